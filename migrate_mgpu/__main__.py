@@ -1,0 +1,3 @@
+from migrate_mgpu.cli import main_command
+
+main_command()

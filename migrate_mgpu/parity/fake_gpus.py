@@ -1,0 +1,248 @@
+"""Fake physical GPUs for a TensorFlow process on a machine without them.
+
+Loaded by ``probe.py`` in the interpreter under test: Python 3.7, standard library
+only. A :class:`Machine` holds the GPUs; the functions make TensorFlow and the CUDA
+driver library answer for them, each the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+from typing import Any, Callable
+
+DEFAULT_MEMORY_MIB = 16384
+
+
+class Machine:
+    """The fake GPUs of the machine, and those of them that CUDA shows this process."""
+
+    def __init__(self, totals_mib: list[int]) -> None:
+        self.totals_mib = totals_mib
+        self.cuda_initialised = False
+        self._shown: list[int] | None = None
+
+    def shown(self) -> list[int]:
+        """Indices of the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order.
+
+        CUDA reads the variable once, when it is initialised: so does this.
+        """
+        if self._shown is None:
+            self._shown = self._parse(os.environ.get("CUDA_VISIBLE_DEVICES"))
+        self.cuda_initialised = True
+        return self._shown
+
+    def _parse(self, value: str | None) -> list[int]:
+        count = len(self.totals_mib)
+        if value is None:
+            return list(range(count))
+        shown: list[int] = []
+        for entry in value.split(","):
+            # CUDA stops at the first entry that names no device.
+            if not re.match(r"\s*\d+\s*$", entry) or int(entry) >= count or int(entry) in shown:
+                break
+            shown.append(int(entry))
+        return shown
+
+    def total_bytes(self, ordinal: int) -> int:
+        return self.totals_mib[self.shown()[ordinal]] * 2**20
+
+
+def parse(gpus: int | None, memory: str | None) -> Machine | None:
+    """The machine that ``--gpus`` and ``--gpu-memory`` describe, or None for the real one.
+
+    Args:
+      gpus: number of GPUs, or None.
+      memory: their total memory in MiB, separated by commas; the last one is repeated.
+
+    Raises:
+      ValueError: more totals than GPUs, or a total that is not a positive whole number.
+    """
+    if gpus is None:
+        return None
+    totals = [int(text) for text in memory.split(",")] if memory else [DEFAULT_MEMORY_MIB]
+    if gpus < 0 or min(totals) <= 0 or (gpus and len(totals) > gpus):
+        raise ValueError(f"--gpu-memory {memory} does not fit --gpus {gpus}")
+    return Machine((totals + [totals[-1]] * gpus)[:gpus])
+
+
+def cpus_for(machine: Machine, config: Any) -> int:
+    """Logical CPUs that stand in for the GPUs that this configuration makes visible."""
+    named = config.gpu_options.visible_device_list
+    gpus = len(named.split(",")) if named else len(machine.shown())
+    if "GPU" in config.device_count:
+        gpus = min(gpus, config.device_count["GPU"])
+    return max(1, gpus, int(config.device_count.get("CPU", 0)))
+
+
+def map_device(name: Any) -> Any:
+    """A device name with its GPU replaced by the CPU of the same index."""
+    if not isinstance(name, str):
+        return name
+    name = re.sub(r"(?i)/gpu:(\d+|\*)", r"/device:CPU:\1", name)
+    return re.sub(r"(?i)/device:gpu(?=[:/]|$)", "/device:CPU", name)
+
+
+def add_to_context(module: Any, machine: Machine) -> None:
+    """Put the GPUs into TensorFlow's context (module ``tensorflow.python.eager.context``)."""
+    context = module.Context
+    import_config = context._import_config
+
+    # _initialize_physical_devices ends with this call: the lists are filled, and no
+    # option has been applied to them yet.
+    def _import_config(self: Any) -> None:
+        if not any(device.device_type == "GPU" for device in self._physical_devices):
+            for i in range(len(machine.shown())):
+                device = module.PhysicalDevice(f"/physical_device:GPU:{i}", "GPU")
+                self._physical_devices.append(device)
+                self._visible_device_list.append(device)
+                self._memory_growth_map[device] = None
+                if hasattr(self, "_physical_device_to_index"):  # not in 1.15
+                    self._physical_device_to_index[device] = len(self._physical_devices) - 1
+        import_config(self)
+
+    context._import_config = _import_config
+    logical = context._initialize_logical_devices
+
+    def _initialize_logical_devices(self: Any) -> None:
+        logical(self)
+        wanted = self.config.device_count
+        cpus = [d for d in self._logical_devices if d.device_type == "CPU"]
+        extra = cpus[wanted["CPU"] :]  # they only stand in for GPUs (map_context)
+        devices = [d for d in self._logical_devices if d not in extra]
+        for i in range(wanted["GPU"]):
+            devices.append(module.LogicalDevice(f"/device:GPU:{i}", "GPU"))
+        self._logical_devices = devices
+
+    context._initialize_logical_devices = _initialize_logical_devices
+    details = getattr(context, "get_device_details", None)
+    if details is not None:  # not in 1.15
+
+        def get_device_details(self: Any, device: Any) -> Any:
+            if device.device_type != "GPU":
+                return details(self, device)
+            return {"device_name": "Fake GPU", "compute_capability": (7, 0)}
+
+        context.get_device_details = get_device_details
+
+
+def add_to_device_lib(module: Any, machine: Machine) -> None:
+    """Make ``list_local_devices`` and what stands on it (``is_gpu_available``) list the GPUs."""
+    original = module.list_local_devices
+
+    @functools.wraps(original)
+    def list_local_devices(session_config: Any = None) -> Any:
+        devices = original(session_config)
+        for i, index in enumerate(machine.shown()):
+            devices.append(
+                module.device_attributes_pb2.DeviceAttributes(
+                    name=f"/device:GPU:{i}",
+                    device_type="GPU",
+                    memory_limit=machine.totals_mib[index] * 2**20,
+                    physical_device_desc=f"device: {i}, name: Fake GPU, pci bus id: "
+                    f"0000:{index + 1:02x}:00.0, compute capability: 7.0",
+                )
+            )
+        return devices
+
+    module.list_local_devices = list_local_devices
+
+
+def map_context(module: Any, machine: Machine) -> None:
+    """Eager execution: GPU i's work goes to logical CPU i, and these CPUs are made."""
+    context, scope = module.Context, module._EagerDeviceContext
+    initialise, config, enter = context.ensure_initialized, context.config, scope.__init__
+
+    @functools.wraps(initialise)
+    def ensure_initialized(self: Any) -> None:
+        if self._initialized:
+            return
+        self._stand_in_cpus = True
+        try:
+            initialise(self)
+        finally:
+            self._stand_in_cpus = False
+
+    def mapped_config(self: Any) -> Any:
+        proto = config.fget(self)
+        if self.__dict__.pop("_stand_in_cpus", False):  # initialise's own look at it, the first
+            proto.device_count["CPU"] = cpus_for(machine, proto)
+        return proto
+
+    def __init__(self: Any, ctx: Any, device_name: Any) -> None:
+        enter(self, ctx, map_device(device_name))
+
+    context.ensure_initialized = ensure_initialized
+    context.config = property(mapped_config, doc=config.__doc__)
+    scope.__init__ = __init__
+
+
+def map_operations(module: Any) -> None:
+    """Graphs: an operation placed on GPU i is placed on CPU i (``framework.ops``)."""
+    # Whatever named the device (string, function, merged scopes), it arrives here.
+    place = module.Operation._set_device_from_string
+
+    def _set_device_from_string(self: Any, device_str: Any) -> None:
+        place(self, map_device(device_str))
+
+    module.Operation._set_device_from_string = _set_device_from_string
+
+
+def patch_cuda_driver(machine: Machine) -> None:
+    """Answer ``CDLL("libcuda.so.1")`` for the fake GPUs, and for that library only."""
+    library: Any = ctypes.CDLL
+    load = library.__init__
+
+    def __init__(self: Any, name: Any, *args: Any, **options: Any) -> None:
+        if name not in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
+            load(self, name, *args, **options)
+            return
+        if not machine.totals_mib:
+            raise OSError(f"{name}: cannot open shared object file: No such file or directory")
+        self._name, self._handle = name, 0
+        self.__dict__.update(_driver(machine))
+        self._FuncPtr = _no_such_function
+
+    library.__init__ = __init__
+
+
+def _no_such_function(name_and_library: tuple[str, Any]) -> None:
+    raise AttributeError(f"the fake CUDA driver has no function {name_and_library[0]}")
+
+
+def _driver(machine: Machine) -> dict[str, Callable[..., int]]:
+    success, invalid_value, not_initialised, invalid_device = 0, 1, 3, 101
+
+    def answer(reference: Any, ordinal: Any, value: Callable[[], int]) -> int:
+        if not machine.cuda_initialised:
+            return not_initialised
+        if ordinal is not None and not 0 <= int(getattr(ordinal, "value", ordinal)) < len(
+            machine.shown()
+        ):
+            return invalid_device
+        target = getattr(reference, "_obj", None)
+        if target is None:
+            target = getattr(reference, "contents", None)
+        if target is None:
+            return invalid_value
+        target.value = value()
+        return success
+
+    def cuInit(flags: int) -> int:
+        machine.shown()
+        return success
+
+    def cuDeviceGetCount(reference: Any) -> int:
+        return answer(reference, None, lambda: len(machine.shown()))
+
+    def cuDeviceGet(reference: Any, ordinal: Any) -> int:
+        return answer(reference, ordinal, lambda: int(getattr(ordinal, "value", ordinal)))
+
+    def cuDeviceTotalMem_v2(reference: Any, device: Any) -> int:
+        ordinal = int(getattr(device, "value", device))
+        return answer(reference, ordinal, lambda: machine.total_bytes(ordinal))
+
+    functions = (cuInit, cuDeviceGetCount, cuDeviceGet, cuDeviceTotalMem_v2)
+    return {function.__name__: function for function in functions}

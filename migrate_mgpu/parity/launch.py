@@ -1,0 +1,186 @@
+"""Start programs under the probe, each in a runtime's own interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate_mgpu.runtimes import Runtime
+
+_HERE = Path(__file__).parent
+# Variables of this process that describe its interpreter or its real GPUs, and that a
+# program in another interpreter with fake GPUs must not see.
+_NOT_INHERITED = re.compile(
+    r"PYTHON.*|VIRTUAL_ENV|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|TF_(?!CPP_).*|OMP_NUM_THREADS"
+)
+# A program that sets one of TensorFlow's own variables means it to be read at import.
+_SETS_TENSORFLOW_VARIABLE = re.compile(r"environ|putenv")
+_TENSORFLOW_VARIABLE = re.compile(r"['\"](?:TF_(?!CPP_|FORCE_GPU_)|TF2_|KERAS_)")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One program to run.
+
+    Attributes:
+      program: the script.
+      argv: its arguments.
+      cwd: its working directory; the script's folder when None.
+      gpus: number of fake physical GPUs; None leaves the machine as it is.
+      gpu_memory_mib: their total memory; the last value serves the remaining GPUs.
+      map_gpus: execute what is placed on GPU i on a logical CPU i (needs ``gpus``).
+      env: environment variables to set for it.
+      timeout_s: seconds until it is killed.
+    """
+
+    program: Path
+    argv: tuple[str, ...] = ()
+    cwd: Path | None = None
+    gpus: int | None = 4
+    gpu_memory_mib: tuple[int, ...] = (16384,)
+    map_gpus: bool = True
+    env: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 300.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a job: ``trace`` is the probe's (docs/semantics.md), or None when the
+    program died before the probe saw anything; ``status`` is the exit status, minus the
+    number of a signal, or None when it was killed for taking longer than its timeout."""
+
+    trace: Mapping[str, Any] | None
+    stdout: str
+    stderr: str
+    status: int | None
+    seconds: float
+
+    @property
+    def exception(self) -> str | None:
+        """The type's name of the exception that ended the program."""
+        found = (self.trace or {}).get("exception")
+        return str(found["type"]) if found else None
+
+
+def run(runtime: Runtime, job: Job) -> Run:
+    """Run one program in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
+        folder = Path(name)
+        out, stdout, stderr = folder / "trace.json", folder / "stdout", folder / "stderr"
+        command = [str(runtime.python), str(_HERE / "probe.py"), "--out", str(out)]
+        if job.gpus is not None:
+            command += ["--gpus", str(job.gpus), *_memory_option(job)]
+            command += ["--map-gpus"] * job.map_gpus
+        command += [str(job.program.resolve()), *job.argv]
+        start = time.monotonic()
+        status: int | None
+        with stdout.open("wb") as to_stdout, stderr.open("wb") as to_stderr:
+            try:
+                status = subprocess.run(
+                    command,
+                    cwd=job.cwd or job.program.resolve().parent,
+                    env=environment(job.env),
+                    stdin=subprocess.DEVNULL,
+                    stdout=to_stdout,
+                    stderr=to_stderr,
+                    timeout=job.timeout_s,
+                ).returncode
+            except subprocess.TimeoutExpired:
+                status = None
+        return _collect(out, stdout, stderr, status, time.monotonic() - start)
+
+
+def run_many(runtime: Runtime, jobs: Sequence[Job], parallel: int = 1) -> list[Run]:
+    """Run programs, importing TensorFlow once for all that can share the import.
+
+    Results have the order of the jobs. A job with ``env``, or whose source sets one of
+    TensorFlow's environment variables, gets a process of its own, and so do all of them
+    where a process cannot be forked safely (Windows, macOS).
+    """
+    results: dict[int, Run] = {}
+    shared = [i for i, job in enumerate(jobs) if _can_share(job)]
+    if len(shared) > 1:
+        results.update(zip(shared, _run_batch(runtime, [jobs[i] for i in shared], parallel)))
+    for i, job in enumerate(jobs):
+        if i not in results:
+            results[i] = run(runtime, job)
+    return [results[i] for i in range(len(jobs))]
+
+
+def _can_share(job: Job) -> bool:
+    if job.env or sys.platform != "linux":
+        return False
+    source = job.program.read_text(encoding="utf-8", errors="replace")
+    return not (_SETS_TENSORFLOW_VARIABLE.search(source) and _TENSORFLOW_VARIABLE.search(source))
+
+
+def _run_batch(runtime: Runtime, jobs: Sequence[Job], parallel: int) -> list[Run]:
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
+        folder = Path(name)
+        request = {
+            "results": str(folder / "results.json"),
+            "parallel": parallel,
+            "jobs": [
+                {
+                    "program": str(job.program.resolve()),
+                    "argv": list(job.argv),
+                    "cwd": str(job.cwd or job.program.resolve().parent),
+                    "gpus": job.gpus,
+                    "gpu_memory": ",".join(map(str, job.gpu_memory_mib[: job.gpus])),
+                    "map_gpus": job.map_gpus and job.gpus is not None,
+                    "timeout_s": job.timeout_s,
+                    **{key: str(folder / f"{i}.{key}") for key in ("out", "stdout", "stderr")},
+                }
+                for i, job in enumerate(jobs)
+            ],
+        }
+        jobs_file = folder / "jobs.json"
+        jobs_file.write_text(json.dumps(request), encoding="utf-8")
+        server = subprocess.run(
+            [str(runtime.python), str(_HERE / "batch.py"), str(jobs_file)],
+            env=environment({}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if not (folder / "results.json").exists():
+            raise RuntimeError(f"{runtime.python} cannot run programs:\n{server.stderr[-2000:]}")
+        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return [
+            _collect(
+                folder / f"{i}.out",
+                folder / f"{i}.stdout",
+                folder / f"{i}.stderr",
+                None if result["timed_out"] else result["status"],
+                result["seconds"],
+            )
+            for i, result in enumerate(results)
+        ]
+
+
+def _memory_option(job: Job) -> list[str]:
+    memory = job.gpu_memory_mib[: job.gpus]
+    return ["--gpu-memory", ",".join(map(str, memory))] if memory else []
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment without what belongs to its interpreter or its GPUs."""
+    kept = {k: v for k, v in os.environ.items() if not _NOT_INHERITED.fullmatch(k)}
+    return {**kept, "PYTHONNOUSERSITE": "1", "PYTHONIOENCODING": "utf-8", **more}
+
+
+def _collect(out: Path, stdout: Path, stderr: Path, status: int | None, seconds: float) -> Run:
+    def text(path: Path) -> str:
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    trace = json.loads(text(out)) if out.exists() else None
+    return Run(trace, text(stdout), text(stderr), status, seconds)

@@ -1,0 +1,349 @@
+"""Run an unedited TensorFlow program and record the configuration it really uses.
+
+    PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M] [--map-gpus] PROGRAM [ARGS]
+
+The program runs as ``__main__`` with its own ``sys.argv``, ``sys.path[0]`` and
+working directory; its standard output and exit status are its own. This file is
+executed by the interpreter under test, so it is Python 3.7, standard library
+only, and takes nothing but ``fake_gpus.py`` from the package that it lies in.
+
+TensorFlow is watched from the moment the program imports it (an import hook, so
+that a program which sets environment variables first still can):
+
+* every ``ConfigProto`` that reaches ``BaseSession.__init__``, whoever makes the
+  session; without one TensorFlow takes ``context.context().config``, and so does
+  the record (tensorflow/python/client/session.py);
+* ``context.context().config`` when the eager runtime initialises and at exit;
+* ``--gpus N`` puts N fake physical GPUs on the machine: TensorFlow lists them,
+  accepts configuration for them, and the CUDA driver's total memory call answers.
+  A CPU build has no GPU device factory, so nothing is ever executed on them;
+* ``--map-gpus`` executes what is placed on ``/gpu:i`` on a logical CPU ``i``,
+  one for each visible fake GPU, so that a program without soft placement runs,
+  and ``/gpu:9`` still fails where there is no GPU 9. What is recorded is the
+  configuration before this change. Distribution strategies are not mapped.
+
+The trace is rewritten after every event: a program that dies in native code
+leaves what was seen until then, with ``"status": null``.
+"""
+
+# Plain strings for paths: pathlib's resolve() would follow links.
+# ruff: noqa: PTH100, PTH105, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import functools
+import importlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import runpy
+import sys
+import traceback
+from typing import Any
+
+FORMAT = 1
+# What changes a device configuration from outside of it.
+ENVIRONMENT = (
+    "CUDA_DEVICE_ORDER",
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "TF_FORCE_GPU_ALLOW_GROWTH",
+    "TF_FORCE_UNIFIED_MEMORY",
+    "TF_NUM_INTEROP_THREADS",
+    "TF_NUM_INTRAOP_THREADS",
+    "TF_XLA_FLAGS",
+)
+
+
+def _sibling(name: str) -> Any:
+    """A module of this folder, which must not be on the program's ``sys.path``."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location("_migrate_mgpu_" + name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+fake_gpus = _sibling("fake_gpus")
+
+
+class Trace:
+    """What was seen, as one JSON file."""
+
+    def __init__(
+        self, path: str, program: str, argv: list[str], machine: Any, map_gpus: bool = False
+    ) -> None:
+        self.path = path
+        self.machine = machine
+        self.map_gpus = map_gpus
+        self.data: dict[str, Any] = {
+            "format": FORMAT,
+            "program": program,
+            "argv": argv,
+            "gpus": machine.totals_mib if machine else None,
+            "versions": {},
+            "status": None,
+            "exception": None,
+            "sessions": [],
+            "servers": [],
+            "context": {"initialised": [], "exit": None},
+        }
+
+    def record(self, proto: Any, **more: Any) -> dict[str, Any]:
+        """One configuration: the proto as a dict of its set fields, and its circumstances."""
+        json_format = importlib.import_module("google.protobuf.json_format")
+        entry = dict(more)
+        entry["config"] = json_format.MessageToDict(proto, preserving_proto_field_name=True)
+        entry["environment"] = {n: os.environ[n] for n in ENVIRONMENT if n in os.environ}
+        entry["shown_gpus"] = self.machine.shown() if self.machine else None
+        entry.update(_user_line())
+        return entry
+
+    def save(self) -> None:
+        self.data["versions"] = _versions()
+        temporary = self.path + ".part"
+        with open(temporary, "w", encoding="utf-8") as stream:
+            json.dump(self.data, stream, indent=1, sort_keys=True, default=str)
+        os.replace(temporary, self.path)
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": ".".join(str(part) for part in sys.version_info[:3])}
+    for name in ("tensorflow", "keras", "numpy"):
+        module = sys.modules.get(name)
+        version = getattr(module, "__version__", None) if module else None
+        if isinstance(version, str):
+            found[name] = version
+    return found
+
+
+def _user_line() -> dict[str, Any]:
+    """The innermost line outside TensorFlow, Keras, the standard library and this folder."""
+    roots = [os.path.dirname(os.path.abspath(f)) + os.sep for f in (os.__file__, __file__)]
+    for name in ("tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras"):
+        origin = getattr(sys.modules.get(name), "__file__", None)
+        if origin:
+            roots.append(os.path.dirname(os.path.abspath(origin)) + os.sep)
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        path = os.path.abspath(name)
+        if not (name.startswith("<") or any(path.startswith(root) for root in roots)):
+            return {"file": path, "line": frame.f_lineno}
+        frame = frame.f_back
+    return {"file": None, "line": None}
+
+
+# Patches, one function for each TensorFlow module -------------------------------------------
+
+
+def patch_session(trace: Trace, module: Any) -> None:
+    original = module.BaseSession.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        effective = module.context.context().config if config is None else config
+        if not isinstance(effective, module.config_pb2.ConfigProto):
+            original(self, target, graph, config)  # raises TensorFlow's own TypeError
+        used = config
+        if trace.map_gpus:
+            used = module.config_pb2.ConfigProto()
+            used.CopyFrom(effective)
+            used.device_count["CPU"] = fake_gpus.cpus_for(trace.machine, effective)
+        try:
+            original(self, target, graph, used)
+        finally:
+            # The session may have added to the proto (mixed precision's rewrite).
+            seen = module.config_pb2.ConfigProto()
+            seen.CopyFrom(getattr(self, "_config", None) or effective)
+            if trace.map_gpus:
+                seen.device_count.clear()
+                for kind, count in effective.device_count.items():
+                    seen.device_count[kind] = count
+            trace.data["sessions"].append(
+                trace.record(
+                    seen,
+                    given=config is not None,
+                    kind=type(self).__name__,
+                    target=target if isinstance(target, str) else str(target),
+                )
+            )
+            trace.save()
+
+    module.BaseSession.__init__ = __init__
+
+
+def patch_server(trace: Trace, module: Any) -> None:
+    original = module.Server.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        proto = self._server_def.default_session_config
+        trace.data["servers"].append(trace.record(proto))
+        trace.save()
+
+    module.Server.__init__ = __init__
+
+
+def patch_context(trace: Trace, module: Any) -> None:
+    context = module.Context
+    if trace.machine is not None:
+        fake_gpus.add_to_context(module, trace.machine)
+    if trace.map_gpus:
+        fake_gpus.map_context(module, trace.machine)
+    initialise = context.ensure_initialized
+
+    @functools.wraps(initialise)
+    def ensure_initialized(self: Any) -> None:
+        if not self._initialized:
+            trace.data["context"]["initialised"].append(trace.record(self.config))
+            trace.save()
+        initialise(self)
+
+    context.ensure_initialized = ensure_initialized
+
+
+def patch_ops(trace: Trace, module: Any) -> None:
+    if trace.map_gpus:
+        fake_gpus.map_operations(module)
+
+
+def patch_device_lib(trace: Trace, module: Any) -> None:
+    if trace.machine is not None:
+        fake_gpus.add_to_device_lib(module, trace.machine)
+
+
+PATCHES = {
+    ".python.client.device_lib": patch_device_lib,
+    ".python.client.session": patch_session,
+    ".python.eager.context": patch_context,
+    ".python.framework.ops": patch_ops,
+    ".python.training.server_lib": patch_server,
+}
+
+
+def _patch_for(name: str) -> Any:
+    package, dot, rest = name.partition(".")
+    return PATCHES.get(dot + rest) if package in ("tensorflow", "tensorflow_core") else None
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Patches a TensorFlow module as soon as it has been executed."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        patch = _patch_for(name)
+        if patch is None:
+            return None
+        for finder in sys.meta_path:
+            spec: Any = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                self._patch_after(spec.loader, patch)
+                return spec
+        return None
+
+    def _patch_after(self, loader: Any, patch: Any) -> None:
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            patch(self.trace, module)
+
+        loader.exec_module = exec_module
+
+
+# The run --------------------------------------------------------------------------------------
+
+
+def install(trace: Trace) -> None:
+    """Watch TensorFlow: what is imported already at once, the rest when it is imported."""
+    for name, module in list(sys.modules.items()):
+        patch = _patch_for(name)
+        if patch is not None and module.__name__ == name:
+            patch(trace, module)
+    sys.meta_path.insert(0, ImportHook(trace))
+    if trace.machine is not None:
+        fake_gpus.patch_cuda_driver(trace.machine)
+
+
+def _line_buffer_output() -> None:
+    """Keep Python's and native lines whole and in order, also into a file."""
+    stdout: Any = sys.stdout
+    stdout.reconfigure(line_buffering=True)
+    try:
+        libc = ctypes.CDLL(None)
+        libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, 1, 0)  # 1 is _IOLBF
+    except (OSError, TypeError, ValueError, AttributeError):
+        pass  # not a C library of this form: native lines may come late
+
+
+def run(trace: Trace, program: str, argv: list[str]) -> int:
+    """Execute the program; returns its exit status. The trace is saved."""
+    _line_buffer_output()
+    install(trace)
+    sys.argv = [program, *argv]
+    sys.path[0] = os.path.dirname(os.path.abspath(program))
+    status = 0
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except SystemExit as exit_:
+        if exit_.code is not None and not isinstance(exit_.code, int):
+            sys.stderr.write(f"{exit_.code}\n")
+        status = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
+    except BaseException as error:
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+        text = traceback.format_exc()
+        sys.stderr.write(text)
+        trace.data["exception"] = {
+            "type": type(error).__name__,
+            "message": str(error),
+            "traceback": text,
+        }
+    trace.data["status"] = status
+    _record_context_at_exit(trace)
+    trace.save()
+    return status
+
+
+def _record_context_at_exit(trace: Trace) -> None:
+    for package in ("tensorflow", "tensorflow_core"):
+        module = sys.modules.get(package + ".python.eager.context")
+        if module is not None:
+            try:
+                entry = trace.record(module.context().config)
+                entry["eager"] = bool(module.context().executing_eagerly())
+                trace.data["context"]["exit"] = entry
+            except Exception as error:  # TensorFlow refuses contradictory options here
+                trace.data["context"]["exit"] = {"error": str(error)}
+            return
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True, help="the trace, a JSON file")
+    parser.add_argument("--gpus", type=int, help="number of fake physical GPUs")
+    parser.add_argument("--gpu-memory", help="their total memory, MiB, by commas")
+    parser.add_argument("--map-gpus", action="store_true", help="run /gpu:i on logical CPU i")
+    parser.add_argument("program")
+    parser.add_argument("argv", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    try:
+        machine = fake_gpus.parse(options.gpus, options.gpu_memory)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.map_gpus and machine is None:
+        parser.error("--map-gpus needs --gpus")
+    out = os.path.abspath(options.out)
+    trace = Trace(out, options.program, options.argv, machine, options.map_gpus)
+    return run(trace, options.program, options.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+"""The interpreters that TensorFlow programs run in.
+
+A program is compared on the TensorFlow that it was written for, and on the one that it
+was migrated to; neither is in the environment of this tool. ``uv`` makes them, each in
+``<user cache>/migrate-mgpu/runtimes/<name>`` (or ``$MIGRATE_MGPU_RUNTIMES/<name>``).
+
+A runtime counts as there only when its stamp file is: it is written last, and names the
+packages, so an interrupted creation or one of an older pin is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
+NEWEST_TENSORFLOW = "2.21.0"
+_STAMP = "migrate-mgpu.json"
+
+
+class RuntimeUnavailable(Exception):
+    """A runtime is not there or cannot be made; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """An interpreter: a known name, or its path as given, and the executable."""
+
+    name: str
+    python: Path
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make a runtime: Python versions, the best first, and requirements."""
+
+    pythons: tuple[str, ...]
+    requirements: tuple[str, ...]
+    purpose: str
+
+
+def known() -> dict[str, Recipe]:
+    """The runtimes that this tool can make, by name."""
+    # There is no tensorflow-cpu for Apple's processors: the plain package is one.
+    arm_mac = sys.platform == "darwin" and platform.machine() == "arm64"
+    tensorflow = "tensorflow" if arm_mac else "tensorflow-cpu"
+    return {
+        "tf1.15": Recipe(
+            ("3.7",), ("tensorflow==1.15.5", "protobuf<3.21"), "TensorFlow 1, as it was"
+        ),
+        "tf2.15": Recipe(
+            ("3.11", "3.10", "3.9"),
+            (f"{tensorflow}==2.15.1",),
+            "the last with both Estimator and Keras 2",
+        ),
+        "tf2-latest": Recipe(
+            ("3.12", "3.11", "3.13", "3.10"),
+            (f"{tensorflow}=={NEWEST_TENSORFLOW}",),
+            "the newest, with Keras 3",
+        ),
+    }
+
+
+def folder() -> Path:
+    """Where runtimes lie."""
+    chosen = os.environ.get("MIGRATE_MGPU_RUNTIMES")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("migrate-mgpu")) / "runtimes"
+
+
+def find(name_or_path: str | Path) -> Runtime | None:
+    """The runtime, or None when it is a known one that has not been made.
+
+    Raises:
+      RuntimeUnavailable: an unknown name, no interpreter at the path, or a made runtime
+        that is broken.
+    """
+    name = str(name_or_path)
+    if name not in known():
+        path = Path(name).expanduser()
+        if path.is_file() and os.access(path, os.X_OK):
+            # Not resolved: a virtual environment's python is a link, and is that link.
+            return Runtime(name, Path(os.path.abspath(path)))  # noqa: PTH100
+        raise RuntimeUnavailable(f"{name}: neither an interpreter nor one of {', '.join(known())}")
+    place = folder() / name
+    if not _complete(place, known()[name]):
+        return None
+    python = _python_in(place)
+    if not _runs(python):
+        raise RuntimeUnavailable(
+            f"{name}: {python} does not run (was the Python that it stands on removed?); "
+            f"make it anew with: migrate-mgpu runtimes create {name}"
+        )
+    return Runtime(name, python)
+
+
+def create(name: str) -> Runtime:
+    """Make a runtime anew, in place of what may be there.
+
+    Safe while other processes do the same: one makes it, the others wait and take it.
+
+    Raises:
+      RuntimeUnavailable: it cannot be made; the message says why and what to do.
+    """
+    if name not in known():
+        raise RuntimeUnavailable(f"{name}: not one of {', '.join(known())}")
+    return _make(name, time.time())
+
+
+def ensure(name_or_path: str | Path) -> Runtime:
+    """The runtime, made first when it is a known one that is missing or broken.
+
+    Raises:
+      RuntimeUnavailable: as ``find`` and ``create`` do.
+    """
+    name, asked = str(name_or_path), time.time()
+    if name not in known():
+        found = find(name)
+        assert found is not None  # an interpreter's path is found or raises
+        return found
+    with contextlib.suppress(RuntimeUnavailable):
+        found = find(name)
+        if found:
+            return found
+    return _make(name, asked)
+
+
+def remove(name: str) -> bool:
+    """Delete a runtime; False when there was none.
+
+    Raises:
+      RuntimeUnavailable: not a known name: an interpreter of the user's is not ours.
+    """
+    if name not in known():
+        raise RuntimeUnavailable(f"{name}: not one of {', '.join(known())}")
+    place = folder() / name
+    if not place.exists():
+        return False
+    with _locked(folder() / f".{name}.lock"):
+        (place / _STAMP).unlink(missing_ok=True)  # a half-deleted one must not count
+        shutil.rmtree(place)
+    return True
+
+
+def describe(runtime: Runtime) -> dict[str, str]:
+    """Versions of python, tensorflow, keras and numpy (those installed), read from the
+    installed metadata: nothing is imported, so it takes milliseconds.
+
+    Raises:
+      RuntimeUnavailable: the interpreter does not run.
+    """
+    try:
+        answer = subprocess.run(
+            [str(runtime.python), "-c", _DESCRIBE], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RuntimeUnavailable(f"{runtime.python} does not run: {error}") from error
+    if answer.returncode:
+        raise RuntimeUnavailable(f"{runtime.python} does not run: {answer.stderr.strip()}")
+    versions: dict[str, str] = json.loads(answer.stdout)
+    return versions
+
+
+# Python 3.7 has no importlib.metadata; a distribution's folder has its version in its name.
+_DESCRIBE = """
+import glob, json, os, sys
+found = {"python": "%d.%d.%d" % sys.version_info[:3]}
+for name in ("tensorflow_cpu", "tensorflow", "keras", "numpy"):
+    for folder in sys.path:
+        for path in glob.glob(os.path.join(folder, name + "-*.dist-info")):
+            version = os.path.basename(path)[len(name) + 1 : -len(".dist-info")]
+            found.setdefault(name.split("_")[0], version)
+print(json.dumps(found))
+"""
+
+
+def _make(name: str, asked: float) -> Runtime:
+    recipe, place = known()[name], folder() / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(place.parent / f".{name}.lock"):
+        python = _python_in(place)
+        stamp = place / _STAMP
+        # Another process may have made it while this one waited for the lock.
+        if not (_complete(place, recipe) and stamp.stat().st_mtime >= asked and _runs(python)):
+            shutil.rmtree(place, ignore_errors=True)
+            try:
+                uv = _uv()
+                base = _base_python(name, recipe)
+                _run_uv(name, [uv, "venv", "--quiet", "--no-project", "--python", base, str(place)])
+                _run_uv(
+                    name,
+                    [
+                        uv,
+                        "pip",
+                        "install",
+                        "--quiet",
+                        "--python",
+                        str(python),
+                        *recipe.requirements,
+                    ],
+                )
+                stamp.write_text(json.dumps({"requirements": recipe.requirements}))
+            except BaseException as error:
+                shutil.rmtree(place, ignore_errors=True)
+                if isinstance(error, OSError):
+                    raise RuntimeUnavailable(f"{name}: {_explain(str(error), name)}") from error
+                raise
+        return Runtime(name, python)
+
+
+def _complete(place: Path, recipe: Recipe) -> bool:
+    try:
+        stamp = json.loads((place / _STAMP).read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(stamp, dict) and stamp.get("requirements") == list(recipe.requirements)
+
+
+def _python_in(place: Path) -> Path:
+    return place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _runs(python: Path, version: str | None = None) -> bool:
+    """Whether the interpreter starts (and is of the version): pyenv's shims may not."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        answer = subprocess.run(
+            [str(python), "-I", "-c", code], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0 and version in (None, answer.stdout.strip())
+
+
+def _uv() -> str:
+    try:
+        import uv
+
+        return str(uv.find_uv_bin())
+    except (ImportError, FileNotFoundError):
+        found = shutil.which("uv")
+        if found:
+            return found
+    raise RuntimeUnavailable("uv is needed to make runtimes: pip install 'migrate-mgpu[parity]'")
+
+
+def _base_python(name: str, recipe: Recipe) -> str:
+    """An interpreter of one of the versions on this machine, or what uv shall look for.
+
+    uv looks among those it installed and on PATH, and downloads where it may; it does
+    not look into pyenv's versions, whose shims on PATH run only when activated.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    for version in recipe.pythons:
+        candidates = sorted(pyenv.glob(f"{version}*/bin/python"), reverse=True)
+        on_path = shutil.which(f"python{version}")
+        candidates += [Path(on_path)] if on_path else []
+        for candidate in [Path(sys.executable), *candidates]:
+            if _runs(candidate, version):
+                return str(candidate)
+    for version in recipe.pythons:
+        answer = subprocess.run(
+            [_uv(), "python", "find", "--no-project", version], capture_output=True, text=True
+        )
+        if answer.returncode == 0 and _runs(Path(answer.stdout.strip()), version):
+            return answer.stdout.strip()
+    return recipe.pythons[0]
+
+
+def _run_uv(name: str, command: list[str]) -> None:
+    answer = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        # uv asks these for an environment of its own choice; it must be ours.
+        env={k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")},
+    )
+    if answer.returncode:
+        raise RuntimeUnavailable(f"{name}: {_explain(answer.stderr.strip(), name)}")
+
+
+def _explain(error: str, name: str) -> str:
+    """A cause and what to do, in front of uv's own words."""
+    lowered = error.lower()
+    if "no space left" in lowered or "disk quota" in lowered:
+        advice = (
+            f"the disk is full: a runtime takes 1 to 2 GB in {folder()} "
+            "(MIGRATE_MGPU_RUNTIMES chooses another folder)"
+        )
+    elif "no interpreter found" in lowered or "python-build-standalone" in lowered:
+        versions = known()[name].pythons
+        advice = (
+            f"no Python {' or '.join(versions)} was found among pyenv's versions, on PATH and "
+            "uv's own, and uv could not download one; install it "
+            f"(pyenv install {versions[0]}, or uv python install {versions[0]}) and try again"
+        )
+    elif any(word in lowered for word in ("dns error", "connect", "timed out", "certificate")):
+        advice = "the package index cannot be reached; check the network, UV_INDEX_URL and proxies"
+    elif "no wheels" in lowered or "no solution found" in lowered:
+        advice = f"there are no packages of it for this machine ({platform.machine()})"
+    else:
+        advice = "uv failed"
+    return f"{advice}\n{error}" if error else advice
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a file lock: uv locks its own steps, but not the stamp and the deletion."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as stream:
+        if sys.platform == "win32":
+            import msvcrt
+
+            while True:
+                try:
+                    msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+                except OSError:  # it gives up after ten seconds; making takes minutes
+                    continue
+        else:
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield  # closing the file unlocks it

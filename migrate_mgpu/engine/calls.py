@@ -1,0 +1,178 @@
+"""Which function of the run a call reaches, and from where a function is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Optional, Union
+
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.project import Project
+
+Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function or method of the run."""
+
+    module: Module
+    node: Definition
+
+    @property
+    def owner(self) -> Optional[ast.ClassDef]:
+        """The class that a method belongs to."""
+        parent = self.module.names.parents.get(self.node)
+        return parent if isinstance(parent, ast.ClassDef) else None
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    def parameters(self) -> list[str]:
+        """The names of the parameters that can be given by position."""
+        arguments = self.node.args
+        return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A mention of a function: a call of it, or its name handed on (``call`` is None)."""
+
+    module: Module
+    node: ast.expr
+    call: Optional[ast.Call]
+
+
+class CallGraph:
+    """Calls between the modules of a run, as far as names tell."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._targets: dict[ast.AST, Optional[Function]] = {}
+
+    @cached_property
+    def _modules(self) -> list[Module]:
+        return list(self.project.modules.values())
+
+    @cached_property
+    def _by_node(self) -> dict[ast.AST, Module]:
+        return {
+            node: module for module in self._modules for group in module.functions.values()
+            for node in group
+        }
+
+    def enclosing(self, module: Module, node: ast.AST) -> Optional[Function]:
+        """The function whose body a node belongs to (not a nested lambda's own code)."""
+        for parent in module.names.ancestors(node):
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return Function(module, parent)
+        return None
+
+    def target(self, module: Module, expression: ast.expr) -> Optional[Function]:
+        """The function that an expression (a call's ``func``) names, if the run defines it."""
+        if expression not in self._targets:
+            self._targets[expression] = self._resolve(module, expression)
+        return self._targets[expression]
+
+    def _resolve(self, module: Module, expression: ast.expr) -> Optional[Function]:
+        names = module.names
+        if isinstance(expression, ast.Name):
+            bindings = names.bindings_of(expression)
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(module, bindings[0].node)
+        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+            method = self._own_method(module, expression)
+            if method is not None:
+                return method
+        qualname = names.qualname(expression)
+        if not qualname or "." not in qualname:
+            return None
+        head, _, last = qualname.rpartition(".")
+        for target in self.project.resolve(module, head)[-1:]:
+            if target.name != head and not target.name.endswith("." + head.rpartition(".")[2]):
+                if target.name.rpartition(".")[2] != head.rpartition(".")[2]:
+                    continue
+            bindings = target.names.module_scope.bindings.get(last, [])
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(target, bindings[0].node)
+            if len(bindings) == 1 and bindings[0].kind == "import" and bindings[0].qualname:
+                again = self._imported(target, bindings[0].qualname)
+                if again is not None:
+                    return again
+        return None
+
+    def _imported(self, module: Module, qualname: str) -> Optional[Function]:
+        """A function re-exported by a package's ``__init__``."""
+        head, _, last = qualname.rpartition(".")
+        for target in self.project.resolve(module, head)[-1:] if head else []:
+            bindings = target.names.module_scope.bindings.get(last, [])
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(target, bindings[0].node)
+        return None
+
+    def _own_method(self, module: Module, expression: ast.Attribute) -> Optional[Function]:
+        """`self.method` in the class that defines it."""
+        assert isinstance(expression.value, ast.Name)
+        if expression.value.id not in ("self", "cls"):
+            return None
+        for parent in module.names.ancestors(expression):
+            if isinstance(parent, ast.ClassDef):
+                for statement in parent.body:
+                    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                        if statement.name == expression.attr:
+                            return Function(module, statement)
+                return None
+        return None
+
+    def references(self, function: Function) -> list[Reference]:
+        """Every mention of a function in the run that names resolve to it.
+
+        For an ``__init__`` the mentions of its class count, for another method
+        those through ``self`` only.
+        """
+        node: ast.AST = function.node
+        name = function.name
+        if function.owner is not None and name == "__init__":
+            node, name = function.owner, function.owner.name
+        found: list[Reference] = []
+        for module in self._modules:
+            for mention in self._mentions(module, name):
+                target = self.target(module, mention)
+                if target is not None and target.node is function.node:
+                    parent = module.names.parents.get(mention)
+                    call = parent if isinstance(parent, ast.Call) and parent.func is mention else None
+                    found.append(Reference(module, mention, call))
+        return found
+
+    @staticmethod
+    def _mentions(module: Module, name: str) -> Iterator[ast.expr]:
+        for attribute in module.names.attributes.get(name, ()):
+            yield attribute
+        for scope in list(module.names.scopes.values()):
+            for mention in scope.names.get(name, ()):
+                if isinstance(mention.ctx, ast.Load):
+                    yield mention
+        # `from utils import get_config as make` and `import x as y` rename.
+        for scope in list(module.names.scopes.values()):
+            for local, bindings in scope.bindings.items():
+                if local != name and any(
+                    b.kind == "import" and (b.qualname or "").endswith("." + name) for b in bindings
+                ):
+                    for other in list(module.names.scopes.values()):
+                        for mention in other.names.get(local, ()):
+                            if isinstance(mention.ctx, ast.Load):
+                                yield mention
+
+
+def _callable(module: Module, node: ast.AST) -> Optional[Function]:
+    """The function that calling a definition runs: itself, or a class's ``__init__``."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return Function(module, node)
+    if isinstance(node, ast.ClassDef):
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+                return Function(module, statement)
+    return None

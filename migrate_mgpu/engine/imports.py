@@ -1,0 +1,119 @@
+"""Imports that a migrated file needs, and those that it no longer does."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.states import name_unused
+from migrate_mgpu.engine.text import Edit, Layout
+
+
+def with_imports(module: Module, needed: set[str]) -> list[Edit]:
+    """Inserts ``import X`` lines where the file's own imports stand, sorted among the first ones."""
+    missing = sorted(name for name in needed if not _has(module, name))
+    if not missing:
+        return []
+    top = [s for s in module.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+    if not top:
+        return [_after_docstring(module, [f"import {name}" for name in missing])]
+    edits: list[Edit] = []
+    for name in missing:
+        if name.startswith("tensorflow"):
+            place = next((s for s in module.tensorflow_imports if s in top), top[-1])
+            edits.append(Layout(module.source, place).insert_before([f"import {name}"]))
+            continue
+        plain = _first_group(module, top)
+        later = [s for s in plain if _key(s) > name]
+        if not _is_standard(plain[0]):
+            edits.append(Layout(module.source, plain[0]).insert_before([f"import {name}", ""]))
+        elif later:
+            edits.append(Layout(module.source, later[0]).insert_before([f"import {name}"]))
+        else:
+            edits.append(Layout(module.source, plain[-1]).insert_after([f"import {name}"]))
+    return edits
+
+
+def _first_group(module: Module, top: list[ast.stmt]) -> list[ast.stmt]:
+    """The first run of imports without a blank line between them."""
+    group = [top[0]]
+    for statement in top[1:]:
+        if statement.lineno != (group[-1].end_lineno or 0) + 1:
+            break
+        group.append(statement)
+    if not any(_is_standard(statement) for statement in group):
+        return [top[0]]
+    return [s for s in group if _is_standard(s)]
+
+
+def _is_standard(statement: ast.stmt) -> bool:
+    import sys
+
+    name = _key(statement).split(".")[0]
+    known = getattr(sys, "stdlib_module_names", _STANDARD)  # from Python 3.10
+    return name in known
+
+
+_STANDARD = frozenset(
+    "argparse collections copy csv ctypes datetime functools glob io itertools json logging math "
+    "multiprocessing os pickle queue random re shutil signal socket string struct subprocess sys "
+    "tempfile threading time traceback types typing urllib warnings".split()
+)
+
+
+def _key(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module or ""
+    assert isinstance(statement, ast.Import)
+    return statement.names[0].name
+
+
+def _has(module: Module, needed: str) -> bool:
+    return any(
+        isinstance(statement, ast.Import)
+        and any(a.name == needed and not a.asname for a in statement.names)
+        for statement in module.tree.body
+    )
+
+
+def _after_docstring(module: Module, lines: list[str]) -> Edit:
+    body = module.tree.body
+    first = body[0] if body else None
+    if first is None:
+        return Edit(0, 0, "".join(line + module.source.newline for line in lines))
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return Layout(module.source, first).insert_after(["", *lines])
+    return Layout(module.source, first).insert_before(lines)
+
+
+def remove_imports(module: Module, gone: set[ast.AST]) -> list[Edit]:
+    """Removes imported names whose every use was rewritten; all others stay.
+
+    Imports under `try` or `if`, re-exports of an ``__init__`` and TensorFlow
+    itself are left alone.
+    """
+    if module.path.name == "__init__.py":
+        return []
+    edits: list[Edit] = []
+    for statement in module.tree.body:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
+        unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+        unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
+        if not unused:
+            continue
+        layout = Layout(module.source, statement)
+        if len(unused) == len(statement.names):
+            if layout.owns_lines:
+                edits.append(layout.replace([]))
+            continue
+        code = module.source.text[layout.start : layout.end]
+        for alias in unused:
+            text = rf"\b{re.escape(alias.name)}\b"
+            if alias.asname:
+                text += rf"\s+as\s+{alias.asname}\b"
+            code = re.sub(rf",\s*{text}|{text}\s*,\s*", "", code, count=1)
+        edits.append(Edit(layout.start, layout.end, code))
+    return edits

@@ -1,0 +1,323 @@
+"""The facts of one file: which TensorFlow names it uses, how, and what it says about itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Optional
+
+from migrate_mgpu.engine.names import Names, Scope
+from migrate_mgpu.engine.source import Source
+from migrate_mgpu.engine.symbols import Symbol, symbol, table
+
+# Standalone Keras and the ways to reach it through TensorFlow.
+_KERAS = re.compile(r"^(keras|tensorflow\.keras|tensorflow\.python\.keras|tensorflow\.compat\.v1\.keras)(\.|$)")
+_KERAS_MODEL = re.compile(r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$")
+_TRAINING = {"fit", "fit_generator", "train_on_batch"}
+# Names of Python 2's builtins and modules: a file that uses one unguarded
+# parses, but does not run.
+_PYTHON_2_NAMES = {
+    "xrange", "raw_input", "unicode", "basestring", "unichr", "execfile", "reduce", "long", "cmp",
+}  # fmt: skip
+_PYTHON_2_MODULES = {
+    "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
+    "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
+}  # fmt: skip
+_SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One mention of a TensorFlow name."""
+
+    node: ast.AST
+    symbol: Symbol
+    guarded: bool  # under a version switch or a try that catches its absence
+    spelled: str  # the qualified name as resolved
+
+    @property
+    def status(self) -> str:
+        if self.symbol.flavour == "private":
+            return {"present": "neutral"}.get(
+                table().private_status(f"tensorflow.{self.symbol.name}"),
+                table().private_status(f"tensorflow.{self.symbol.name}"),
+            )
+        if self.symbol.flavour == "v2":
+            return "v2_only"
+        return table().status(self.symbol.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A statement that keeps a program from running on TF2, whatever else is done."""
+
+    node: ast.AST
+    reason: str
+    advice: str
+
+
+@dataclass(eq=False)
+class Module:
+    """One parsed file of the run."""
+
+    path: Path
+    source: Source
+    name: str  # dotted, as other modules of the run import it
+    writable: bool = True  # False: outside the given paths, only read
+    imported: list[Module] = field(default_factory=list)
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports of this module start from."""
+        is_package = self.path.name == "__init__.py"
+        return self.name if is_package else self.name.rpartition(".")[0]
+
+    @cached_property
+    def names(self) -> Names:
+        text = self.source.text
+        return Names(self.source.tree, self.package, "global " in text or "nonlocal " in text)
+
+    @cached_property
+    def import_statements(self) -> list[ast.stmt]:
+        """Every import, found by looking at statements alone: much cheaper than all names."""
+        found: list[ast.stmt] = []
+        stack: list[ast.AST] = list(reversed(self.tree.body))
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                found.append(node)
+            for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+                inner = getattr(node, name, None)
+                if isinstance(inner, list):
+                    stack.extend(reversed(inner))
+        return found
+
+    @property
+    def tree(self) -> ast.Module:
+        return self.source.tree
+
+    @cached_property
+    def uses(self) -> list[Use]:
+        """Every mention of a TensorFlow name, longest attribute chains, in source order."""
+        found: list[Use] = []
+        names = self.names
+        for node in names.scope_of_name:
+            if not isinstance(node.ctx, ast.Load):
+                continue
+            qualname = names.qualname(node)
+            if not qualname or qualname.split(".")[0] != "tensorflow":
+                continue
+            top: ast.expr = node
+            parent = names.parents.get(top)
+            while isinstance(parent, ast.Attribute) and parent.value is top:
+                top, parent = parent, names.parents.get(parent)
+            spelled = names.qualname(top) or qualname
+            found_symbol = symbol(spelled)
+            if found_symbol is not None:
+                guarded = self.is_guarded(top) or self._is_optional(node)
+                found.append(Use(top, found_symbol, guarded, spelled))
+        for statement in names.imports:
+            found.extend(self._imported_uses(statement))
+        found.sort(key=lambda use: self.source.span(use.node)[0])
+        return found
+
+    def _imported_uses(self, node: ast.stmt) -> list[Use]:
+        """Names that an import statement itself needs: it fails where they are gone."""
+        if isinstance(node, ast.ImportFrom):
+            base = self.names.absolute(node)
+            spelled = [f"{base}.{alias.name}" for alias in node.names if alias.name != "*"]
+        else:
+            assert isinstance(node, ast.Import)
+            spelled = [alias.name for alias in node.names]
+        guarded = self.is_guarded(node) or self._is_lazy(node)
+        found: list[Use] = []
+        for name in spelled:
+            found_symbol = symbol(name)
+            if found_symbol is not None and found_symbol.name:
+                found.append(Use(node, found_symbol, guarded, name))
+        return found
+
+    def _is_optional(self, name: ast.Name) -> bool:
+        """Whether a name comes from an import that may fail, or happens only inside a function.
+
+        ``from tensorflow.contrib import nccl`` in a function is how authors keep a
+        dependency out of the way of everyone who does not use it.
+        """
+        bindings = self.names.bindings_of(name)
+        return bool(bindings) and all(
+            self.is_guarded(binding.node) or self._is_lazy(binding.node) for binding in bindings
+        )
+
+    def _is_lazy(self, statement: ast.AST) -> bool:
+        """An import inside a function, of something other than TensorFlow's root."""
+        if not isinstance(statement, ast.ImportFrom):
+            return False
+        return self.names.scope_at(statement).function() is not None
+
+    def is_guarded(self, node: ast.AST) -> bool:
+        """Whether a node runs only under a version switch, or in a `try` that may fail."""
+        child = node
+        for parent in self.names.ancestors(node):
+            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+                if _SWITCH_NAMES.search(ast.dump(parent.test)):
+                    return True
+            elif isinstance(parent, ast.BoolOp) and "hasattr" in ast.dump(parent):
+                return True  # `hasattr(tf, 'contrib') and tf.contrib.eager`
+            elif isinstance(parent, ast.Try):
+                caught = {
+                    part.rpartition(".")[2]
+                    for handler in parent.handlers
+                    for part in _caught(handler)
+                }
+                if caught & {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}:
+                    # A handler that is a bare `except:` around real work is no guard.
+                    imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in parent.body)
+                    if "*" not in caught or imports:
+                        return True
+            child = parent
+        return False
+
+    @cached_property
+    def tensorflow_imports(self) -> list[ast.stmt]:
+        """The import statements that bind TensorFlow or names of it."""
+        return [
+            node
+            for node in self.names.imports
+            if any(
+                alias.name.split(".")[0] == "tensorflow" for alias in node.names
+            ) and isinstance(node, ast.Import)
+            or isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "tensorflow"
+            and not node.level
+        ]
+
+    @cached_property
+    def has_main_guard(self) -> bool:
+        return any(
+            isinstance(statement, ast.If)
+            and any(
+                isinstance(part, ast.Name) and part.id == "__name__"
+                for part in ast.walk(statement.test)
+            )
+            for statement in self.tree.body
+        )
+
+    @cached_property
+    def keras_training(self) -> Optional[ast.AST]:
+        """Where the module trains a Keras model itself (`model.fit(...)`), if it does."""
+        if not self.uses_keras_models:
+            return None
+        for attribute in _TRAINING:
+            for node in self.names.attributes.get(attribute, []):
+                parent = self.names.parents.get(node)
+                if isinstance(parent, ast.Call) and parent.func is node:
+                    return node
+        return None
+
+    @cached_property
+    def uses_keras_models(self) -> bool:
+        return any(_KERAS_MODEL.search(name) for name in self.keras_names)
+
+    @cached_property
+    def keras_names(self) -> list[str]:
+        """Qualified Keras names that the module imports or uses."""
+        found = [
+            qualname
+            for bindings in (s.bindings for s in self.names.scopes.values())
+            for group in bindings.values()
+            for binding in group
+            if (qualname := binding.qualname) and _KERAS.match(qualname)
+        ]
+        found.extend(
+            name
+            for attributes in self.names.attributes.values()
+            for node in attributes
+            if (name := self.names.qualname(node)) and _KERAS.match(name)
+        )
+        return found
+
+    @cached_property
+    def obstacles(self) -> list[Obstacle]:
+        """What keeps this module from running on TF2 and is not this tool's to rewrite."""
+        found: list[Obstacle] = []
+        seen: set[str] = set()
+        for use in self.uses:
+            if use.guarded or use.status != "gone":
+                continue
+            key = ".".join(use.symbol.name.split(".")[:2])
+            if key in seen:
+                continue
+            seen.add(key)
+            shown = f"tensorflow.{use.symbol.name}"
+            if use.symbol.name.split(".")[0] == "contrib":
+                advice = "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
+            elif shown.startswith("tensorflow.examples"):
+                advice = "load the data another way: TF2 ships no tensorflow.examples"
+            else:
+                advice = "replace it first: no TF2 release has this name"
+            found.append(Obstacle(use.node, f"`{shown}` does not exist in TF2", advice))
+        for node in self.names.star_imports:
+            if symbol(self.names.absolute(node)) is not None:
+                found.append(
+                    Obstacle(
+                        node,
+                        f"`from {node.module} import *` hides which names are TensorFlow's",
+                        "import the names that are used",
+                    )
+                )
+        found.extend(self._python_2())
+        return found
+
+    def _python_2(self) -> list[Obstacle]:
+        found: list[Obstacle] = []
+        seen: set[str] = set()
+        names = self.names
+        for node in names.scope_of_name:
+            if node.id in _PYTHON_2_NAMES and node.id not in seen:
+                if not isinstance(node.ctx, ast.Load) or self.is_guarded(node):
+                    continue
+                if names.defining_scope(node.id, names.scope_of_name[node]) is None:
+                    seen.add(node.id)
+                    found.append(_python_2(node, node.id))
+        for statement in names.imports:
+            if isinstance(statement, ast.Import) and not self.is_guarded(statement):
+                for alias in statement.names:
+                    if alias.name in _PYTHON_2_MODULES and alias.name not in seen:
+                        seen.add(alias.name)
+                        found.append(_python_2(statement, alias.name))
+        return found
+
+    # -- functions --------------------------------------------------------
+
+    @cached_property
+    def functions(self) -> dict[str, list[ast.AST]]:
+        """Functions and methods by their bare name."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.names.scopes:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    def scope_body(self, scope: Scope) -> list[ast.stmt]:
+        body = getattr(scope.node, "body", [])
+        return body if isinstance(body, list) else []
+
+    def line(self, node: ast.AST) -> int:
+        return getattr(node, "lineno", 1)
+
+
+def _caught(handler: ast.ExceptHandler) -> list[str]:
+    if handler.type is None:
+        return ["*"]
+    parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    found = [ast.unparse(part) for part in parts]
+    return ["*" if name in ("Exception", "BaseException") else name for name in found]
+
+
+def _python_2(node: ast.AST, name: str) -> Obstacle:
+    return Obstacle(
+        node, f"`{name}` is Python 2", "convert the file to Python 3 first, for example with 2to3"
+    )

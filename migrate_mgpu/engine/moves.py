@@ -1,0 +1,428 @@
+"""One flow's move to ``tf.config``: whether every step of it can go, and the edits if so."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Optional
+
+from migrate_mgpu.engine.flows import Flow, Problem, Setting, Step
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import FieldRule, Writer, constant, field_rules
+from migrate_mgpu.engine.sinks import SinkCall
+from migrate_mgpu.engine.text import Edit, Layout, comments, remove_argument
+
+GROWTH = "gpu_options.allow_growth"
+FRACTION = "gpu_options.per_process_gpu_memory_fraction"
+SOFT_PLACEMENT = "allow_soft_placement"
+VISIBLE = "gpu_options.visible_device_list"
+GPU_COUNT = "device_count.GPU"
+GPU_FIELDS = {GROWTH, FRACTION, VISIBLE, GPU_COUNT}
+
+
+@dataclass
+class Move:
+    """The edits of one flow."""
+
+    flow: Flow
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+    spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
+    applied: list[tuple[Setting, FieldRule]] = field(default_factory=list)
+    overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
+
+    def edit(self, module: Module, edit: Edit) -> None:
+        self.edits.setdefault(module, []).append(edit)
+
+
+def check(flow: Flow, native: bool = False) -> list[Problem]:
+    """Why a flow cannot move whole; empty when it can.
+
+    ``native`` programs run without sessions: there every sink goes away, so it
+    does not matter which of them would read ``tf.config``.
+    """
+    found = list(flow.problems)
+    if not flow.sinks and not found:
+        found.append(Problem(flow.module, flow.place, "no session uses it"))
+    rules = field_rules()
+    for setting in flow.settings:
+        rule = rules.get(setting.path)
+        reason = (
+            f"`{setting.path}` has no form in tf.config" if rule is None else rule.plan(setting)
+        )
+        if reason:
+            found.append(Problem(setting.module, setting.keyword or setting.statement, reason))
+    for sink in flow.sinks:
+        if not native and not sink.kind.takes_options:
+            found.append(Problem(sink.module, sink.call, sink.kind.why))
+    found += _combinations(flow)
+    found += _late_settings(flow)
+    found += _layouts(flow)
+    return found
+
+
+def _combinations(flow: Flow) -> list[Problem]:
+    found: list[Problem] = []
+    by_path: dict[str, list[Setting]] = {}
+    for setting in flow.settings:
+        by_path.setdefault(setting.path, []).append(setting)
+    if VISIBLE in by_path and GPU_COUNT in by_path and len(flow.creations) == 1:
+        place = by_path[GPU_COUNT][0]
+        found.append(
+            Problem(place.module, place.statement, "TF1 combines device_count with visible GPUs")
+        )
+    if GROWTH in by_path and FRACTION in by_path:
+        for setting in (*by_path[GROWTH], *by_path[FRACTION]):
+            if not _unconditional(flow, setting) or not _always_limits(by_path[FRACTION]):
+                found.append(
+                    Problem(
+                        setting.module,
+                        setting.statement,
+                        "whether memory growth or a memory limit holds is only known at run time",
+                    )
+                )
+                break
+    return found
+
+
+def _always_limits(settings: list[Setting]) -> bool:
+    return all(bool(constant(setting.value)) for setting in settings)
+
+
+def _unconditional(flow: Flow, setting: Setting) -> bool:
+    """Whether a setting stands in the block of the constructor that it belongs to."""
+    names = setting.module.names
+    block = names.block(setting.statement)
+    return len(flow.creations) == 1 and (
+        setting.module is not flow.module
+        or block is names.block(names.statement(flow.place))
+        or any(
+            sink.module is setting.module and block is names.block(names.statement(sink.call))
+            for sink in flow.sinks
+        )
+    )
+
+
+def _late_settings(flow: Flow) -> list[Problem]:
+    """Fields set below every session of their function: in TF1 they came too late."""
+    found: list[Problem] = []
+    for setting in flow.settings:
+        names = setting.module.names
+        scope = names.scope_at(setting.statement)
+        sinks = [s for s in flow.sinks if s.module is setting.module]
+        sinks = [s for s in sinks if names.scope_at(s.call) is scope]
+        if sinks and all(s.call.lineno < setting.statement.lineno for s in sinks):
+            reason = "it is set after the session was made, which TF1 ignores"
+            found.append(Problem(setting.module, setting.statement, reason))
+    return found
+
+
+# -- where the statements stand -------------------------------------------
+
+
+def _statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
+    """Settings, steps and sinks by the statement that they stand in."""
+    found: dict[tuple[Module, ast.stmt], list[object]] = {}
+    for setting in flow.settings:
+        found.setdefault((setting.module, setting.statement), []).append(setting)
+    for step in flow.steps:
+        found.setdefault((step.module, step.statement), []).append(step)
+    for sink in flow.sinks:
+        key = (sink.module, sink.module.names.statement(sink.call))
+        found.setdefault(key, []).append(sink)
+    return found
+
+
+def _layouts(flow: Flow) -> list[Problem]:
+    found: list[Problem] = []
+    for (module, statement), members in _statements(flow).items():
+        layout = Layout(module.source, statement)
+        sinks = [m for m in members if isinstance(m, SinkCall)]
+        if sinks and not _inserts(module, statement, members):
+            continue
+        if isinstance(statement, (ast.With, ast.AsyncWith)) or sinks:
+            fine = layout.owns_start
+            simple = not hasattr(statement, "body") or isinstance(
+                statement, (ast.With, ast.AsyncWith)
+            )
+            if not simple or _lazy(module, sinks):
+                found.append(
+                    Problem(module, statement, "there is no place for the calls before its session")
+                )
+                continue
+        else:
+            fine = layout.owns_lines
+        if not fine:
+            found.append(Problem(module, statement, "it shares its line with other code"))
+    return found
+
+
+def _inserts(module: Module, statement: ast.stmt, members: list[object]) -> bool:
+    """Whether calls must be put before a statement with a sink."""
+    if any(isinstance(member, (Setting, Step)) for member in members):
+        return True
+    return any(
+        isinstance(member, SinkCall) and isinstance(member.argument, ast.Call) for member in members
+    )
+
+
+def _lazy(module: Module, sinks: list[SinkCall]) -> bool:
+    """Whether a session is made in a lambda or comprehension, not by the statement itself."""
+    names = module.names
+    return any(
+        names.scope_at(sink.call) is not names.scope_at(names.statement(sink.call))
+        for sink in sinks
+    )
+
+
+# -- the edits -------------------------------------------------------------
+
+
+def build(
+    flow: Flow,
+    hoist: Optional[tuple[Module, ast.stmt]] = None,
+    drop: Optional[dict[ast.stmt, Module]] = None,
+    native: bool = False,
+) -> Move:
+    """The edits that move a flow.
+
+    ``hoist`` is the statement before which the calls that must be early are put
+    (in a native program all of them); None leaves every call where its setting
+    stood. ``drop`` are statements of a native program that go away with their
+    session.
+    """
+    move = Move(flow)
+    drop = drop or {}
+    # A TF1 session does not place softly unless told to, TF2's eager code does.
+    states_default = native and not any(s.path == SOFT_PLACEMENT for s in flow.settings)
+    rules = field_rules()
+    has_limit = any(setting.path == FRACTION for setting in flow.settings)
+    early: list[str] = []
+    emptied: list[tuple[Module, ast.stmt]] = []
+    for (module, statement), members in _statements(flow).items():
+        layout = Layout(module.source, statement)
+        writer = _writer(move, module, statement)
+        settings = sorted(
+            (m for m in members if isinstance(m, Setting)),
+            key=lambda s: (s.value.lineno, s.value.col_offset),
+        )
+        groups: list[tuple[Optional[Setting], list[str]]] = []
+        if states_default:
+            states_default = False
+            default = [f"{writer.tf}.config.set_soft_device_placement(False)"]
+            if hoist:
+                early += default
+            else:
+                groups.append((None, default))
+        for setting in settings:
+            rule = rules[setting.path]
+            if setting.path == GROWTH and has_limit:
+                move.overruled.append(setting)
+                continue
+            lines = rule.apply(setting, writer)
+            move.applied.append((setting, rule))
+            if hoist and (native or rule.rule.early):
+                early += lines
+            else:
+                groups.append((setting, lines))
+        if writer.imports:
+            move.imports.setdefault(module, set()).update(writer.imports)
+        steps = [m for m in members if isinstance(m, Step)]
+        sinks = [m for m in members if isinstance(m, SinkCall)]
+        if sinks:
+            _sink_statement(move, module, layout, groups, sinks, statement in drop)
+        else:
+            _carrier(move, module, layout, groups, steps, emptied)
+    if hoist and early:
+        module, statement = hoist
+        move.edit(module, Layout(module.source, statement).insert_before(early))
+    _fill_emptied(move, emptied)
+    return move
+
+
+def _carrier(
+    move: Move,
+    module: Module,
+    layout: Layout,
+    groups: list[tuple[Optional[Setting], list[str]]],
+    steps: list[Step],
+    emptied: list[tuple[Module, ast.stmt]],
+) -> None:
+    """A statement that only made, filled, carried or returned the config."""
+    source = module.source
+    code = source.text[layout.start : layout.end]
+    lines = _with_comments(source, code, layout.statement.lineno, groups, layout.trailing_comment)
+    for step in steps:
+        if step.call is not None:
+            tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
+            lines = [source.code(step.call) + tail]
+    if any(step.returns for step in steps) and not _is_last(module, layout.statement):
+        lines.append("return")
+    if not any(line and not line.startswith("#") for line in lines):
+        emptied.append((module, layout.statement))
+    move.edit(module, layout.replace(lines))
+
+
+def _sink_statement(
+    move: Move,
+    module: Module,
+    layout: Layout,
+    groups: list[tuple[Optional[Setting], list[str]]],
+    sinks: list[SinkCall],
+    dropped: bool,
+) -> None:
+    """A statement that makes a session: calls before it, the argument out of it."""
+    source = module.source
+    lines: list[str] = []
+    for sink in sinks:
+        argument = sink.argument
+        assert argument is not None
+        start, end = source.span(sink.by_keyword or argument)
+        piece = source.text[start:end]
+        if isinstance(argument, ast.Call) and not groups and _is_helper_call(move.flow, argument):
+            lines.append(source.code(argument))
+        start_line = source.place(start)[0]
+        lines += _with_comments(source, piece, start_line, groups, None)
+        groups = []
+    if dropped:
+        if layout.trailing_comment:
+            lines = [*lines, layout.trailing_comment]
+        move.edit(module, layout.replace(lines))
+        return
+    if lines:
+        move.edit(module, layout.insert_before(lines))
+    for sink in sinks:
+        start, end = source.span(sink.call)
+        code = source.text[start:end]
+        position = None
+        if sink.by_keyword is None:
+            assert sink.argument is not None
+            position = sink.call.args.index(sink.argument)
+        new = remove_argument(code, sink.by_keyword.arg if sink.by_keyword else None, position)
+        move.edit(module, Edit(start, end, new))
+
+
+def _is_helper_call(flow: Flow, call: ast.Call) -> bool:
+    return any(call is helper for _, helper in flow.helper_calls)
+
+
+def _with_comments(
+    source: object,
+    code: str,
+    first_line: int,
+    groups: list[tuple[Optional[Setting], list[str]]],
+    trailing: Optional[str],
+) -> list[str]:
+    """The lines of settings, each with the comments that stood at it."""
+    above: dict[int, list[str]] = {}
+    beside: dict[int, list[str]] = {}
+    tail: list[str] = []
+    for comment in comments(code):
+        line = first_line + comment.line
+        index = _owner(groups, line, comment.alone)
+        if index is None:
+            tail.append(comment.text)
+        elif comment.alone or _end_line(groups[index][0]) != line:
+            above.setdefault(index, []).append(comment.text)
+        else:
+            beside.setdefault(index, []).append(comment.text)
+    if trailing:
+        if groups:
+            beside.setdefault(len(groups) - 1, []).append(trailing)
+        else:
+            tail.append(trailing)
+    lines: list[str] = []
+    for index, (_, own) in enumerate(groups):
+        lines += above.get(index, [])
+        side = beside.get(index, [])
+        if not own:
+            lines += side
+        else:
+            lines.append(own[0] + "".join(f"  {text}" for text in side))
+            lines += own[1:]
+    return lines + tail
+
+
+def _owner(
+    groups: list[tuple[Optional[Setting], list[str]]], line: int, alone: bool
+) -> Optional[int]:
+    for index, (setting, _) in enumerate(groups):
+        if setting is None:
+            continue
+        if not alone and _end_line(setting) == line:
+            return index
+        if setting.value.lineno > line:
+            return index
+    return None
+
+
+def _end_line(setting: Optional[Setting]) -> int:
+    return (setting.value.end_lineno or 0) if setting else 0
+
+
+def _writer(move: Move, module: Module, statement: ast.stmt) -> Writer:
+    names, source = module.names, module.source
+    scope = names.scope_at(statement)
+    tf = spelling(module, statement)
+    if tf is None:
+        tf = move.spellings.setdefault(module, names.fresh(names.module_scope, "tf", "tensorflow"))
+
+    def code(node: ast.expr) -> str:
+        text = source.code(node)
+        # A line break is only right inside brackets; one of our calls is around it.
+        return text
+
+    return Writer(
+        tf=tf,
+        quote=source.quote,
+        unit=source.indent_unit,
+        fresh=lambda *candidates: names.fresh(scope, *candidates),
+        code=code,
+    )
+
+
+def spelling(module: Module, statement: ast.AST) -> Optional[str]:
+    """The name by which TensorFlow's root module is known at a statement, if it is."""
+    names = module.names
+    scope = names.scope_at(statement)
+    best: Optional[str] = None
+    current = scope
+    while current is not None:
+        for name, bindings in current.bindings.items():
+            if names.defining_scope(name, scope) is not current:
+                continue
+            roots = {binding.qualname for binding in bindings if binding.kind == "import"}
+            if roots and roots <= {"tensorflow", "tensorflow.compat.v1"}:
+                if all(b.kind == "import" or _none(b.value) for b in bindings):
+                    if best is None or name == "tf":
+                        best = name
+        if best or current.parent is None:
+            break
+        current = current.parent
+    return best
+
+
+def _none(node: Optional[ast.AST]) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_last(module: Module, statement: ast.stmt) -> bool:
+    parent = module.names.parents[statement]
+    return isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+        parent.body[-1] is statement
+    )
+
+
+def _fill_emptied(move: Move, emptied: list[tuple[Module, ast.stmt]]) -> None:
+    """A block whose every statement went away gets a `pass`."""
+    blocks: dict[int, tuple[Module, list[ast.stmt], list[ast.stmt]]] = {}
+    for module, statement in emptied:
+        block = module.names.block(statement)
+        blocks.setdefault(id(block), (module, block, []))[2].append(statement)
+    for module, block, gone in blocks.values():
+        if len(gone) == len(block) and not isinstance(module.names.parents[block[0]], ast.Module):
+            layout = Layout(module.source, block[-1])
+            for edit in list(move.edits[module]):
+                if edit.start == layout.line_start and edit.end == layout.next_line:
+                    move.edits[module].remove(edit)
+                    move.edit(module, Edit(edit.start, edit.end, edit.new + layout.lines(["pass"])))

@@ -1,0 +1,170 @@
+"""What may have run before a statement: the ground on which calls are placed in time.
+
+Conservative and simple. Before a statement run the statements above it in its
+own blocks, whatever ran before each call of its function, and the top level of
+the modules. A statement "does" a thing when it holds such an expression, or
+calls a function of the run that does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Optional
+
+from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.module import Module
+
+Predicate = Callable[[Module, ast.AST], bool]
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+class Order:
+    """Answers about time for one kind of action (a predicate over nodes)."""
+
+    def __init__(self, graph: CallGraph, does: Predicate) -> None:
+        self.graph = graph
+        self._does = does
+        self._functions: dict[ast.AST, Optional[tuple[Module, ast.AST]]] = {}
+
+    # -- does a piece of code do it? --------------------------------------
+
+    def found_in(self, module: Module, node: ast.AST) -> Optional[tuple[Module, ast.AST]]:
+        """Where running ``node`` may do it: in its own code or in what it calls."""
+        for inner in _own_nodes(node):
+            if self._does(module, inner):
+                return module, inner
+            if isinstance(inner, ast.Call):
+                target = self.graph.target(module, inner.func)
+                if target is not None:
+                    place = self._in_function(target)
+                    if place is not None:
+                        return place
+        return None
+
+    def _in_function(self, function: Function) -> Optional[tuple[Module, ast.AST]]:
+        key = function.node
+        if key not in self._functions:
+            self._functions[key] = None  # ends recursion
+            for statement in function.node.body:
+                place = self.found_in(function.module, statement)
+                if place is not None:
+                    self._functions[key] = place
+                    break
+        return self._functions[key]
+
+    # -- and does it run before? ------------------------------------------
+
+    def before(
+        self, module: Module, statement: ast.stmt, inside_only: bool = False
+    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
+        """The first action that may run before a statement does.
+
+        Returns:
+            (module, node, the statement at whose place it happens), or None. The
+            last one stands in the same function as ``statement`` when the action
+            happens there, else in a caller.
+        """
+        return self._before(module, statement, inside_only, set())
+
+    def _before(
+        self, module: Module, statement: ast.stmt, inside_only: bool, seen: set[ast.AST]
+    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
+        best: Optional[tuple[Module, ast.AST, ast.stmt]] = None
+        for earlier in preceding(module, statement):
+            place = self.found_in(module, earlier)
+            if place is not None:
+                best = (*place, earlier)
+                break
+        function = self.graph.enclosing(module, statement)
+        if inside_only or function is None or function.node in seen:
+            return best
+        seen.add(function.node)
+        for reference in self.graph.references(function):
+            caller = reference.module.names.statement(reference.node)
+            outer = self._before(reference.module, caller, False, seen)
+            if outer is not None:
+                return outer
+        if best is None:
+            # Everything at a module's top level has run before a function is
+            # called, save what stands below the call, which `preceding` knows.
+            best = self._at_import(module, function)
+        return best
+
+    def _at_import(
+        self, module: Module, function: Function
+    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
+        called_from_top = any(
+            self.graph.enclosing(reference.module, reference.node) is None
+            for reference in self.graph.references(function)
+        )
+        if called_from_top:
+            return None
+        for statement in module.tree.body:
+            if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
+                continue
+            place = self.found_in(module, statement)
+            if place is not None:
+                return (*place, statement)
+        return None
+
+
+def preceding(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """Statements above one in its own and in the enclosing blocks of its function, top first.
+
+    Compound statements on the way count with their headers only: for the `with`
+    that a statement stands in, the context expressions have run.
+    """
+    names = module.names
+    found: list[list[ast.stmt]] = []
+    current: ast.stmt = statement
+    while True:
+        block = names.block(current)
+        above = block[: block.index(current)]
+        found.append([s for s in above if not isinstance(s, _DEFINITIONS)])
+        parent = names.parents[current]
+        while not isinstance(parent, (ast.stmt, ast.Module)):
+            parent = names.parents[parent]
+        if isinstance(parent, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            break
+        found.append(_headers(parent))
+        if isinstance(parent, (ast.For, ast.While, ast.AsyncFor)):
+            # In a loop, what stands below ran in an earlier round as well; the
+            # first round is what decides, so it is left out on purpose.
+            pass
+        current = parent
+    found.reverse()
+    return [s for group in found for s in group]
+
+
+def _headers(statement: ast.stmt) -> list[ast.stmt]:
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return [_expression(item.context_expr) for item in statement.items]
+    if isinstance(statement, (ast.If, ast.While)):
+        return [_expression(statement.test)]
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return [_expression(statement.iter)]
+    return []
+
+
+def _expression(node: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Expr(node), node)
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
+    )
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what runs with it: not the bodies of functions and lambdas defined in it."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        if isinstance(current, _DEFINITIONS):
+            if isinstance(current, ast.ClassDef):
+                stack.extend(reversed(current.body))
+            continue
+        stack.extend(reversed(list(ast.iter_child_nodes(current))))

@@ -1,0 +1,408 @@
+"""The whole run, planned: states of programs, fates of flows, edits of files, findings."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+from migrate_mgpu.engine import findings as f
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.flows import Flow, Problem, find_flows
+from migrate_mgpu.engine.imports import remove_imports, with_imports
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.moves import Move, build, check
+from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.rules import modules as rule_modules
+from migrate_mgpu.engine.sessions import conflict, only_for_keras
+from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
+from migrate_mgpu.engine.text import Edit, splice
+from migrate_mgpu.engine.timing import Hoist, Timing
+
+NEXT = {
+    NATIVE: "run it on TF2 and compare its losses with TF1's",
+    BRIDGE: "run it on TF2 and compare its losses with TF1's",
+    KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
+    REFUSED: "mend what is named, then run migrate-mgpu again",
+}
+
+
+@dataclass
+class Options:
+    """What the user asked for."""
+
+    bridge: bool = True
+
+
+@dataclass
+class Outcome:
+    """What becomes of one flow."""
+
+    flow: Flow
+    state: str  # findings.APPLIED, KEPT or REFUSED
+    reasons: list[Problem] = field(default_factory=list)
+    move: Optional[Move] = None
+
+
+def plan(project: Project, options: Options) -> f.RunResult:
+    """Plans every edit of a run; nothing is written."""
+    return _Planner(project, options).run()
+
+
+class _Planner:
+    def __init__(self, project: Project, options: Options) -> None:
+        self.project = project
+        self.options = options
+        self.graph = CallGraph(project)
+        self.flows = find_flows(project, self.graph)
+        self.bridge = next(m for m in rule_modules() if m.RULE.name == "v1-behavior")
+        self.judge = Judge(self.flows, self.bridge)
+        self.edits: dict[Module, list[Edit]] = {}
+        self.results: dict[Module, f.FileResult] = {}
+
+    def run(self) -> f.RunResult:
+        self.states = [
+            state for program in self.project.programs() if (state := self.judge.state(program))
+        ]
+        self._by_module: dict[Module, list[State]] = {}
+        for state in self.states:
+            for module in state.program.modules:
+                self._by_module.setdefault(module, []).append(state)
+        outcomes = [self._decide(flow) for flow in self.flows]
+        self._settle(outcomes)
+        for outcome in outcomes:
+            self._report_flow(outcome)
+        bridged = self._bridge_modules()
+        gone = self._apply_moves(outcomes, bridged)
+        for state in self.states:
+            self._report_state(state)
+        return self._result(outcomes, bridged, gone)
+
+    # -- what becomes of each flow ----------------------------------------
+
+    def _programs_of(self, flow: Flow) -> list[State]:
+        return list(
+            dict.fromkeys(s for m in flow.modules for s in self._by_module.get(m, ()))
+        )
+
+    def _decide(self, flow: Flow) -> Outcome:
+        states = self._programs_of(flow)
+        alive = [state for state in states if state.kind != REFUSED]
+        if not alive:
+            reasons = [
+                Problem(reason.module, reason.node, reason.text)
+                for state in states
+                for reason in state.reasons[:1]
+            ]
+            return Outcome(flow, f.REFUSED, reasons[:1])
+        if flow.module.is_guarded(flow.place):
+            problem = Problem(flow.module, flow.place, "a version switch already chooses it")
+            return Outcome(flow, f.KEPT, [problem])
+        native = all(state.kind == NATIVE for state in alive)
+        problems = check(flow, native)
+        for state in states:
+            if state.kind == REFUSED:
+                entry = state.program.entry.path.name
+                text = f"{entry}, which stays on TF1, uses it as well"
+                problems.append(Problem(flow.module, flow.place, text))
+            elif state.kind == BRIDGE:
+                other = conflict(flow, state.sessions)
+                if other is not None:
+                    problems.append(_differs(other.sink.module, other.sink.call, other.plain))
+        if native:
+            for sink in flow.sinks:
+                if only_for_keras(sink) is None:
+                    problems.append(
+                        Problem(sink.module, sink.call, "its session serves more than Keras")
+                    )
+        if problems or any(not module.writable for module in flow.modules):
+            return Outcome(flow, f.KEPT, problems)
+        modules = list(dict.fromkeys(m for state in alive for m in state.program.modules))
+        place = Timing(self.graph, modules, native).place(flow)
+        if isinstance(place, Problem):
+            return Outcome(flow, f.KEPT, [place])
+        drop = {
+            statement: sink.module
+            for sink in flow.sinks
+            if native
+            for statement in only_for_keras(sink) or ()
+        }
+        hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
+        return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
+
+    def _settle(self, outcomes: list[Outcome]) -> None:
+        """A flow moves only if all that share a program with it and must agree move too."""
+        fate = {id(outcome.flow): outcome for outcome in outcomes}
+        changed = True
+        while changed:
+            changed = False
+            for state in self.states:
+                inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
+                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings]
+                if not stays:
+                    continue
+                if state.kind == NATIVE:
+                    # A native program has no session to keep a config on.
+                    first = stays[0]
+                    problem = first.reasons[0] if first.reasons else None
+                    place = problem or Problem(first.flow.module, first.flow.place, "")
+                    state.refuse(
+                        Reason(
+                            place.module,
+                            place.node,
+                            f"its config cannot move to tf.config: {place.reason}",
+                            "change that, then run migrate-mgpu again",
+                        )
+                    )
+                    for outcome in inside:
+                        alive = [s for s in self._programs_of(outcome.flow) if s.kind != REFUSED]
+                        if not alive:
+                            outcome.state, outcome.move = f.REFUSED, None
+                    changed = True
+                    continue
+                for outcome in inside:
+                    sessions_matter = outcome.state == f.APPLIED and outcome.flow.settings
+                    if sessions_matter:
+                        other = stays[0].flow
+                        outcome.state, outcome.move = f.KEPT, None
+                        outcome.reasons = [
+                            Problem(
+                                other.module,
+                                other.place,
+                                "another config of the process stays on its session",
+                            )
+                        ]
+                        changed = True
+        for state in self.states:
+            if state.kind == BRIDGE:
+                inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
+                if any(outcome.state == f.KEPT for outcome in inside):
+                    state.kind = KEPT
+        if not self.options.bridge:
+            for outcome in outcomes:
+                states = self._programs_of(outcome.flow)
+                if outcome.state == f.APPLIED and any(s.kind != NATIVE for s in states):
+                    outcome.state, outcome.move = f.KEPT, None
+                    outcome.reasons = [
+                        Problem(outcome.flow.module, outcome.flow.place, "--no-bridge")
+                    ]
+
+    # -- edits ------------------------------------------------------------
+
+    def _bridge_modules(self) -> list[Module]:
+        """The modules that must speak of TF1 because a bridged program runs them."""
+        if not self.options.bridge:
+            return []
+        native = {
+            id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules
+        }
+        found: dict[int, Module] = {}
+        for state in self.states:
+            if state.kind not in (BRIDGE, KEPT) or _already_switched(state):
+                continue
+            for module in state.program.modules:
+                if module.writable and id(module) not in native:
+                    found.setdefault(id(module), module)
+        return list(found.values())
+
+    def _apply_moves(self, outcomes: list[Outcome], bridged: list[Module]) -> set[ast.AST]:
+        gone: set[ast.AST] = set()
+        imports: dict[Module, set[str]] = {}
+        for outcome in outcomes:
+            if outcome.move is None:
+                continue
+            for module, edits in outcome.move.edits.items():
+                self.edits.setdefault(module, []).extend(edits)
+            for module, needed in outcome.move.imports.items():
+                imports.setdefault(module, set()).update(needed)
+            for module, name in outcome.move.spellings.items():
+                root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
+                imports.setdefault(module, set()).add(f"{root} as {name}")
+            flow = outcome.flow
+            gone.update(flow.creations)
+            gone.update(s.statement for s in flow.settings)
+            gone.update(s.statement for s in flow.steps)
+            native = all(s.kind in (NATIVE, REFUSED) for s in self._programs_of(flow))
+            for sink in flow.sinks if native else ():
+                for statement in only_for_keras(sink) or ():
+                    gone.add(statement)
+                    self._drop(sink.module, statement)
+        for state in self.states:
+            if state.kind == NATIVE:
+                self._native_extras(state, gone)
+        entries = {id(state.program.entry) for state in self.states}
+        for module in bridged:
+            edits = self.bridge.apply(module, id(module) in entries)
+            if edits:
+                self.edits.setdefault(module, []).extend(edits)
+                self._note_bridge(module)
+        for module in list(self.edits):
+            removed = remove_imports(module, gone) if module not in bridged else []
+            self.edits[module] += removed
+            self.edits[module] += with_imports(module, imports.get(module, set()))
+        return gone
+
+    def _drop(self, module: Module, statement: ast.stmt) -> None:
+        from migrate_mgpu.engine.text import Layout
+
+        layout = Layout(module.source, statement)
+        edits = self.edits.setdefault(module, [])
+        if not any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
+            edits.append(layout.replace([]))
+
+    def _native_extras(self, state: State, gone: set[ast.AST]) -> None:
+        """Sessions without a config that only served Keras go as well."""
+        for session in state.sessions:
+            if session.plain and session.sink.module.writable:
+                for statement in only_for_keras(session.sink) or ():
+                    if statement not in gone:
+                        gone.add(statement)
+                        self._drop(session.sink.module, statement)
+
+    # -- findings ---------------------------------------------------------
+
+    def _finding(
+        self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
+    ) -> None:
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0) + 1
+        finding = f.Finding(module.path, line, column, code, state, message, advice)
+        found = self._file(module).findings
+        if finding not in found:
+            found.append(finding)
+
+    def _file(self, module: Module) -> f.FileResult:
+        if module not in self.results:
+            self.results[module] = f.FileResult(module.path, module.source.text)
+        return self.results[module]
+
+    def _report_flow(self, outcome: Outcome) -> None:
+        flow = outcome.flow
+        if outcome.move is not None:
+            for setting, rule in outcome.move.applied:
+                self._finding(
+                    setting.module,
+                    setting.keyword or setting.statement,
+                    rule.rule.code,
+                    f.APPLIED,
+                    rule.rule.summary,
+                )
+            for setting in outcome.move.overruled:
+                self._finding(
+                    setting.module,
+                    setting.keyword or setting.statement,
+                    "MGPU903",
+                    f.MANUAL,
+                    "allow_growth is left out: TF2 takes a memory limit or growth, not both, and "
+                    "the limit wins",
+                    "drop the memory fraction if growth matters more",
+                )
+            if not outcome.move.applied and not outcome.move.overruled:
+                self._finding(
+                    flow.module, flow.place, "MGPU202", f.APPLIED, "an empty config is left out"
+                )
+            return
+        reason = outcome.reasons[0] if outcome.reasons else None
+        where = ""
+        text = "it is not followed"
+        if reason is not None:
+            line = getattr(reason.node, "lineno", 0)
+            if reason.module is not flow.module:
+                where = f" ({reason.module.path}:{line})"
+            elif line != flow.place.lineno:
+                where = f" (line {line})"
+            text = reason.reason
+        code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"
+        kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
+        self._finding(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
+
+    def _note_bridge(self, module: Module) -> None:
+        place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
+        rule = self.bridge.RULE
+        self._finding(module, place, rule.code, f.APPLIED, rule.summary)
+
+    def _report_state(self, state: State) -> None:
+        for reason in state.reasons:
+            self._finding(
+                reason.module, reason.node, reason.code, f.REFUSED, reason.text, reason.advice
+            )
+
+    # -- the result -------------------------------------------------------
+
+    def _result(
+        self, outcomes: list[Outcome], bridged: list[Module], gone: set[ast.AST]
+    ) -> f.RunResult:
+        for module, edits in self.edits.items():
+            if edits:
+                result = self._file(module)
+                result.after = splice(module.source.text, edits)
+                _self_check(module, result)
+        for unreadable in self.project.unreadable.values():
+            error = unreadable.error
+            self.results[id(unreadable)] = f.FileResult(  # type: ignore[index]
+                unreadable.path, error=str(error), error_line=error.line
+            )
+        sites = {f.APPLIED: 0, f.KEPT: 0, f.REFUSED: 0}
+        for outcome in outcomes:
+            sites[outcome.state] += 1
+        files = sorted(self.results.values(), key=lambda result: str(result.path))
+        for result in files:
+            result.findings.sort(key=lambda finding: (finding.line, finding.column, finding.code))
+        return f.RunResult(files, [self._program(s) for s in self.states], sites, order=self._order())
+
+    def _program(self, state: State) -> f.ProgramResult:
+        reasons = tuple(
+            f"{reason.module.path}:{getattr(reason.node, 'lineno', 1)}: {reason.text}"
+            for reason in state.reasons
+        )
+        kind = state.kind
+        if kind in (BRIDGE, KEPT) and not self.options.bridge:
+            kind = "left (--no-bridge)"
+        return f.ProgramResult(
+            state.program.entry.path,
+            kind,
+            len(state.program.modules),
+            reasons,
+            state.runs_on if kind != REFUSED else "",
+            NEXT.get(kind, "run migrate-mgpu without --no-bridge"),
+        )
+
+    def _order(self) -> list[Path]:
+        """Modules before the modules that import them: a helper before its callers."""
+        found: list[Path] = []
+        seen: set[int] = set()
+
+        def visit(module: Module) -> None:
+            if id(module) in seen:
+                return
+            seen.add(id(module))
+            for imported in module.imported:
+                visit(imported)
+            if module in self.edits:
+                found.append(module.path)
+
+        for module in self.project.modules.values():
+            visit(module)
+        return found
+
+
+def _already_switched(state: State) -> bool:
+    """Whether the program turns TF2's behaviour off by itself and runs on TF2 as it is."""
+    return False
+
+
+def _differs(module: Module, call: ast.Call, plain: bool) -> Problem:
+    text = "has no config" if plain else "has another config"
+    return Problem(module, call, f"another session of the process {text}")
+
+
+def _self_check(module: Module, result: f.FileResult) -> None:
+    """The output must parse, or it is not written at all."""
+    assert result.after is not None
+    try:
+        ast.parse(result.after)
+        module.source.encode(result.after)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        result.after = None
+        result.error = f"internal error: the migrated text does not parse ({error}); left unchanged"

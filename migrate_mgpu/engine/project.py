@@ -1,0 +1,244 @@
+"""The facts of the run: which files there are, what imports what, and which programs they make."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import absolute
+from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
+from migrate_mgpu.engine.source import SourceError, decode
+
+# Looked for by nearly every file and never a file of the run; a folder of such
+# a name beside a script is a checkout of the library itself.
+_NEVER_OURS = {"tensorflow", "numpy", "os", "sys", "__future__", "time", "six", "re", "math"}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that could not be read or parsed."""
+
+    path: Path
+    error: SourceError
+
+
+@dataclass
+class Program:
+    """An entry point and every module of the run that it imports, itself included."""
+
+    entry: Module
+    modules: list[Module]
+    broken: list[Unreadable] = field(default_factory=list)  # imported, but not parsable
+
+
+class Project:
+    """All files of one run that matter, parsed, and their imports."""
+
+    def __init__(self, files: Sequence[tuple[Path, bytes]]) -> None:
+        """``files``: every Python file under the given paths with its bytes."""
+        self.modules: dict[Path, Module] = {}
+        self.unreadable: dict[Path, Unreadable] = {}
+        self.data: dict[Path, bytes] = {}
+        self._given = {path.resolve(): path for path, _ in files}
+        self._outside: dict[Path, Optional[Module]] = {}
+        self._package_root: dict[Path, Path] = {}
+        self._tops = {path.parent for path in self._given}
+        self._search_paths: dict[Path, list[Path]] = {}
+        self._folders: dict[Path, Path] = {}
+        self._resolved: dict[tuple[Path, str], list[Module]] = {}
+        self._load(files)
+        for module in list(self.modules.values()):
+            self._link(module)
+
+    # -- loading ----------------------------------------------------------
+
+    def _load(self, files: Sequence[tuple[Path, bytes]]) -> None:
+        """Parses the files that mention TensorFlow, and those that lead to them by imports."""
+        if not any(HIT.search(data) for _, data in files):
+            return
+        waiting: list[tuple[Path, bytes]] = []
+        stems: set[bytes] = set()
+
+        def take(path: Path, data: bytes) -> None:
+            stem = path.parent.name if path.name == "__init__.py" else path.stem
+            stems.add(stem.encode())
+            self._parse(path, data)
+
+        for path, data in files:
+            if FRAMEWORK.search(data):
+                take(path, data)
+            else:
+                waiting.append((path, data))
+        # An entry point may never name TensorFlow itself: `from model import train`.
+        while True:
+            now, later = [], []
+            for path, data in waiting:
+                mentioned = {
+                    word
+                    for groups in IMPORT.findall(data)
+                    for part in groups
+                    for word in re.split(rb"[^\w]+", part)
+                }
+                (now if mentioned & stems else later).append((path, data))
+            waiting = later
+            if not now:
+                return
+            for path, data in now:
+                take(path, data)
+
+    def _parse(self, path: Path, data: bytes, writable: bool = True) -> Optional[Module]:
+        try:
+            source = decode(path, data)
+            source.tree  # noqa: B018 - parses now, so that errors are found here
+        except SourceError as error:
+            self.unreadable[path.resolve()] = Unreadable(path, error)
+            return None
+        module = Module(path, source, self._dotted(path), writable)
+        self.data[path] = data
+        if writable:
+            self.modules[path.resolve()] = module
+        return module
+
+    def _root(self, folder: Path) -> Path:
+        """The folder that a file's absolute name starts from: above its outermost package."""
+        if folder not in self._package_root:
+            inside = (folder / "__init__.py").exists() and folder.parent != folder
+            self._package_root[folder] = self._root(folder.parent) if inside else folder
+        return self._package_root[folder]
+
+    def _dotted(self, path: Path) -> str:
+        path = path.resolve()
+        relative = path.relative_to(self._root(path.parent)).with_suffix("")
+        parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
+        return ".".join(parts)
+
+    # -- imports ----------------------------------------------------------
+
+    def _link(self, module: Module) -> None:
+        found: dict[int, Module] = {}
+        for statement in module.import_statements:
+            for name in _imported_names(module, statement):
+                for target in self.resolve(module, name):
+                    if target is not module:
+                        found.setdefault(id(target), target)
+        module.imported = list(found.values())
+
+    def resolve(self, module: Module, dotted: str) -> list[Module]:
+        """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
+        folder = self._folder(module)
+        key = (folder, dotted)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(folder, dotted)
+        return self._resolved[key]
+
+    def _folder(self, module: Module) -> Path:
+        if module.path not in self._folders:
+            self._folders[module.path] = module.path.resolve().parent
+        return self._folders[module.path]
+
+    def _resolve(self, folder: Path, dotted: str) -> list[Module]:
+        parts = dotted.split(".")
+        if parts[0] in _NEVER_OURS:
+            return []
+        for root in self._search_path(folder):
+            found: list[Module] = []
+            for length in range(1, len(parts) + 1):
+                base = root.joinpath(*parts[:length])
+                target = self._at(base / "__init__.py") or self._at(base.with_suffix(".py"))
+                if target is None:
+                    if not base.is_dir():
+                        break
+                    continue
+                found.append(target)
+            if found:
+                return found
+        return []
+
+    def _search_path(self, folder: Path) -> list[Path]:
+        """Where a script in a folder finds modules: beside it, and where people point sys.path."""
+        if folder not in self._search_paths:
+            above = [parent for parent in folder.parents if parent in self._tops][:4]
+            roots = (folder, self._root(folder), *above)
+            self._search_paths[folder] = list(dict.fromkeys(roots))
+        return self._search_paths[folder]
+
+    def _at(self, path: Path) -> Optional[Module]:
+        if path in self.modules:
+            return self.modules[path]
+        if path in self._given or path in self.unreadable:
+            return None  # of the run, but without TensorFlow in or behind it
+        if path not in self._outside:
+            self._outside[path] = None
+            try:
+                data = path.read_bytes()
+            except OSError:
+                return None
+            if FRAMEWORK.search(data):
+                module = self._outside[path] = self._parse(path, data, writable=False)
+                if module is not None:
+                    self._link(module)
+        return self._outside[path]
+
+    # -- programs ---------------------------------------------------------
+
+    def programs(self) -> list[Program]:
+        """Every entry point of the run with its modules.
+
+        An entry point is a file with a main guard, or one that no other file of
+        the run imports.
+        """
+        imported = {id(target) for module in self.modules.values() for target in module.imported}
+        found: list[Program] = []
+        for module in self.modules.values():
+            if not module.has_main_guard and id(module) in imported:
+                continue
+            found.append(Program(module, self._closure(module), self._broken(module)))
+        covered = {id(module) for program in found for module in program.modules}
+        for module in self.modules.values():  # an import cycle without an entry
+            if id(module) not in covered:
+                program = Program(module, self._closure(module), self._broken(module))
+                covered.update(id(member) for member in program.modules)
+                found.append(program)
+        return found
+
+    def _closure(self, entry: Module) -> list[Module]:
+        found: dict[int, Module] = {}
+        stack = [entry]
+        while stack:
+            module = stack.pop()
+            if id(module) not in found:
+                found[id(module)] = module
+                stack.extend(reversed(module.imported))
+        return list(found.values())
+
+    def _broken(self, entry: Module) -> list[Unreadable]:
+        """Files that the program imports but that cannot be parsed."""
+        if not self.unreadable:
+            return []
+        found: dict[Path, Unreadable] = {}
+        for module in self._closure(entry):
+            folder = module.path.resolve().parent
+            roots = (folder, self._root(folder))
+            for statement in module.import_statements:
+                for name in _imported_names(module, statement):
+                    for root in roots:
+                        base = root.joinpath(*name.split("."))
+                        for path in (base.with_suffix(".py"), base / "__init__.py"):
+                            if path in self.unreadable:
+                                found[path] = self.unreadable[path]
+        return list(found.values())
+
+
+def _imported_names(module: Module, statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    assert isinstance(statement, ast.ImportFrom)
+    base = absolute(statement, module.package)
+    inner = [f"{base}.{alias.name}" if base else alias.name for alias in statement.names]
+    return [name for name in (base, *inner) if name and not name.endswith("*")]
+

@@ -1,0 +1,117 @@
+"""What a rewriter module is, and the registry that finds them all.
+
+A rewriter is a module in ``migrate_mgpu.rewriters`` with a constant ``RULE``.
+Dropping a file in registers it: its code and name then work in ``--select``,
+``--ignore``, ``rules`` and ``explain``, its ``CASES`` are its tests and its
+documentation.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
+from typing import Optional
+
+from migrate_mgpu.engine.flows import Setting
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule's identity: ``code`` (``MGPU103``), ``name`` (``memory-growth``), one-line summary.
+
+    ``fields`` are the ConfigProto paths that the rule moves, if it is a field's
+    rule. ``early`` says that TF2 refuses the call once the runtime is initialised.
+    """
+
+    code: str
+    name: str
+    summary: str
+    fields: tuple[str, ...] = ()
+    early: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    """An example that is a test: ``before`` becomes ``after``, or stays for a reason.
+
+    ``refused`` is a part of the finding's text. ``name`` titles it in the docs.
+    """
+
+    name: str
+    before: str
+    after: Optional[str] = None
+    refused: Optional[str] = None
+
+
+@dataclass
+class Writer:
+    """What a field's rule needs to write its calls in the style of a file."""
+
+    tf: str  # how the module spells TensorFlow
+    quote: str
+    unit: str  # one level of indentation
+    fresh: Callable[..., str]
+    code: Callable[[ast.expr], str]
+    imports: set[str] = field(default_factory=set)  # modules that the calls use
+
+    def string(self, text: str) -> str:
+        return f"{self.quote}{text}{self.quote}"
+
+    def devices(self, kind: str = "GPU") -> str:
+        return f"{self.tf}.config.list_physical_devices({self.string(kind)})"
+
+
+class FieldRule:
+    """A rewriter module that moves fields of a ConfigProto."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.rule: Rule = module.RULE
+        self.cases: tuple[Case, ...] = tuple(module.CASES)
+        self._plan: Callable[[Setting], Optional[str]] = getattr(module, "plan", lambda _: None)
+        self._apply: Callable[[Setting, Writer], list[str]] = module.apply
+        self.doc: str = module.__doc__ or ""
+
+    def plan(self, setting: Setting) -> Optional[str]:
+        """Why this value cannot move exactly; None when it can."""
+        return self._plan(setting)
+
+    def apply(self, setting: Setting, writer: Writer) -> list[str]:
+        """The lines that do in TF2 what the setting did; may be none for TF2's own default."""
+        return self._apply(setting, writer)
+
+
+@lru_cache(maxsize=1)
+def modules() -> tuple[ModuleType, ...]:
+    """Every rewriter module, by code."""
+    package = importlib.import_module("migrate_mgpu.rewriters")
+    found = [
+        importlib.import_module(f"migrate_mgpu.rewriters.{info.name}")
+        for info in pkgutil.iter_modules(package.__path__)
+    ]
+    return tuple(sorted((m for m in found if hasattr(m, "RULE")), key=lambda m: m.RULE.code))
+
+
+@lru_cache(maxsize=1)
+def field_rules() -> dict[str, FieldRule]:
+    """The rule of each ConfigProto path that moves."""
+    return {
+        path: rule
+        for module in modules()
+        if module.RULE.fields
+        for rule in [FieldRule(module)]
+        for path in rule.rule.fields
+    }
+
+
+def constant(node: ast.expr) -> Optional[object]:
+    """The value of a literal (also ``-1``), or None when it is not one."""
+    try:
+        value: object = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value

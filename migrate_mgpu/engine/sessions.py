@@ -1,0 +1,139 @@
+"""The sessions of a program, and whether they all run with the same options."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Optional
+
+from migrate_mgpu.engine.flows import Flow
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.sinks import SinkCall, sink_calls
+
+# `keras.backend.set_session`, whichever Keras and however it was imported.
+SET_SESSION = "set_session"
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """One call that opens a session; ``flow`` is its configuration, if one is followed."""
+
+    sink: SinkCall
+    flow: Optional[Flow]
+
+    @property
+    def plain(self) -> bool:
+        """Without a configuration of its own."""
+        return self.sink.argument is None
+
+
+def sessions_of(modules: list[Module], flows: list[Flow]) -> list[Session]:
+    """Every session that a program may open, save those under a version switch."""
+    by_call = {sink.call: flow for flow in flows for sink in flow.sinks}
+    return [
+        Session(sink, by_call.get(sink.call))
+        for module in modules
+        for sink in sink_calls(module)
+        if sink.kind.opens_session and not module.is_guarded(sink.call)
+    ]
+
+
+def conflict(flow: Flow, sessions: list[Session]) -> Optional[Session]:
+    """A session of the process that does not run with this flow's options.
+
+    Options that move to ``tf.config`` hold for every session of the process, so
+    a session without a config, or with another one, stands in the way. A flow
+    that sets nothing changes nothing.
+    """
+    if not flow.settings:
+        return None
+    for session in sessions:
+        if session.flow is flow:
+            continue
+        if session.flow is None or not same_options(flow, session.flow):
+            return session
+    return None
+
+
+def same_options(first: Flow, second: Flow) -> bool:
+    """Whether two flows set the same fields to values that are known to be equal."""
+    return _options(first) is not None and _options(first) == _options(second)
+
+
+def _options(flow: Flow) -> Optional[dict[str, str]]:
+    found: dict[str, str] = {}
+    for setting in flow.settings:
+        if setting.path in found:
+            return None
+        value = _stable(setting.module, setting.value)
+        if value is None:
+            return None
+        found[setting.path] = value
+    return found
+
+
+def _stable(module: Module, node: ast.expr) -> Optional[str]:
+    """A text that is equal for equal values: literals, and names bound once at module level."""
+    value = constant(node)
+    if value is not None:
+        return repr(value)
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name):
+        home = module.names.defining_scope(root.id, module.names.scope_of_name[root])
+        if home is not None and home.is_module and len(home.bindings[root.id]) == 1:
+            return f"{module.path}:{ast.unparse(node)}"
+    return None
+
+
+def is_set_session(module: Module, call: ast.Call) -> bool:
+    """Whether a call is Keras's ``set_session``."""
+    return any(
+        name.endswith(f".{SET_SESSION}") and "keras" in name
+        for name in module.names.qualnames(call.func)
+    )
+
+
+def only_for_keras(sink: SinkCall) -> Optional[list[ast.stmt]]:
+    """The statements that go when a session serves only as Keras's session; None when it does more.
+
+    ``set_session(tf.Session(...))``, or a variable that is given to
+    ``set_session`` and to nothing else.
+    """
+    module, call = sink.module, sink.call
+    names = module.names
+    if sink.kind.name != "Session":
+        return None
+    parent = names.parents[call]
+    if isinstance(parent, ast.Call) and is_set_session(module, parent):
+        statement = names.statement(parent)
+        return [statement] if isinstance(statement, ast.Expr) else None
+    if not (isinstance(parent, ast.Assign) and len(parent.targets) == 1):
+        return None
+    target = parent.targets[0]
+    if not isinstance(target, ast.Name):
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    assert home is not None
+    gone: list[ast.stmt] = [parent]
+    given = False
+    for mention in names.mentions(target.id, home):
+        if mention is target:
+            continue
+        user = names.parents[mention]
+        if isinstance(mention.ctx, ast.Load) and isinstance(user, ast.Call):
+            statement = names.statement(user)
+            if is_set_session(module, user) and isinstance(statement, ast.Expr):
+                gone.append(statement)
+                given = True
+                continue
+        if isinstance(mention.ctx, ast.Store):
+            # Each branch may make its own: `if gpu: sess = ... else: sess = ...`.
+            made = names.parents[mention]
+            value = getattr(made, "value", None)
+            if isinstance(made, ast.Assign) and isinstance(value, ast.Call):
+                continue
+        return None
+    return gone if given else None

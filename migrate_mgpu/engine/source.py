@@ -1,0 +1,210 @@
+"""A file's bytes as text and back: encoding, byte-order mark, line ends, mode, positions."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import io
+import os
+import re
+import stat
+import tempfile
+import tokenize
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+# The line ends that Python's own tokenizer knows. str.splitlines() also splits
+# at form feeds and Unicode separators, which would shift every later line.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+class SourceError(Exception):
+    """A file that cannot be read, decoded or parsed; the message says where and why."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class ChangedMeanwhile(SourceError):
+    """The file on disk is no longer the one that was read."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file's text with what is needed to write it back byte for byte.
+
+    ``text`` keeps the file's own line ends; offsets are indices into it.
+    """
+
+    path: Path
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        return [0, *(m.end() for m in _LINE_END.finditer(self.text))]
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end of the first line, which new lines take over."""
+        found = _LINE_END.search(self.text)
+        return found.group() if found else "\n"
+
+    @cached_property
+    def indent_unit(self) -> str:
+        """What one level of indentation is in this file (``"  "``, ``"\\t"``, ...)."""
+        for statement in ast.walk(self.tree):
+            body = getattr(statement, "body", None)
+            if isinstance(body, list) and body and isinstance(statement, ast.stmt):
+                outer, inner = self.indent_of(statement), self.indent_of(body[0])
+                if inner.startswith(outer) and inner != outer:
+                    return inner[len(outer) :]
+        return "    "
+
+    @cached_property
+    def quote(self) -> str:
+        """The quotation mark that this file uses more often."""
+        return '"' if self.text.count('"') > self.text.count("'") else "'"
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The file's syntax tree.
+
+        Raises:
+            SourceError: the text is not Python 3, with the place.
+        """
+        try:
+            return ast.parse(self.text)
+        except SyntaxError as error:
+            raise SourceError(
+                _explain_syntax_error(self.text, error), error.lineno or 1, error.offset or 1
+            ) from None
+        except (RecursionError, MemoryError):
+            raise SourceError("nested too deeply to be parsed") from None
+        except ValueError as error:  # null bytes
+            raise SourceError(str(error)) from None
+
+    def offset(self, line: int, column: int) -> int:
+        """The index of ast's position (1-based line, column in UTF-8 bytes)."""
+        start = self.line_starts[line - 1]
+        piece = self.text[start : start + column]
+        if piece.isascii():
+            return start + column
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
+        return start + len(self.text[start:end].encode()[:column].decode())
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end index of a node that has a position."""
+        start = self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        return start, end
+
+    def code(self, node: ast.AST) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """1-based line and column (in characters) of an index."""
+        line = bisect.bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line_text(self, line: int) -> str:
+        """A line without its line end."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def indent_of(self, node: ast.AST) -> str:
+        """The white space before the first thing on a node's line."""
+        line = self.line_text(node.lineno)  # type: ignore[attr-defined]
+        return line[: len(line) - len(line.lstrip())]
+
+    def encode(self, text: str) -> bytes:
+        """The bytes that stand for a changed text of this file.
+
+        Raises:
+            SourceError: the file's encoding has no form for a character.
+        """
+        try:
+            data = text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise SourceError(f"cannot be written as {self.encoding}: {error.reason}") from None
+        return _UTF8_BOM + data if self.bom else data
+
+
+def decode(path: Path, data: bytes) -> Source:
+    """Decodes a file as Python itself would.
+
+    Raises:
+        SourceError: unknown encoding, or bytes that are not of it.
+    """
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        raise SourceError(f"{error.msg}") from None
+    bom = data.startswith(_UTF8_BOM)
+    if bom:
+        encoding, data = "utf-8", data[len(_UTF8_BOM) :]
+    try:
+        return Source(path, data.decode(encoding), encoding, bom)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"is not valid {encoding}: {error.reason}", line) from None
+
+
+def write(path: Path, old: bytes, new: bytes) -> None:
+    """Replaces a file's content in one step, so that every reader sees the old or the new bytes.
+
+    The mode is kept, and behind a symlink the target is written.
+
+    Raises:
+        ChangedMeanwhile: the file no longer holds ``old``.
+        OSError: the folder or the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.read_bytes() != old:
+        raise ChangedMeanwhile("changed while it was being migrated; left as it is now")
+    status = target.stat()
+    if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
+        # A rename would replace a read-only file all the same; its owner said no.
+        raise PermissionError(13, "Permission denied", str(target))
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(new)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(stat.S_IMODE(status.st_mode))
+        if (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
+            os.chown(temporary, status.st_uid, status.st_gid)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+_PYTHON_2 = (
+    (re.compile(r"^\s*print\s+[^(=\s]"), "a print statement"),
+    (re.compile(r"^\s*print\s*>>"), "a print statement"),
+    (re.compile(r"^\s*exec\s+[^(=\s]"), "an exec statement"),
+    (re.compile(r"^\s*except\s+[\w.()]+(\s*,\s*[\w.]+)*\s*,\s*\w+\s*:"), "`except X, e`"),
+    (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "`raise X, y`"),
+    (re.compile(r"\b0[0-7]+\b|\b\d+[lL]\b"), "an old integer literal"),
+    (re.compile(r"<>|`\w"), "an old operator"),
+)
+
+
+def _explain_syntax_error(text: str, error: SyntaxError) -> str:
+    lines = _LINE_END.split(text)
+    index = (error.lineno or 1) - 1
+    for number in (index, index - 1):
+        line = lines[number] if 0 <= number < len(lines) else ""
+        for pattern, what in _PYTHON_2:
+            if pattern.search(line):
+                return f"is Python 2 ({what}): convert it to Python 3 first, for example with 2to3"
+    return f"is not valid Python: {error.msg}"

@@ -1,0 +1,294 @@
+"""Which of the four states a program can end in, and what keeps it there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Optional
+
+from migrate_mgpu.engine.flows import Flow
+from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.project import Program
+from migrate_mgpu.engine.sessions import Session, only_for_keras, sessions_of
+from migrate_mgpu.engine.symbols import symbol, table
+
+NATIVE = "native"
+BRIDGE = "bridge"
+KEPT = "bridge, config kept"
+REFUSED = "refused"
+
+# Names that changed between TF1 and TF2 only in arguments that TF2 rejects
+# loudly: used without those, they do in eager code what they did before.
+_SAME_WITHOUT = {"keep_dims", "reduction_indices", "dim", "dimension", "squeeze_dims", "axis_name"}
+_SAME = (
+    "reduce_", "math.reduce_", "argmax", "argmin", "math.arg", "shape", "size", "expand_dims",
+    "squeeze", "transpose", "zeros_like", "ones_like", "constant", "convert_to_tensor", "gather",
+    "device", "name_scope", "executing_eagerly", "nn.softmax", "nn.log_softmax", "keras.",
+    "image.ResizeMethod", "image.resize", "cond", "norm", "pad", "Variable", "data.", "map_fn",
+    "nn.sigmoid_cross", "nn.conv2d", "nn.max_pool", "nn.avg_pool", "nn.moments", "distribute.",
+    "losses.Reduction", "train.Checkpoint", "summary.",
+)  # fmt: skip
+# Reached as tf.compat.v1.X these work in eager code too.
+_FINE_EAGERLY = (
+    "logging.", "flags.", "app.", "gfile.", "set_random_seed", "random.set_random_seed",
+    "train.get_or_create_global_step", "enable_v2_behavior", "enable_eager_execution",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a program is in a state: a place, what stands there, and what to do."""
+
+    module: Module
+    node: ast.AST
+    text: str
+    advice: str = ""
+    code: str = "MGPU902"
+
+
+@dataclass(eq=False)
+class State:
+    """A program's state while the run is planned."""
+
+    program: Program
+    kind: str
+    reasons: list[Reason] = field(default_factory=list)
+    sessions: list[Session] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    runs_on: str = ""
+
+    def refuse(self, reason: Reason) -> None:
+        self.kind = REFUSED
+        self.reasons.append(reason)
+
+
+class Judge:
+    """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
+
+    def __init__(self, flows: list[Flow], bridge: ModuleType) -> None:
+        self.flows = flows
+        self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
+        self._is_mixed: Callable[[Module], Optional[Use]] = bridge.is_mixed
+        self._swaps: Callable[[Module], bool] = bridge.swaps
+
+    def state(self, program: Program) -> Optional[State]:
+        """A program's first state, before its flows are looked at; None without a site."""
+        modules = program.modules
+        inside = set(modules)
+        flows = [flow for flow in self.flows if flow.module in inside]
+        sessions = sessions_of(modules, self.flows)
+        if not flows and not any(session.sink.module.writable for session in sessions):
+            return None
+        state = State(program, BRIDGE, sessions=sessions, flows=flows)
+        for module in modules:
+            self._module_obstacles(state, module)
+        for broken in program.broken:
+            entry = program.entry
+            text = f"it imports {broken.path.name}, which {broken.error}"
+            state.refuse(Reason(entry, entry.tree.body[0] if entry.tree.body else entry.tree, text))
+        if state.kind == REFUSED:
+            return state
+        if any(module.uses_keras_models for module in modules):
+            self._keras(state)
+        else:
+            self._bridge(state)
+        return state
+
+    def _module_obstacles(self, state: State, module: Module) -> None:
+        for obstacle in module.obstacles:
+            state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+        mixed = self._is_mixed(module)
+        if mixed is not None:
+            state.refuse(
+                Reason(
+                    module,
+                    mixed.node,
+                    f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only "
+                    "in TF1",
+                    "a version switch that is not recognised, or code for two versions: split it",
+                )
+            )
+        if not module.writable and self._swaps(module):
+            state.refuse(
+                Reason(
+                    module,
+                    module.tree.body[0],
+                    f"{module.path.name} needs TF1's names and lies outside the given paths",
+                    "give its folder as a path too",
+                )
+            )
+
+    def _bridge(self, state: State) -> None:
+        uses = [use for module in state.program.modules for use in self._v1_uses(module)]
+        if not uses:
+            state.kind = NATIVE
+            return
+        state.runs_on = runs_on(state.program.modules)
+
+    def _keras(self, state: State) -> None:
+        """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
+        gone = removable_nodes(state)
+        left = [
+            (module, use)
+            for module in state.program.modules
+            if not speaks_both(module)
+            for use in [*self._v1_uses(module), *_silently_different(module)]
+            if not _inside(module, use.node, gone)
+            and not _binds_only_removed(module, use.node, gone)
+            and not (use.symbol.flavour == "v1" and use.symbol.name.startswith(_FINE_EAGERLY))
+        ]
+        keras_left = [
+            (module, node, name)
+            for module in state.program.modules
+            for node, name in gone_keras_names(module)
+            if not _inside(module, node, gone) and not _binds_only_removed(module, node, gone)
+        ]
+        for module, use in left[:3]:
+            state.refuse(
+                Reason(
+                    module,
+                    use.node,
+                    f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's",
+                    "replace it first (tf_upgrade_v2 renames what can be renamed)",
+                )
+            )
+        for module, node, name in keras_left[:3]:
+            state.refuse(
+                Reason(
+                    module,
+                    node,
+                    f"`{name}` is not in the Keras of TF2",
+                    "replace it first",
+                )
+            )
+        if state.kind != REFUSED:
+            state.kind = NATIVE
+            state.runs_on = native_runs_on(state.program.modules)
+
+
+def speaks_both(module: Module) -> bool:
+    """Whether a module is written for TF1 and TF2: it asks which one it runs on.
+
+    Such a module reaches TF1's names only as ``tf.compat.v1.X``, so that they
+    exist in TF2, and knows when to use them.
+    """
+    if any(use.symbol.flavour == "plain" and use.status == "v1_absent" for use in module.uses):
+        if any(not use.guarded and use.status == "v1_absent" for use in module.uses
+               if use.symbol.flavour == "plain"):
+            return False
+    return any(
+        use.symbol.name.endswith("executing_eagerly") or use.symbol.name in ("__version__", "VERSION")
+        for use in module.uses
+    )
+
+
+def removable_nodes(state: State) -> set[ast.AST]:
+    """What goes away when a native program's flows move: constructors, sessions, set_session."""
+    gone: set[ast.AST] = set()
+    for flow in state.flows:
+        gone.update(flow.creations)
+        gone.update(setting.statement for setting in flow.settings)
+        gone.update(step.statement for step in flow.steps)
+        for sink in flow.sinks:
+            gone.update(only_for_keras(sink) or ())
+            if sink.kind.name == "enable_eager_execution":
+                gone.add(sink.module.names.statement(sink.call))
+    for session in state.sessions:
+        if session.plain:
+            gone.update(only_for_keras(session.sink) or ())
+    return gone
+
+
+def _inside(module: Module, node: ast.AST, gone: set[ast.AST]) -> bool:
+    return node in gone or any(parent in gone for parent in module.names.ancestors(node))
+
+
+def _binds_only_removed(module: Module, node: ast.AST, gone: set[ast.AST]) -> bool:
+    """Whether an import statement's names are used nowhere but in what goes away."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    return all(name_unused(module, node, alias, gone) for alias in node.names)
+
+
+def name_unused(
+    module: Module, node: ast.AST, alias: ast.alias, gone: set[ast.AST]
+) -> bool:
+    """Whether everything that mentions an imported name goes away (and something does)."""
+    names = module.names
+    local = alias.asname or alias.name.split(".")[0]
+    home = names.defining_scope(local, names.scope_at(node))
+    if home is None:
+        return False
+    mentions = names.mentions(local, home)
+    return bool(mentions) and all(_inside(module, mention, gone) for mention in mentions)
+
+
+def _silently_different(module: Module) -> list[Use]:
+    """Plain names that mean another thing in TF2, used by code that will now run on TF2."""
+    found: list[Use] = []
+    for use in module.uses:
+        if use.guarded or use.symbol.flavour != "plain" or use.status != "v1_differs":
+            continue
+        call = module.names.parents.get(use.node)
+        keywords = {k.arg for k in call.keywords} if isinstance(call, ast.Call) else set()
+        if not use.symbol.name.startswith(_SAME) or keywords & _SAME_WITHOUT:
+            found.append(use)
+    return found
+
+
+def _shown(use: Use) -> str:
+    prefix = "tf.compat.v1." if use.symbol.flavour == "v1" else "tf."
+    return prefix + use.symbol.name
+
+
+def gone_keras_names(module: Module) -> list[tuple[ast.AST, str]]:
+    """Standalone Keras imports that no Keras of TF2 has."""
+    found: list[tuple[ast.AST, str]] = []
+    for statement in module.names.imports:
+        if module.is_guarded(statement):
+            continue
+        if isinstance(statement, ast.ImportFrom):
+            base = module.names.absolute(statement)
+            spelled = [f"{base}.{alias.name}" for alias in statement.names]
+        else:
+            spelled = [alias.name for alias in statement.names]
+        for name in spelled:
+            if name.startswith("keras.") and _keras_status(name) in ("gone", "unknown"):
+                found.append((statement, name))
+    return found
+
+
+def _keras_status(name: str) -> str:
+    status = table().status(name)
+    if status == "unknown" and table().status(name.rpartition(".")[0]) == "modules":
+        # Modules of functions that the data does not list one by one.
+        return "unknown"
+    return status
+
+
+def runs_on(modules: list[Module]) -> str:
+    """The runtimes that a bridged program can run on, from the names that it uses."""
+    statuses = {
+        use.status
+        for module in modules
+        for use in module.uses
+        if not use.guarded and use.symbol.flavour in ("plain", "v1", "private")
+    }
+    if "tf2.15_only" in statuses:
+        return "TF 2.15"
+    if "legacy_keras" in statuses:
+        return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
+    return "TF 2.15 and newest"
+
+
+def native_runs_on(modules: list[Module]) -> str:
+    only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
+    for module in modules:
+        if only_2_15 & set(module.names.attributes):
+            return "TF 2.15"
+        for use in module.uses:
+            if use.status in ("legacy_keras", "tf2.15_only") and symbol(use.spelled):
+                return "TF 2.15"
+    return "TF 2.15 and newest"

@@ -1,0 +1,135 @@
+"""What a TensorFlow name is in TF1 and in TF2, from data generated out of TensorFlow itself."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple, Optional
+
+# Roots that are TensorFlow's own files, not its public interface.
+_PRIVATE = ("python", "core", "tools", "examples", "compiler", "lite", "_api")
+
+
+class Symbol(NamedTuple):
+    """A TensorFlow name without the way it was reached.
+
+    ``flavour`` says how: ``plain`` (``tensorflow.X``), ``v1``
+    (``tensorflow.compat.v1.X``), ``v2`` (``tensorflow.compat.v2.X``), ``private``
+    (``tensorflow.python.X`` and the like; the name keeps its root).
+    """
+
+    flavour: str
+    name: str
+
+
+def symbol(qualname: Optional[str]) -> Optional[Symbol]:
+    """The symbol that a resolved import path stands for; None when it is not TensorFlow's."""
+    if not qualname:
+        return None
+    if qualname != "tensorflow" and not qualname.startswith("tensorflow."):
+        return None
+    name = qualname[len("tensorflow.") :]
+    flavour = "plain"
+    while name == "compat" or name.startswith("compat."):
+        for version in ("v1", "v2"):
+            prefix = f"compat.{version}"
+            if name == prefix or name.startswith(prefix + "."):
+                flavour, name = version, name[len(prefix) + 1 :]
+                break
+        else:
+            return Symbol(flavour, name)
+    root = name.split(".")[0]
+    if flavour == "plain" and root in _PRIVATE:
+        return Symbol("private", name)
+    return Symbol(flavour, name)
+
+
+def message(qualname: Optional[str]) -> Optional[str]:
+    """The name of a configuration message class, however it is spelled, or None.
+
+    ``tf.ConfigProto``, ``config_pb2.ConfigProto`` and ``tf.compat.v1.ConfigProto``
+    are all ``ConfigProto``.
+    """
+    found = symbol(qualname)
+    if found is None:
+        return None
+    head, _, last = found.name.rpartition(".")
+    if found.flavour == "private":
+        return last if head.startswith("core.protobuf") and last in MESSAGES else None
+    return found.name if found.name in MESSAGES else None
+
+
+# Message classes that make up a session's configuration.
+MESSAGES = {
+    "ConfigProto",
+    "ConfigProto.Experimental",
+    "GPUOptions",
+    "GPUOptions.Experimental",
+    "GraphOptions",
+    "OptimizerOptions",
+    "RewriterConfig",
+    "ThreadPoolOptionProto",
+}
+
+
+class SymbolTable:
+    """Look-ups in ``data/symbols.json``."""
+
+    def __init__(self, data: dict[str, object]) -> None:
+        self._status: dict[str, str] = {}
+        for status in _STATUSES:
+            names = data.get(status, [])
+            assert isinstance(names, list)
+            self._status.update(dict.fromkeys(names, status))
+        gone = data.get("private_modules_gone", {})
+        assert isinstance(gone, dict)
+        self._private: dict[str, str] = {}
+        for status, names in gone.items():
+            self._private.update(dict.fromkeys(names, status))
+        vanished = data.get("private_names_gone", {})
+        assert isinstance(vanished, dict)
+        self._private_names: dict[str, dict[str, str]] = vanished
+
+    def status(self, name: str) -> str:
+        """One of the statuses of ``symbols.json``, or ``unknown``.
+
+        A member of a class (``train.Optimizer.minimize``) has its class's status.
+        """
+        parts = name.split(".")
+        for length in range(len(parts), 0, -1):
+            found = self._status.get(".".join(parts[:length]))
+            if found is None:
+                continue
+            if found == "modules" and length < len(parts):
+                return "unknown"
+            return found
+        return "gone" if parts[0] == "contrib" else "unknown"
+
+    def private_status(self, module: str) -> str:
+        """``present``, ``tf2.15_only`` or ``gone`` for ``tensorflow.python...`` paths."""
+        parts = module.split(".")
+        for length in range(len(parts), 0, -1):
+            found = self._private.get(".".join(parts[:length]))
+            if found is not None:
+                return found
+        return "present"
+
+
+_STATUSES = (
+    "modules",
+    "neutral",
+    "v1_absent",
+    "v1_differs",
+    "legacy_keras",
+    "tf2.15_only",
+    "gone",
+    "v2_only",
+)
+
+
+@lru_cache(maxsize=1)
+def table() -> SymbolTable:
+    """The table of this installation."""
+    text = resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text("utf-8")
+    return SymbolTable(json.loads(text))

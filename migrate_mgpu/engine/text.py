@@ -1,0 +1,170 @@
+"""Edits of one file's text: statements replaced by calls, with their comments and line ends."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+
+from migrate_mgpu.engine.source import Source
+
+
+@dataclass(frozen=True)
+class Edit:
+    """``text[start:end]`` becomes ``new``."""
+
+    start: int
+    end: int
+    new: str
+
+
+class Comment(NamedTuple):
+    """A comment inside a piece of code; ``line`` counts from the piece's first line (0)."""
+
+    line: int
+    text: str
+    alone: bool  # nothing else stands on its line
+
+
+def splice(text: str, edits: list[Edit]) -> str:
+    """Applies edits that do not overlap; insertions at one place keep their order."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        if edit.start < position:
+            raise ValueError("two edits overlap")
+        pieces += (text[position : edit.start], edit.new)
+        position = edit.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def comments(code: str) -> list[Comment]:
+    """The comments in an expression or simple statement."""
+    if "#" not in code:
+        return []
+    found: list[Comment] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT:
+                alone = not token.line[: token.start[1]].strip()
+                found.append(Comment(token.start[0] - 1, token.string, alone))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # the piece ends in the middle of a line; what was seen counts
+    return found
+
+
+class Layout:
+    """Where a statement stands on its lines, and how new lines around it look."""
+
+    def __init__(self, source: Source, statement: ast.stmt) -> None:
+        self.source = source
+        self.statement = statement
+        self.start, self.end = source.span(statement)
+        first = statement.lineno
+        decorators = getattr(statement, "decorator_list", [])
+        if decorators:
+            first = min(first, *(d.lineno for d in decorators))
+        self.line_start = source.line_starts[first - 1]
+        last = statement.end_lineno or first
+        after = source.line_starts[last] if last < len(source.line_starts) else len(source.text)
+        self.rest = source.text[self.end : after].rstrip("\r\n")
+        self.line_end = self.end + len(self.rest)  # before the line end
+        self.next_line = after
+        self.lead = source.text[self.line_start : self.start]
+        self.indent = self.lead if not self.lead.strip() else source.indent_of(statement)
+
+    @property
+    def owns_start(self) -> bool:
+        """Nothing but white space stands before the statement on its line."""
+        return not self.lead.strip()
+
+    @property
+    def owns_lines(self) -> bool:
+        """Nothing but a comment shares the statement's lines."""
+        rest = self.rest.strip()
+        return self.owns_start and (not rest or rest.startswith("#"))
+
+    @property
+    def trailing_comment(self) -> Optional[str]:
+        rest = self.rest.strip()
+        return rest if rest.startswith("#") else None
+
+    def lines(self, lines: list[str]) -> str:
+        """New lines at the statement's indentation, each with its line end."""
+        newline = self.source.newline
+        return "".join(f"{self.indent}{line}{newline}" if line else newline for line in lines)
+
+    def insert_before(self, lines: list[str]) -> Edit:
+        return Edit(self.line_start, self.line_start, self.lines(lines))
+
+    def insert_after(self, lines: list[str]) -> Edit:
+        text = self.lines(lines)
+        if self.next_line == len(self.source.text) and not self.source.text.endswith(("\n", "\r")):
+            text = self.source.newline + text.rstrip("\r\n")
+        return Edit(self.next_line, self.next_line, text)
+
+    def replace(self, lines: list[str]) -> Edit:
+        """The statement's lines, its trailing comment included, become new ones."""
+        text = self.lines(lines)
+        if self.next_line == len(self.source.text) and not self.source.text.endswith(("\n", "\r")):
+            text = text.rstrip("\r\n")
+        return Edit(self.line_start, self.next_line, text)
+
+
+def remove_argument(code: str, keyword: Optional[str], position: Optional[int]) -> str:
+    """A call's text without one of its arguments, by name or by place.
+
+    What stands around it, comments apart, keeps its form. A positional argument
+    with other positional ones behind it becomes ``None``.
+    """
+    import libcst as cst
+
+    call = cst.ensure_type(cst.parse_expression(code), cst.Call)
+    arguments = list(call.args)
+    if keyword is not None:
+        index = next(i for i, a in enumerate(arguments) if a.keyword and a.keyword.value == keyword)
+    else:
+        assert position is not None
+        index = position
+        behind = arguments[index + 1 :]
+        if any(argument.keyword is None and not argument.star for argument in behind):
+            arguments[index] = arguments[index].with_changes(value=cst.Name("None"))
+            return cst.Module([]).code_for_node(call.with_changes(args=arguments))
+    removed = arguments.pop(index)
+    if not arguments:
+        bare = cst.SimpleWhitespace("")
+        call = call.with_changes(args=(), whitespace_before_args=bare)
+        return cst.Module([]).code_for_node(call)
+    if index == len(arguments):  # it was the last: the one before takes over its end
+        arguments[-1] = arguments[-1].with_changes(
+            comma=_without_comment(removed.comma, cst),
+            whitespace_after_arg=_without_comment_space(removed.whitespace_after_arg, cst),
+        )
+    return cst.Module([]).code_for_node(call.with_changes(args=arguments))
+
+
+def _without_comment(comma: object, cst: object) -> object:
+    """The comma of a removed argument, without a comment that was moved elsewhere."""
+    import libcst
+
+    if isinstance(comma, libcst.Comma):
+        return comma.with_changes(
+            whitespace_after=_without_comment_space(comma.whitespace_after, cst)
+        )
+    return comma
+
+
+def _without_comment_space(space: object, cst: object) -> object:
+    import libcst
+
+    if isinstance(space, libcst.ParenthesizedWhitespace):
+        return space.with_changes(
+            first_line=space.first_line.with_changes(
+                comment=None, whitespace=libcst.SimpleWhitespace("")
+            ),
+            empty_lines=[line for line in space.empty_lines if line.comment is None],
+        )
+    return space

@@ -1,0 +1,25 @@
+"""A file's change as a unified diff that ``patch -p0`` and ``git apply`` understand."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from migrate_mgpu.engine.findings import FileResult
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def of(file: FileResult) -> str:
+    """The diff of one file; empty when it did not change."""
+    if not file.changed or file.before is None or file.after is None:
+        return ""
+    name = str(file.path)
+    pieces: list[str] = []
+    # Only "\n" ends a line here: a form feed or "\r\n" must come out unchanged.
+    before, after = _LINES.findall(file.before), _LINES.findall(file.after)
+    for line in difflib.unified_diff(before, after, name, name):
+        pieces.append(line)
+        if not line.endswith("\n"):
+            pieces.append("\n\\ No newline at end of file\n")
+    return "".join(pieces)

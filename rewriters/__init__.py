@@ -1,0 +1,1 @@
+"""The rewriters, one module each; installed as ``migrate_mgpu.rewriters``."""

@@ -1,0 +1,77 @@
+"""``set_session(tf.Session(config=...))`` goes away: Keras in TF2 has no session.
+
+## What it does
+In a program that builds Keras models, the options of the session given to
+``set_session`` move to ``tf.config``; the session, the call and the imports
+that only they used are removed. The calls are put before the first thing that
+starts TF2's runtime.
+
+## Why
+TF2's Keras runs eagerly, configured by ``tf.config``. Under v1 behaviour ``fit``
+and strategies break, so such a program becomes native TF2 code or stays.
+
+## Safety
+Exact. A session that is used for anything else (``sess.run``), or any other
+name of TF1 left in the program, keeps the program unchanged, and a finding says
+which. Where the TF1 config left ``allow_soft_placement`` out, its default
+``False`` is written, because TF2's eager default is ``True``.
+
+## References
+``tf.config``, ``tf.keras``
+"""
+
+from migrate_mgpu.engine.rules import Case, Rule
+
+RULE = Rule(
+    code="MGPU202",
+    name="keras-session",
+    summary="the session given to Keras's `set_session` goes away, its options move",
+)
+
+CASES = (
+    Case(
+        "standalone Keras",
+        """\
+import tensorflow as tf
+from keras.backend.tensorflow_backend import set_session
+from keras.layers import Dense
+from keras.models import Sequential
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True
+config.allow_soft_placement = True
+set_session(tf.Session(config=config))
+
+model = Sequential([Dense(1, input_shape=(4,))])
+""",
+        """\
+import tensorflow as tf
+from keras.layers import Dense
+from keras.models import Sequential
+
+for gpu in tf.config.list_physical_devices('GPU'):
+    tf.config.experimental.set_memory_growth(gpu, True)
+tf.config.set_soft_device_placement(True)
+
+model = Sequential([Dense(1, input_shape=(4,))])
+""",
+    ),
+    Case(
+        "a model before the session",
+        """\
+import tensorflow as tf
+from tensorflow.keras import backend as K
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
+K.set_session(sess)
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+tf.debugging.set_log_device_placement(True)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+    ),
+)

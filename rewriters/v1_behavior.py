@@ -1,0 +1,247 @@
+"""A TF1 program keeps its graphs and sessions on TF2: ``compat.v1`` and ``disable_v2_behavior()``.
+
+## What it does
+In every module of the program that uses TF1's names, ``import tensorflow as tf``
+becomes ``import tensorflow.compat.v1 as tf``, directly followed by
+``tf.disable_v2_behavior()``. A module that already says ``tf.compat.v1.X`` keeps
+its import and gets ``tf.compat.v1.disable_v2_behavior()``: there, plain names
+mean TF2's, and swapping the import would change ``tf.nn.dropout``, ``tf.argmax``
+and others in silence.
+
+## Why
+A graph-mode program runs on TF2 only with v1 behaviour, which is process-wide
+and must be chosen before anything else happens. A module that is imported by a
+bridged one must speak of the same TensorFlow.
+
+## Safety
+Nothing else changes: graphs, variables, savers and checkpoints stay TF1's. On
+TF 1.13 to 1.15 the migrated modules run as before.
+
+## References
+``tf.compat.v1.disable_v2_behavior``
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.engine.text import Edit, Layout
+
+RULE = Rule(
+    code="MGPU201",
+    name="v1-behavior",
+    summary="`import tensorflow.compat.v1 as tf` and `tf.disable_v2_behavior()`",
+)
+
+CASES = (
+    Case(
+        "a session without a config",
+        """\
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+    ),
+    Case(
+        "after tf_upgrade_v2",
+        """\
+import tensorflow as tf
+
+with tf.compat.v1.Session() as sess:
+    print(sess.run(tf.argmax(input=[1, 2], axis=0)))
+""",
+        """\
+import tensorflow as tf
+tf.compat.v1.disable_v2_behavior()
+
+with tf.compat.v1.Session() as sess:
+    print(sess.run(tf.argmax(input=[1, 2], axis=0)))
+""",
+    ),
+    Case(
+        "names imported one by one",
+        """\
+from tensorflow import Session, constant
+
+with Session() as sess:
+    print(sess.run(constant(1)))
+""",
+        """\
+from tensorflow.compat.v1 import Session, constant, disable_v2_behavior
+disable_v2_behavior()
+
+with Session() as sess:
+    print(sess.run(constant(1)))
+""",
+    ),
+)
+
+# Statuses of plain names that TF2 does not have, or has as something else.
+ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
+_DISABLERS = {"disable_v2_behavior", "disable_eager_execution"}
+
+
+def v1_uses(module: Module) -> list[Use]:
+    """Uses of names that exist only in TF1, however they are spelled; not the guarded ones."""
+    return [
+        use
+        for use in module.uses
+        if not use.guarded
+        and use.symbol.flavour in ("plain", "v1")
+        and (use.status in ABSENT or (use.symbol.flavour == "v1" and use.status == "v1_differs"))
+    ]
+
+
+def is_plain_v1(module: Module) -> bool:
+    """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks."""
+    return any(
+        use.symbol.flavour == "plain" and use.status in ABSENT and not use.guarded
+        for use in module.uses
+    )
+
+
+def is_explicit_v1(module: Module) -> bool:
+    """Whether the module reaches TF1's names as ``tf.compat.v1.X`` from a plain import."""
+    roots = [
+        binding.qualname
+        for bindings in module.names.module_scope.bindings.values()
+        for binding in bindings
+        if binding.kind == "import"
+    ]
+    return "tensorflow" in roots and any(use.symbol.flavour == "v1" for use in module.uses)
+
+
+def is_mixed(module: Module) -> Use | None:
+    """A use of a name that only TF2 has, in a module whose other names are only TF1's."""
+    if not is_plain_v1(module):
+        return None
+    for use in module.uses:
+        if use.symbol.flavour == "plain" and use.status == "v2_only" and not use.guarded:
+            return use
+    return None
+
+
+def swaps(module: Module) -> bool:
+    """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
+    if is_plain_v1(module):
+        return True
+    if is_explicit_v1(module):
+        return False
+    return any(
+        use.symbol.flavour == "plain" and use.status == "v1_differs" and not use.guarded
+        for use in module.uses
+    )
+
+
+def chooses_behavior(module: Module) -> bool:
+    """Whether the module already turns TF2's behaviour off somewhere."""
+    return any(use.symbol.name in _DISABLERS for use in module.uses)
+
+
+def apply(module: Module, is_entry: bool = True) -> list[Edit]:
+    """The edits of one module of a bridged program.
+
+    A module that keeps its import needs the call only as an entry point: the
+    modules of the program that speak TF1 make it too.
+    """
+    swap = swaps(module)
+    disable = not chooses_behavior(module) and (
+        swap or (is_entry and _says_v1(module)) or _imports_v1_root(module)
+    )
+    edits: list[Edit] = []
+    for statement in module.tensorflow_imports:
+        if module.is_guarded(statement):
+            continue
+        start, end = module.source.span(statement)
+        code = module.source.text[start:end]
+        new, call = _swapped(statement, code) if swap else (code, _explicit_call(statement))
+        if disable and call and call.startswith("disable"):  # `from tensorflow import ...`
+            new = _with_name(new, "disable_v2_behavior")
+        if new != code:
+            edits.append(Edit(start, end, new))
+        if disable and call:
+            edits.append(Layout(module.source, statement).insert_after([call]))
+            disable = False
+    return edits
+
+
+def _says_v1(module: Module) -> bool:
+    return any(use.symbol.flavour == "v1" for use in module.uses)
+
+
+def _imports_v1_root(module: Module) -> bool:
+    """`import tensorflow.compat.v1 as tf`, with TF1's names behind it."""
+    return any(
+        isinstance(statement, ast.Import)
+        and any(alias.name == "tensorflow.compat.v1" for alias in statement.names)
+        for statement in module.tensorflow_imports
+    ) and bool(v1_uses(module))
+
+
+def _swapped(statement: ast.stmt, code: str) -> tuple[str, str | None]:
+    """An import with TF1's root, and the call that turns TF2's behaviour off there."""
+    if isinstance(statement, ast.Import):
+        call = None
+        for alias in statement.names:
+            if alias.name in ("tensorflow", "tensorflow.compat.v1"):
+                call = f"{alias.asname or 'tensorflow'}.disable_v2_behavior()"
+                if alias.name == "tensorflow.compat.v1" and not alias.asname:
+                    call = "tensorflow.compat.v1.disable_v2_behavior()"
+        code = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
+        code = re.sub(
+            r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", code
+        )
+        return code, call
+    assert isinstance(statement, ast.ImportFrom)
+    module = statement.module or ""
+    if module == "tensorflow.compat" or module.startswith(("tensorflow.python", "tensorflow.core")):
+        for alias in statement.names:
+            if module == "tensorflow.compat" and alias.name == "v1":
+                return code, f"{alias.asname or 'v1'}.disable_v2_behavior()"
+        return code, None
+    if module.startswith("tensorflow.compat.v1"):
+        return code, "disable_v2_behavior()" if module == "tensorflow.compat.v1" else None
+    new = re.sub(r"\btensorflow\b", "tensorflow.compat.v1", code, count=1)
+    return new, "disable_v2_behavior()" if module == "tensorflow" else None
+
+
+def _explicit_call(statement: ast.stmt) -> str | None:
+    """The call in a module that keeps its import."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name == "tensorflow":
+                return f"{alias.asname or 'tensorflow'}.compat.v1.disable_v2_behavior()"
+            if alias.name == "tensorflow.compat.v1":
+                return f"{alias.asname or alias.name}.disable_v2_behavior()"
+        return None
+    assert isinstance(statement, ast.ImportFrom)
+    for alias in statement.names:
+        if statement.module == "tensorflow.compat" and alias.name == "v1":
+            return f"{alias.asname or 'v1'}.disable_v2_behavior()"
+    if statement.module == "tensorflow.compat.v1":
+        return "disable_v2_behavior()"
+    return None
+
+
+def _with_name(code: str, name: str) -> str:
+    """A `from` import with one more name at its end."""
+    if code.rstrip().endswith(")"):
+        head, _, _ = code.rstrip().rpartition(")")
+        body = head.rstrip()
+        gap = head[len(body) :]
+        if body.endswith(","):
+            separator = gap if "\n" in gap else " "
+            return f"{body}{separator or ' '}{name}," + gap + ")"
+        return f"{body}, {name}{gap})"
+    return f"{code}, {name}"

@@ -10,7 +10,7 @@ A field without a row of its own is a setting by its path: nothing is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,14 @@ NOTHING = "not set"
 
 @dataclass(frozen=True)
 class Effective:
-    """One configuration that a program used, and where: ``Session at train.py:12``."""
+    """One configuration that a program used, and where: ``Session at train.py:12``.
+
+    ``error`` is TensorFlow's text when it refused to compute a contradictory one.
+    """
 
     where: str
     settings: Settings
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,9 +177,8 @@ def effective(trace: Mapping[str, Any]) -> list[Effective]:
         name = (
             f"{kind} at {Path(entry['file']).name}:{entry['line']}" if entry.get("file") else kind
         )
-        # TensorFlow refuses to compute a contradictory configuration.
-        one = {"configuration": entry["error"]} if "error" in entry else settings(entry, totals)
-        found.append(Effective(name, one))
+        error = entry.get("error")
+        found.append(Effective(name, {} if error else settings(entry, totals), error))
     return found
 
 
@@ -235,24 +238,28 @@ def compare(
                 found.append(Difference("sessions", _places(before), _places(after)))
         for one, other in zip(before, after):
             where = f"{one.where} -> {other.where}"
-            for difference in compare_settings(one.settings, other.settings):
+            if one.error or other.error:
                 found.append(
-                    Difference(difference.name, difference.reference, difference.target, where)
+                    Difference("configuration", one.error or "valid", other.error or "valid", where)
                 )
+                continue
+            found += [
+                replace(difference, where=where)
+                for difference in compare_settings(one.settings, other.settings)
+            ]
     return accepted(found, accept or {})
 
 
 def accepted(differences: Sequence[Difference], accept: Mapping[str, str]) -> list[Difference]:
     """The differences, each with the reason for which it is accepted, if it is."""
-    return [
-        Difference(d.name, d.reference, d.target, d.where, accept.get(d.name)) for d in differences
-    ]
+    return [replace(d, accepted=accept.get(d.name)) for d in differences]
 
 
 def _distinct(configurations: Sequence[Effective]) -> list[Effective]:
     kept: list[Effective] = []
     for one in configurations:
-        if all(compare_settings(one.settings, other.settings) for other in kept):
+        new = all(compare_settings(one.settings, other.settings) for other in kept)
+        if new or one.error:
             kept.append(one)
     return kept
 

@@ -1,0 +1,193 @@
+"""Runtimes: made whole or not at all, found again, and errors that say what to do.
+
+Making a real one takes a download; here the recipe is the running Python and a wheel
+made on the spot. The real ones are made by the ``runtime`` fixture.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu import runtimes, runtimes_command
+from migrate_mgpu.runtimes import Recipe, RuntimeUnavailable
+
+THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def wheel(folder: Path, name: str, version: str) -> str:
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{name}/__init__.py", "")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    return str(path)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """One known runtime, ``small``: this Python and a wheel that calls itself tensorflow."""
+    requirement = wheel(tmp_path, "tensorflow", "9.9.9")
+    recipes = {"small": Recipe((THIS_PYTHON,), (requirement,), "a test")}
+    monkeypatch.setattr(runtimes, "known", lambda: recipes)
+    monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
+    return recipes
+
+
+def test_create_find_describe_remove(small):
+    assert runtimes.find("small") is None
+    made = runtimes.create("small")
+    assert made.name == "small" and made.python.is_file()
+    assert runtimes.find("small") == made == runtimes.ensure("small")
+    assert runtimes.describe(made) == {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "tensorflow": "9.9.9",
+    }
+    assert runtimes.remove("small") is True
+    assert runtimes.remove("small") is False
+    assert runtimes.find("small") is None
+
+
+def test_interrupted_creation_does_not_count(small, monkeypatch):
+    def interrupt(name, command):
+        if "install" in command:
+            raise KeyboardInterrupt
+        real(name, command)
+
+    real = runtimes._run_uv
+    monkeypatch.setattr(runtimes, "_run_uv", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        runtimes.create("small")
+    assert not (runtimes.folder() / "small").exists()
+    # A process killed outright cannot clean up: what it leaves has no stamp.
+    made = runtimes.folder() / "small" / "bin"
+    made.mkdir(parents=True)
+    assert runtimes.find("small") is None
+
+
+def test_another_pin_is_made_anew(small, tmp_path):
+    runtimes.create("small")
+    small["small"] = Recipe((THIS_PYTHON,), (wheel(tmp_path, "tensorflow", "9.9.10"),), "")
+    assert runtimes.find("small") is None
+    assert runtimes.describe(runtimes.ensure("small"))["tensorflow"] == "9.9.10"
+
+
+def test_broken_runtime_says_how_to_mend_it(small):
+    made = runtimes.create("small")
+    made.python.unlink()
+    with pytest.raises(RuntimeUnavailable, match="migrate-mgpu runtimes create small"):
+        runtimes.find("small")
+    with pytest.raises(RuntimeUnavailable, match="does not run"):
+        runtimes.describe(made)
+    assert runtimes.describe(runtimes.ensure("small"))["tensorflow"] == "9.9.9"
+
+
+def test_made_once_by_many_at_once(small, monkeypatch):
+    real, calls = runtimes._run_uv, []
+    monkeypatch.setattr(runtimes, "_run_uv", lambda n, c: (calls.append(c[1]), real(n, c)))
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(runtimes.ensure, ["small"] * 4))
+    assert len(set(made)) == 1
+    assert calls == ["venv", "pip"]
+
+
+def test_no_such_python(small, monkeypatch):
+    monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
+    small["small"] = Recipe(("3.99",), ("x",), "")
+    with pytest.raises(RuntimeUnavailable, match=r"no Python 3\.99 was found .* uv python install"):
+        runtimes.create("small")
+
+
+def test_no_such_package(small, monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    small["small"] = Recipe((THIS_PYTHON,), ("no-such-package-of-this-name",), "")
+    with pytest.raises(RuntimeUnavailable):
+        runtimes.create("small")
+    assert not (runtimes.folder() / "small").exists()
+
+
+def test_uv_missing(small, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uv", None)
+    monkeypatch.setattr(runtimes.shutil, "which", lambda name: None)
+    with pytest.raises(RuntimeUnavailable, match=r"pip install 'migrate-mgpu\[parity\]'"):
+        runtimes.create("small")
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        ("error: No space left on device (os error 28)", "the disk is full"),
+        ("dns error: failed to lookup address information", "cannot be reached"),
+        ("tcp connect error: Connection refused", "cannot be reached"),
+        ("invalid peer certificate: UnknownIssuer", "cannot be reached"),
+        ("tensorflow==1.15.5 has no wheels with a matching platform tag", "no packages of it"),
+        ("something new", "uv failed"),
+    ],
+)
+def test_errors_say_what_to_do(error, advice):
+    text = runtimes._explain(error, "tf1.15")
+    assert advice in text.splitlines()[0]
+    assert error in text
+
+
+def test_any_interpreter_by_path(tmp_path):
+    found = runtimes.find(sys.executable)
+    assert found is not None and found.python == Path(sys.executable)
+    assert runtimes.ensure(sys.executable) == found
+    with pytest.raises(RuntimeUnavailable, match=r"neither an interpreter nor one of tf1\.15"):
+        runtimes.find(tmp_path / "python")
+    with pytest.raises(RuntimeUnavailable):
+        runtimes.remove(sys.executable)
+
+
+def test_pins():
+    assert "tensorflow==1.15.5" in runtimes.known()["tf1.15"].requirements
+    assert runtimes.known()["tf2-latest"].requirements[0].endswith(runtimes.NEWEST_TENSORFLOW)
+
+
+@pytest.mark.parametrize("name", ["tf1.15", "tf2.15", "tf2-latest"])
+def test_real_runtimes(runtime, name):
+    versions = runtimes.describe(runtime(name))
+    expected = {"tf1.15": "1.15.5", "tf2.15": "2.15.1", "tf2-latest": runtimes.NEWEST_TENSORFLOW}
+    assert versions["tensorflow"] == expected[name]
+    assert versions["python"].startswith("3.")
+
+
+def test_command(small):
+    def run(*argv):
+        out, err = io.StringIO(), io.StringIO()
+        return runtimes_command.command(argv, out, err), out.getvalue(), err.getvalue()
+
+    assert run("list")[0] == 0 and "small" in run("list")[1] and "not made" in run("list")[1]
+    code, out, _ = run("create", "small")
+    assert code == 0 and "tensorflow 9.9.9" in out
+    assert "tensorflow 9.9.9" in run("list")[1]
+    assert run("remove", "small")[:2] == (0, "small: removed\n")
+    assert run("remove", "small")[:2] == (0, "small: there was none\n")
+    assert run("create", "other")[0] == 2
+    assert run()[0] == 2
+    assert run("--help")[0] == 0
+    small["small"] = Recipe(("3.99",), ("x",), "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UV_PYTHON_DOWNLOADS", "never")
+        code, _, err = run("create", "small")
+    assert code == 8 and "no Python 3.99" in err
+
+
+def test_import_is_light():
+    code = "import sys, migrate_mgpu.runtimes as r; print('platformdirs' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert answer.stdout.strip() == "False", answer.stderr

@@ -68,6 +68,7 @@ class Module:
     name: str  # dotted, as other modules of the run import it
     writable: bool = True  # False: outside the given paths, only read
     imported: list[Module] = field(default_factory=list)
+    needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
 
     @property
     def package(self) -> str:
@@ -81,18 +82,24 @@ class Module:
         return Names(self.source.tree, self.package, "global " in text or "nonlocal " in text)
 
     @cached_property
-    def import_statements(self) -> list[ast.stmt]:
-        """Every import, found by looking at statements alone: much cheaper than all names."""
-        found: list[ast.stmt] = []
-        stack: list[ast.AST] = list(reversed(self.tree.body))
+    def import_statements(self) -> list[tuple[ast.stmt, bool]]:
+        """Every import, and whether the program needs it: one in a `try` or `if` may not happen.
+
+        Found by looking at statements alone, which is much cheaper than all names.
+        """
+        found: list[tuple[ast.stmt, bool]] = []
+        stack: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(self.tree.body)]
         while stack:
-            node = stack.pop()
+            node, needed = stack.pop()
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                found.append(node)
+                found.append((node, needed))
+            inside = needed and not isinstance(node, (ast.Try, ast.If))
+            if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+                inside = needed
             for name in ("body", "orelse", "handlers", "finalbody", "cases"):
                 inner = getattr(node, name, None)
                 if isinstance(inner, list):
-                    stack.extend(reversed(inner))
+                    stack.extend((child, inside) for child in reversed(inner))
         return found
 
     @property

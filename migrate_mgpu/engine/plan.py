@@ -14,7 +14,9 @@ from migrate_mgpu.engine.imports import remove_imports, with_imports
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import Move, build, check
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.rules import modules as rule_modules
+from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.sessions import conflict, only_for_keras
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Edit, splice
@@ -33,6 +35,7 @@ class Options:
     """What the user asked for."""
 
     bridge: bool = True
+    rules: Selection = field(default_factory=Selection)
 
 
 @dataclass
@@ -100,7 +103,7 @@ class _Planner:
             problem = Problem(flow.module, flow.place, "a version switch already chooses it")
             return Outcome(flow, f.KEPT, [problem])
         native = all(state.kind == NATIVE for state in alive)
-        problems = check(flow, native)
+        problems = [*check(flow, native), *self._switched_off(flow)]
         for state in states:
             if state.kind == REFUSED:
                 entry = state.program.entry.path.name
@@ -130,6 +133,25 @@ class _Planner:
         }
         hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
+
+    def _switched_off(self, flow: Flow) -> list[Problem]:
+        """Settings whose rule the user does not want, here or at all: the config stays whole."""
+        found: list[Problem] = []
+        for setting in flow.settings:
+            rule = field_rules().get(setting.path)
+            if rule is None:
+                continue
+            code, name = rule.rule.code, rule.rule.name
+            node = setting.keyword or setting.statement
+            first, last = _lines(setting.keyword or setting.statement, setting.value)
+            if not self.options.rules.enabled(code, name):
+                found.append(Problem(setting.module, node, f"{code} ({name}) is not selected"))
+            elif suppressed(setting.module.source, first, last, code):
+                found.append(Problem(setting.module, node, f"a comment switches {code} off"))
+        for module in flow.modules:
+            if file_suppressed(module.source):
+                found.append(Problem(module, flow.place, "a comment switches the file off"))
+        return found
 
     def _settle(self, outcomes: list[Outcome]) -> None:
         """A flow moves only if all that share a program with it and must agree move too."""
@@ -192,7 +214,8 @@ class _Planner:
 
     def _bridge_modules(self) -> list[Module]:
         """The modules that must speak of TF1 because a bridged program runs them."""
-        if not self.options.bridge:
+        rule = self.bridge.RULE
+        if not self.options.bridge or not self.options.rules.enabled(rule.code, rule.name):
             return []
         native = {
             id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules
@@ -203,7 +226,8 @@ class _Planner:
                 continue
             for module in state.program.modules:
                 if module.writable and id(module) not in native:
-                    found.setdefault(id(module), module)
+                    if not file_suppressed(module.source):
+                        found.setdefault(id(module), module)
         return list(found.values())
 
     def _apply_moves(self, outcomes: list[Outcome], bridged: list[Module]) -> set[ast.AST]:
@@ -385,6 +409,12 @@ class _Planner:
         for module in self.project.modules.values():
             visit(module)
         return found
+
+
+def _lines(*nodes: ast.AST) -> tuple[int, int]:
+    first = min(getattr(node, "lineno", 1) for node in nodes)
+    last = max(getattr(node, "end_lineno", 1) or 1 for node in nodes)
+    return first, last
 
 
 def _already_switched(state: State) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
@@ -16,7 +16,7 @@ from migrate_mgpu.engine.source import SourceError, decode
 
 # Looked for by nearly every file and never a file of the run; a folder of such
 # a name beside a script is a checkout of the library itself.
-_NEVER_OURS = {"tensorflow", "numpy", "os", "sys", "__future__", "time", "six", "re", "math"}
+_NEVER_OURS = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "__future__", "time", "six", "re", "math"}
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Program:
 
     entry: Module
     modules: list[Module]
+    needed: list[Module]  # without those that are only imported under `try` or `if`
     broken: list[Unreadable] = field(default_factory=list)  # imported, but not parsable
 
 
@@ -121,12 +122,16 @@ class Project:
 
     def _link(self, module: Module) -> None:
         found: dict[int, Module] = {}
-        for statement in module.import_statements:
+        needed: dict[int, Module] = {}
+        for statement, firm in module.import_statements:
             for name in _imported_names(module, statement):
                 for target in self.resolve(module, name):
                     if target is not module:
                         found.setdefault(id(target), target)
+                        if firm:
+                            needed.setdefault(id(target), target)
         module.imported = list(found.values())
+        module.needs = list(needed.values())
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
@@ -197,41 +202,47 @@ class Project:
         for module in self.modules.values():
             if not module.has_main_guard and id(module) in imported:
                 continue
-            found.append(Program(module, self._closure(module), self._broken(module)))
+            found.append(self._program(module))
         covered = {id(module) for program in found for module in program.modules}
         for module in self.modules.values():  # an import cycle without an entry
             if id(module) not in covered:
-                program = Program(module, self._closure(module), self._broken(module))
+                program = self._program(module)
                 covered.update(id(member) for member in program.modules)
                 found.append(program)
         return found
 
-    def _closure(self, entry: Module) -> list[Module]:
-        found: dict[int, Module] = {}
-        stack = [entry]
-        while stack:
-            module = stack.pop()
-            if id(module) not in found:
-                found[id(module)] = module
-                stack.extend(reversed(module.imported))
-        return list(found.values())
+    def _program(self, entry: Module) -> Program:
+        modules = _closure(entry, lambda module: module.imported)
+        needed = _closure(entry, lambda module: module.needs)
+        return Program(entry, modules, needed, self._broken(needed))
 
-    def _broken(self, entry: Module) -> list[Unreadable]:
-        """Files that the program imports but that cannot be parsed."""
+    def _broken(self, modules: list[Module]) -> list[Unreadable]:
+        """Files that these modules import but that cannot be parsed."""
         if not self.unreadable:
             return []
         found: dict[Path, Unreadable] = {}
-        for module in self._closure(entry):
+        for module in modules:
             folder = module.path.resolve().parent
             roots = (folder, self._root(folder))
-            for statement in module.import_statements:
-                for name in _imported_names(module, statement):
+            for statement, firm in module.import_statements:
+                for name in _imported_names(module, statement) if firm else ():
                     for root in roots:
                         base = root.joinpath(*name.split("."))
                         for path in (base.with_suffix(".py"), base / "__init__.py"):
                             if path in self.unreadable:
                                 found[path] = self.unreadable[path]
         return list(found.values())
+
+
+def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Module]:
+    found: dict[int, Module] = {}
+    stack = [entry]
+    while stack:
+        module = stack.pop()
+        if id(module) not in found:
+            found[id(module)] = module
+            stack.extend(reversed(edges(module)))
+    return list(found.values())
 
 
 def _imported_names(module: Module, statement: ast.stmt) -> list[str]:

@@ -7,10 +7,17 @@ from pathlib import Path
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.plan import Options, plan
 from migrate_mgpu.engine.project import Project
-from migrate_mgpu.engine.source import SourceError, write
+from migrate_mgpu.engine.selection import Selection
+from migrate_mgpu.engine.source import SourceError
+from migrate_mgpu.engine.source import write as write_bytes
 
 
-def migrate(contents: list[tuple[str, bytes]], bridge: bool, write: bool) -> RunResult:
+def migrate(
+    contents: list[tuple[str, bytes]],
+    bridge: bool,
+    write: bool,
+    rules: Selection = Selection(),  # noqa: B008 - immutable
+) -> RunResult:
     """Plans all files together, then writes each in one step.
 
     Modules are written before those that import them: a helper that no longer
@@ -18,7 +25,7 @@ def migrate(contents: list[tuple[str, bytes]], bridge: bool, write: bool) -> Run
     so a run that is cut short leaves a project that works.
     """
     project = Project([(Path(path), data) for path, data in contents])
-    result = plan(project, Options(bridge=bridge))
+    result = plan(project, Options(bridge=bridge, rules=rules))
     result.scanned = len(contents)
     if write:
         _write(result, project)
@@ -37,7 +44,7 @@ def _write_file(file: FileResult, project: Project) -> None:
     module = project.modules[file.path.resolve()]
     assert file.after is not None
     try:
-        write(file.path, project.data[file.path], module.source.encode(file.after))
+        write_bytes(file.path, project.data[file.path], module.source.encode(file.after))
     except SourceError as error:
         file.error, file.after = str(error), None
     except OSError as error:

@@ -82,7 +82,7 @@ class Judge:
         if not flows and not any(session.sink.module.writable for session in sessions):
             return None
         state = State(program, BRIDGE, sessions=sessions, flows=flows)
-        for module in modules:
+        for module in program.needed:
             self._module_obstacles(state, module)
         for broken in program.broken:
             entry = program.entry
@@ -132,7 +132,7 @@ class Judge:
         gone = removable_nodes(state)
         left = [
             (module, use)
-            for module in state.program.modules
+            for module in state.program.needed
             if not speaks_both(module)
             for use in [*self._v1_uses(module), *_silently_different(module)]
             if not _inside(module, use.node, gone)
@@ -141,7 +141,7 @@ class Judge:
         ]
         keras_left = [
             (module, node, name)
-            for module in state.program.modules
+            for module in state.program.needed
             for node, name in gone_keras_names(module)
             if not _inside(module, node, gone) and not _binds_only_removed(module, node, gone)
         ]
@@ -171,13 +171,11 @@ class Judge:
 def speaks_both(module: Module) -> bool:
     """Whether a module is written for TF1 and TF2: it asks which one it runs on.
 
-    Such a module reaches TF1's names only as ``tf.compat.v1.X``, so that they
-    exist in TF2, and knows when to use them.
+    Such a module reaches TF1's names as ``tf.compat.v1.X``, so that they exist in
+    TF2, and knows when to use them.
     """
-    if any(use.symbol.flavour == "plain" and use.status == "v1_absent" for use in module.uses):
-        if any(not use.guarded and use.status == "v1_absent" for use in module.uses
-               if use.symbol.flavour == "plain"):
-            return False
+    if not any(use.symbol.flavour == "v1" for use in module.uses):
+        return False
     return any(
         use.symbol.name.endswith("executing_eagerly") or use.symbol.name in ("__version__", "VERSION")
         for use in module.uses

@@ -1,4 +1,4 @@
-"""``intra_op_parallelism_threads`` and ``inter_op_parallelism_threads`` become ``tf.config.threading``.
+"""``intra_op_parallelism_threads`` and its ``inter`` sibling become ``tf.config.threading``.
 
 ## What it does
 Moves both thread counts from the session's config to the runtime.

@@ -199,9 +199,7 @@ def _swapped(statement: ast.stmt, code: str) -> tuple[str, str | None]:
                 if alias.name == "tensorflow.compat.v1" and not alias.asname:
                     call = "tensorflow.compat.v1.disable_v2_behavior()"
         code = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
-        code = re.sub(
-            r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", code
-        )
+        code = re.sub(r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", code)
         return code, call
     assert isinstance(statement, ast.ImportFrom)
     module = statement.module or ""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional, Union
+from typing import Union
 
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project
@@ -22,7 +22,7 @@ class Function:
     node: Definition
 
     @property
-    def owner(self) -> Optional[ast.ClassDef]:
+    def owner(self) -> ast.ClassDef | None:
         """The class that a method belongs to."""
         parent = self.module.names.parents.get(self.node)
         return parent if isinstance(parent, ast.ClassDef) else None
@@ -43,7 +43,7 @@ class Reference:
 
     module: Module
     node: ast.expr
-    call: Optional[ast.Call]
+    call: ast.Call | None
 
 
 class CallGraph:
@@ -51,7 +51,7 @@ class CallGraph:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._targets: dict[ast.AST, Optional[Function]] = {}
+        self._targets: dict[ast.AST, Function | None] = {}
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -60,24 +60,26 @@ class CallGraph:
     @cached_property
     def _by_node(self) -> dict[ast.AST, Module]:
         return {
-            node: module for module in self._modules for group in module.functions.values()
+            node: module
+            for module in self._modules
+            for group in module.functions.values()
             for node in group
         }
 
-    def enclosing(self, module: Module, node: ast.AST) -> Optional[Function]:
+    def enclosing(self, module: Module, node: ast.AST) -> Function | None:
         """The function whose body a node belongs to (not a nested lambda's own code)."""
         for parent in module.names.ancestors(node):
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 return Function(module, parent)
         return None
 
-    def target(self, module: Module, expression: ast.expr) -> Optional[Function]:
+    def target(self, module: Module, expression: ast.expr) -> Function | None:
         """The function that an expression (a call's ``func``) names, if the run defines it."""
         if expression not in self._targets:
             self._targets[expression] = self._resolve(module, expression)
         return self._targets[expression]
 
-    def _resolve(self, module: Module, expression: ast.expr) -> Optional[Function]:
+    def _resolve(self, module: Module, expression: ast.expr) -> Function | None:
         names = module.names
         if isinstance(expression, ast.Name):
             bindings = names.bindings_of(expression)
@@ -104,7 +106,7 @@ class CallGraph:
                     return again
         return None
 
-    def _imported(self, module: Module, qualname: str) -> Optional[Function]:
+    def _imported(self, module: Module, qualname: str) -> Function | None:
         """A function re-exported by a package's ``__init__``."""
         head, _, last = qualname.rpartition(".")
         for target in self.project.resolve(module, head)[-1:] if head else []:
@@ -113,7 +115,7 @@ class CallGraph:
                 return _callable(target, bindings[0].node)
         return None
 
-    def _own_method(self, module: Module, expression: ast.Attribute) -> Optional[Function]:
+    def _own_method(self, module: Module, expression: ast.Attribute) -> Function | None:
         """`self.method` in the class that defines it."""
         assert isinstance(expression.value, ast.Name)
         if expression.value.id not in ("self", "cls"):
@@ -133,24 +135,24 @@ class CallGraph:
         For an ``__init__`` the mentions of its class count, for another method
         those through ``self`` only.
         """
-        node: ast.AST = function.node
         name = function.name
         if function.owner is not None and name == "__init__":
-            node, name = function.owner, function.owner.name
+            _node, name = function.owner, function.owner.name
         found: list[Reference] = []
         for module in self._modules:
             for mention in self._mentions(module, name):
                 target = self.target(module, mention)
                 if target is not None and target.node is function.node:
                     parent = module.names.parents.get(mention)
-                    call = parent if isinstance(parent, ast.Call) and parent.func is mention else None
+                    call = (
+                        parent if isinstance(parent, ast.Call) and parent.func is mention else None
+                    )
                     found.append(Reference(module, mention, call))
         return found
 
     @staticmethod
     def _mentions(module: Module, name: str) -> Iterator[ast.expr]:
-        for attribute in module.names.attributes.get(name, ()):
-            yield attribute
+        yield from module.names.attributes.get(name, ())
         for scope in list(module.names.scopes.values()):
             for mention in scope.names.get(name, ()):
                 if isinstance(mention.ctx, ast.Load):
@@ -167,7 +169,7 @@ class CallGraph:
                                 yield mention
 
 
-def _callable(module: Module, node: ast.AST) -> Optional[Function]:
+def _callable(module: Module, node: ast.AST) -> Function | None:
     """The function that calling a definition runs: itself, or a class's ``__init__``."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return Function(module, node)

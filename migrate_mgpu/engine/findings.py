@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
 
 # What became of a site.
 APPLIED = "applied"  # rewritten
@@ -47,9 +46,9 @@ class FileResult:
     """One file: its text before and after, and what was found in it."""
 
     path: Path
-    before: Optional[str] = None
-    after: Optional[str] = None
-    error: Optional[str] = None
+    before: str | None = None
+    after: str | None = None
+    error: str | None = None
     error_line: int = 1
     findings: list[Finding] = field(default_factory=list)
 

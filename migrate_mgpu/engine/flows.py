@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Optional
 
-from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.calls import Definition
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.names import Binding, Scope
-from migrate_mgpu.engine.project import Project
-from migrate_mgpu.engine.sinks import SinkCall, sink_calls
-from migrate_mgpu.engine.symbols import message
+from migrate_mgpu.engine.sinks import SinkCall
 
 # Fields of ConfigProto that are messages themselves, by path, with their class.
 SUBMESSAGES = {
@@ -36,8 +32,8 @@ class Setting:
     path: str  # "gpu_options.allow_growth"; for a map entry "device_count.GPU"
     value: ast.expr
     statement: ast.stmt
-    creation: Optional[ast.Call] = None  # the constructor call, for a keyword
-    keyword: Optional[ast.AST] = None  # the keyword or dict key, for its comments
+    creation: ast.Call | None = None  # the constructor call, for a keyword
+    keyword: ast.AST | None = None  # the keyword or dict key, for its comments
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +54,34 @@ class Step:
 
     module: Module
     statement: ast.stmt
-    creation: Optional[ast.Call] = None
-    call: Optional[ast.Call] = None
+    creation: ast.Call | None = None
+    call: ast.Call | None = None
     returns: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Handover:
+    """A call that hands the object to a function of the run, as one of its arguments."""
+
+    module: Module
+    call: ast.Call
+    argument: ast.expr
+
+    @property
+    def by_keyword(self) -> ast.keyword | None:
+        for keyword in self.call.keywords:
+            if keyword.value is self.argument:
+                return keyword
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A function's parameter that always gets the object (or is left out)."""
+
+    module: Module
+    function: Definition
+    name: str
 
 
 @dataclass(eq=False)
@@ -73,6 +94,8 @@ class Flow:
     sinks: list[SinkCall] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     helper_calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+    handovers: list[Handover] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -86,441 +109,12 @@ class Flow:
         touched += [setting.module for setting in self.settings]
         touched += [step.module for step in self.steps]
         touched += [sink.module for sink in self.sinks]
+        touched += [step.module for step in (*self.handovers, *self.parameters)]
         return list(dict.fromkeys(touched))
 
-
-def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
-    """Every configuration made in the run, in source order."""
-    sinks = {
-        sink.call: sink for module in project.modules.values() for sink in sink_calls(module)
-    }
-    taken: set[ast.AST] = set()
-    flows: list[Flow] = []
-    for module in project.modules.values():
-        for call in module.names.calls:
-            if call not in taken and message(module.names.qualname(call.func)) == "ConfigProto":
-                tracker = _Tracker(project, graph, sinks, Flow(module))
-                tracker.creation(module, call, "")
-                tracker.object(module, call, "")
-                taken.update(tracker.taken)
-                flows.append(tracker.flow)
-    return flows
-
-
-class _Tracker:
-    """Follows one object. Every method takes an expression and the path it stands for."""
-
-    def __init__(
-        self, project: Project, graph: CallGraph, sinks: dict[ast.Call, SinkCall], flow: Flow
-    ) -> None:
-        self.project = project
-        self.graph = graph
-        self.sinks = sinks
-        self.flow = flow
-        self.taken: set[ast.AST] = set()
-        self._seen: set[object] = set()
-
-    def problem(self, module: Module, node: ast.AST, reason: str) -> None:
-        self.flow.problems.append(Problem(module, node, reason))
-
-    # -- where the object comes from --------------------------------------
-
-    def creation(self, module: Module, call: ast.Call, path: str) -> None:
-        """A constructor call: its keywords are settings."""
-        self.taken.add(call)
-        if not path:
-            self.flow.creations.append(call)
-        statement = module.names.statement(call)
-        if call.args:
-            self.problem(module, call.args[0], "its constructor has an argument without a name")
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                self._unpacked(module, call, keyword, path)
-            else:
-                self._field(module, call, keyword, _join(path, keyword.arg), keyword.value)
-        parent = module.names.parents[call]
-        if isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is call:
-            self.flow.steps.append(Step(module, statement, creation=call))
-        elif isinstance(parent, ast.Expr):
-            self.flow.steps.append(Step(module, statement, creation=call))
-
-    def _unpacked(self, module: Module, call: ast.Call, keyword: ast.keyword, path: str) -> None:
-        self.problem(module, keyword.value, "its fields come from `**`")
-
-    def _field(
-        self, module: Module, call: ast.Call, keyword: ast.AST, path: str, value: ast.expr
-    ) -> None:
-        expected = SUBMESSAGES.get(path)
-        if expected is None:
-            if path == "device_count":
-                self._device_count(module, call, value)
-            else:
-                statement = module.names.statement(call)
-                self.flow.settings.append(Setting(module, path, value, statement, call, keyword))
-        elif isinstance(value, ast.Call) and self._is_message(module, value, expected):
-            self.creation(module, value, path)
-        elif isinstance(value, ast.Name):
-            self.variable_of(module, value, path)
-        else:
-            self.problem(module, value, f"what `{path}` is set to is not followed")
-
-    def _device_count(self, module: Module, call: ast.Call, value: ast.expr) -> None:
-        if not isinstance(value, ast.Dict):
-            self.problem(module, value, "`device_count` is not a literal dict")
-            return
-        statement = module.names.statement(call)
-        for key, count in zip(value.keys, value.values):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                path = f"device_count.{key.value}"
-                self.flow.settings.append(Setting(module, path, count, statement, call, key))
-            else:
-                self.problem(module, key or count, "a key of `device_count` is not a literal")
-
-    def _is_message(self, module: Module, call: ast.Call, expected: str) -> bool:
-        found = message(module.names.qualname(call.func))
-        return found == expected
-
-    # -- variables --------------------------------------------------------
-
-    def variable_of(self, module: Module, mention: ast.Name, path: str) -> None:
-        home = module.names.defining_scope(mention.id, module.names.scope_of_name[mention])
-        if home is None:
-            self.problem(module, mention, f"`{mention.id}` is not defined in this file")
-            return
-        self.variable(module, mention.id, home, path)
-
-    def variable(self, module: Module, name: str, home: Scope, path: str) -> None:
-        """Follows every mention of a variable that holds the object, or a part of it."""
-        key = (home, name)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        bindings = home.bindings[name]
-        made = [b for b in bindings if not _is_none(b.value)]
-        for binding in bindings:
-            self._binding(module, binding, name, path)
-        if len(made) > 1:
-            for first, second in zip(made, made[1:]):
-                if not _exclusive(module, first.node, second.node):
-                    self.problem(module, second.node, f"`{name}` is assigned again here")
-                    break
-        for mention in module.names.mentions(name, home):
-            if isinstance(mention.ctx, ast.Load):
-                self.object(module, mention, path)
-            elif isinstance(mention.ctx, ast.Del):
-                self.problem(module, mention, f"`{name}` is deleted here")
-        if home.is_module:
-            self._from_other_modules(module, name, path)
-        elif home.is_class:
-            self.problem(module, bindings[0].node, f"`{name}` is an attribute of a class")
-
-    def _binding(self, module: Module, binding: Binding, name: str, path: str) -> None:
-        value = binding.value
-        statement = module.names.statement(binding.node)
-        if binding.kind == "assign" and value is not None:
-            if _is_none(value):
-                if not path:
-                    self.flow.steps.append(Step(module, statement))
-                    return
-            elif isinstance(value, ast.Call):
-                if value in self.taken:
-                    return
-                expected = SUBMESSAGES.get(path, "ConfigProto")
-                if self._is_message(module, value, expected):
-                    self.creation(module, value, path)
-                    return
-                if (module, value) in self.flow.helper_calls:
-                    return
-            elif path and self._is_part(module, value):
-                return
-        if binding.kind == "parameter":
-            self.problem(module, binding.node, f"`{name}` is a parameter")
-        else:
-            self.problem(module, binding.node, f"`{name}` may hold something else")
-
-    def _is_part(self, module: Module, value: ast.expr) -> bool:
-        """`rewrite = config.graph_options.rewrite_options`, met while following ``config``."""
-        return isinstance(value, ast.Attribute) and value in self._seen
-
-    def _from_other_modules(self, module: Module, name: str, path: str) -> None:
-        """`from settings import config` and `settings.config` elsewhere in the run."""
-        for other in self.project.modules.values():
-            if other is module or module not in other.imported:
-                continue
-            for scope in list(other.names.scopes.values()):
-                for local, bindings in scope.bindings.items():
-                    for binding in bindings:
-                        if binding.qualname and self._names(other, binding.qualname, module, name):
-                            self.problem(
-                                module,
-                                binding.node,
-                                f"`{other.path.name}` imports `{local}` from here",
-                            )
-            for attribute in other.names.attributes.get(name, ()):
-                qualname = other.names.qualname(attribute)
-                if qualname and self._names(other, qualname, module, name):
-                    self.problem(other, attribute, f"`{other.path.name}` uses `{name}` from here")
-
-    def _names(self, other: Module, qualname: str, module: Module, name: str) -> bool:
-        head, _, last = qualname.rpartition(".")
-        return last == name and bool(head) and module in self.project.resolve(other, head)[-1:]
-
-    # -- what is done with it ---------------------------------------------
-
-    def object(self, module: Module, node: ast.expr, path: str) -> None:
-        """One place that holds the object (or the part of it at ``path``)."""
-        parent = module.names.parents[node]
-        if isinstance(parent, ast.Attribute):
-            self._attribute(module, node, path)
-        elif isinstance(parent, ast.keyword):
-            call = module.names.parents[parent]
-            assert isinstance(call, ast.Call)
-            self._argument(module, call, node, path, parent.arg)
-        elif isinstance(parent, ast.Call):
-            self._argument(module, parent, node, path, None)
-        elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
-            self._assigned(module, parent, node, path)
-        elif isinstance(parent, ast.Return) and not path:
-            self._returned(module, parent, node)
-        elif isinstance(parent, ast.Expr):
-            return
-        elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Starred)):
-            self.problem(module, node, "it is put into a container here")
-        elif isinstance(parent, (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.If)):
-            self.problem(module, node, "what it is gets decided or tested here")
-        else:
-            self.problem(module, node, "how it is used here is not followed")
-
-    def _attribute(self, module: Module, node: ast.expr, path: str) -> None:
-        top: ast.expr = node
-        parent = module.names.parents[top]
-        inner = path
-        while isinstance(parent, ast.Attribute) and parent.value is top:
-            top, inner = parent, _join(inner, parent.attr)
-            parent = module.names.parents[top]
-        if isinstance(parent, ast.Subscript) and parent.value is top:
-            key = parent.slice
-            top, inner = parent, f"{inner}.{getattr(key, 'value', '?')}"
-            parent = module.names.parents[top]
-            if not (isinstance(key, ast.Constant) and inner.startswith("device_count.")):
-                self.problem(module, top, f"an item of `{inner.rpartition('.')[0]}` is used here")
-                return
-        statement = module.names.statement(top)
-        if isinstance(parent, ast.Assign) and top in parent.targets:
-            if len(parent.targets) == 1:
-                self.flow.settings.append(Setting(module, inner, parent.value, statement))
-            else:
-                self.problem(module, statement, "several things are assigned at once here")
-        elif isinstance(parent, ast.AnnAssign) and parent.target is top and parent.value:
-            self.flow.settings.append(Setting(module, inner, parent.value, statement))
-        elif isinstance(parent, ast.Call) and parent.func is top:
-            self._method(module, parent, inner)
-        elif isinstance(parent, ast.Assign) and parent.value is top and inner in SUBMESSAGES:
-            self._seen.add(top)
-            self._assigned(module, parent, top, inner)
-        else:
-            self.problem(module, top, f"`{inner or 'it'}` is read here")
-
-    def _method(self, module: Module, call: ast.Call, path: str) -> None:
-        target, _, method = path.rpartition(".")
-        if method in ("CopyFrom", "MergeFrom") and len(call.args) == 1 and target in SUBMESSAGES:
-            value = call.args[0]
-            if isinstance(module.names.parents[call], ast.Expr):
-                if isinstance(value, ast.Call) and self._is_message(
-                    module, value, SUBMESSAGES[target]
-                ):
-                    self.creation(module, value, target)
-                    self.flow.steps.append(
-                        Step(module, module.names.statement(call), creation=value)
-                    )
-                    return
-                if isinstance(value, ast.Name):
-                    self.variable_of(module, value, target)
-                    self.flow.steps.append(Step(module, module.names.statement(call)))
-                    return
-        self.problem(module, call, f"`{path}(...)` is called here")
-
-    def _argument(
-        self, module: Module, call: ast.Call, node: ast.expr, path: str, name: Optional[str]
-    ) -> None:
-        sink = self.sinks.get(call)
-        if sink is not None and sink.argument is node and not path:
-            self.flow.sinks.append(sink)
-            return
-        if path:
-            # `ConfigProto(gpu_options=gpu_options)` and `.CopyFrom(gpu_options)`
-            # are where following this variable began.
-            if message(module.names.qualname(call.func)) or (
-                isinstance(call.func, ast.Attribute) and call.func.attr in ("CopyFrom", "MergeFrom")
-            ):
-                if call in self.taken or isinstance(call.func, ast.Attribute):
-                    return
-        function = _short(module, call.func)
-        self.problem(module, node, f"it is handed to `{function}(...)`")
-
-    def _assigned(
-        self, module: Module, parent: ast.stmt, node: ast.expr, path: str
-    ) -> None:
-        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]  # type: ignore[attr-defined]
-        target = targets[0]
-        if len(targets) == 1 and isinstance(target, ast.Name):
-            home = module.names.defining_scope(target.id, module.names.scope_of_name[target])
-            assert home is not None
-            if isinstance(node, (ast.Attribute, ast.Name)) or (
-                isinstance(node, ast.Call) and node not in self.taken
-            ):
-                self._seen.add(node)
-                call = node if isinstance(node, ast.Call) else None
-                self.flow.steps.append(Step(module, parent, call=call))
-                if isinstance(node, ast.Name):
-                    self.problem(module, node, f"it is also called `{target.id}`")
-                    return
-            self.variable(module, target.id, home, path)
-        elif len(targets) == 1 and isinstance(target, ast.Attribute) and not path:
-            self._kept_on_self(module, target, node)
-        else:
-            self.problem(module, node, "it is assigned to something that is not a plain name")
-
-    # -- attributes of self -----------------------------------------------
-
-    def _kept_on_self(self, module: Module, target: ast.Attribute, node: ast.expr) -> None:
-        """`self.config = tf.ConfigProto(...)`, followed through the methods of its class."""
-        owner = self._class_of(module, target)
-        if owner is None:
-            self.problem(module, target, f"it becomes an attribute: `{ast.unparse(target)}`")
-            return
-        key = (owner, target.attr)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        for other in self.project.modules.values():
-            if other is not module and module not in other.imported:
-                continue
-            for attribute in other.names.attributes.get(target.attr, ()):
-                if attribute is target:
-                    continue
-                if other is module and self._class_of(module, attribute) is owner:
-                    self._self_attribute(module, attribute)
-                elif not self._class_of(other, attribute) or self._has_bases(other, attribute):
-                    if not other.names.qualname(attribute):
-                        self.problem(
-                            other, attribute, f"`{ast.unparse(attribute)}` may be the same object"
-                        )
-
-    def _self_attribute(self, module: Module, attribute: ast.Attribute) -> None:
-        if isinstance(attribute.ctx, ast.Load):
-            self.object(module, attribute, "")
-            return
-        parent = module.names.parents[attribute]
-        value = getattr(parent, "value", None)
-        if isinstance(parent, ast.Assign) and _is_none(value):
-            return
-        if isinstance(value, ast.Call) and value in self.taken:
-            return
-        self.problem(module, attribute, f"`{ast.unparse(attribute)}` is assigned again here")
-
-    def _class_of(self, module: Module, attribute: ast.Attribute) -> Optional[ast.ClassDef]:
-        if not (isinstance(attribute.value, ast.Name) and attribute.value.id == "self"):
-            return None
-        for parent in module.names.ancestors(attribute):
-            if isinstance(parent, ast.ClassDef):
-                return parent
-        return None
-
-    def _has_bases(self, module: Module, attribute: ast.Attribute) -> bool:
-        owner = self._class_of(module, attribute)
-        bases = owner.bases if owner else []
-        return any(not (isinstance(b, ast.Name) and b.id == "object") for b in bases)
-
-    # -- helpers that build and return it ---------------------------------
-
-    def _returned(self, module: Module, statement: ast.Return, node: ast.expr) -> None:
-        function = self.graph.enclosing(module, statement)
-        if function is None:
-            self.problem(module, statement, "it is returned outside of a function")
-            return
-        creation = node if isinstance(node, ast.Call) and node in self.taken else None
-        self.flow.steps.append(Step(module, statement, creation=creation, returns=True))
-        if function in self._seen:
-            return
-        self._seen.add(function)
-        if not self._only_returns_it(function):
-            return
-        references = self.graph.references(function)
-        if not references:
-            self.problem(module, statement, f"nothing in the run calls `{function.name}()`")
-        for reference in references:
-            if reference.call is None:
-                self.problem(
-                    reference.module, reference.node, f"`{function.name}` is handed on here"
-                )
-                continue
-            self.flow.helper_calls.append((reference.module, reference.call))
-            self.object(reference.module, reference.call, "")
-
-    def _only_returns_it(self, function: Function) -> bool:
-        """Whether every `return` of a helper gives a configuration or None."""
-        module = function.module
-        if function.node.decorator_list:
-            self.problem(module, function.node, f"`{function.name}` is decorated")
-            return False
-        for node in ast.walk(function.node):
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                self.problem(module, node, f"`{function.name}` is a generator")
-                return False
-            if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
-                if self.graph.enclosing(module, node) != function:
-                    continue
-                value = node.value
-                made = isinstance(value, ast.Call) and self._is_message(module, value, "ConfigProto")
-                if made and value not in self.taken:
-                    assert isinstance(value, ast.Call)
-                    self.creation(module, value, "")
-                    self.flow.steps.append(Step(module, node, creation=value, returns=True))
-                elif not made and not isinstance(value, ast.Name):
-                    self.problem(module, node, f"`{function.name}` returns something else here")
-                    return False
-                elif isinstance(value, ast.Name):
-                    home = module.names.defining_scope(
-                        value.id, module.names.scope_of_name[value]
-                    )
-                    if (home, value.id) not in self._seen:
-                        self.problem(module, node, f"`{function.name}` returns something else here")
-                        return False
-        return True
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
-def _is_none(node: Optional[ast.AST]) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _short(module: Module, function: ast.expr) -> str:
-    text = module.source.code(function)
-    return text if len(text) <= 40 and "\n" not in text else "..."
-
-
-def _exclusive(module: Module, first: ast.AST, second: ast.AST) -> bool:
-    """Whether two statements stand in different arms of one `if` or `try`."""
-    arms: dict[ast.AST, str] = {}
-    child: ast.AST = first
-    for parent in module.names.ancestors(first):
-        arms[parent] = _arm(parent, child)
-        child = parent
-    child = second
-    for parent in module.names.ancestors(second):
-        if parent in arms:
-            return isinstance(parent, (ast.If, ast.Try)) and arms[parent] != _arm(parent, child)
-        child = parent
-    return False
-
-
-def _arm(parent: ast.AST, child: ast.AST) -> str:
-    for name in ("body", "orelse", "handlers", "finalbody"):
-        members = getattr(parent, name, None)
-        if isinstance(members, list) and child in members:
-            return name
-    return ""
+    def own_nodes(self) -> set[ast.AST]:
+        """What goes away when the flow moves: constructors, and statements that only carried it."""
+        found: set[ast.AST] = set(self.creations)
+        found.update(s.creation or s.statement for s in self.settings)
+        found.update(step.statement for step in self.steps)
+        return found

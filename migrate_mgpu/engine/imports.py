@@ -57,9 +57,42 @@ def _is_standard(statement: ast.stmt) -> bool:
 
 
 _STANDARD = frozenset(
-    "argparse collections copy csv ctypes datetime functools glob io itertools json logging math "
-    "multiprocessing os pickle queue random re shutil signal socket string struct subprocess sys "
-    "tempfile threading time traceback types typing urllib warnings".split()
+    [
+        "argparse",
+        "collections",
+        "copy",
+        "csv",
+        "ctypes",
+        "datetime",
+        "functools",
+        "glob",
+        "io",
+        "itertools",
+        "json",
+        "logging",
+        "math",
+        "multiprocessing",
+        "os",
+        "pickle",
+        "queue",
+        "random",
+        "re",
+        "shutil",
+        "signal",
+        "socket",
+        "string",
+        "struct",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "time",
+        "traceback",
+        "types",
+        "typing",
+        "urllib",
+        "warnings",
+    ]
 )
 
 

@@ -7,15 +7,18 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Optional
 
 from migrate_mgpu.engine.names import Names, Scope
 from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.symbols import Symbol, symbol, table
 
 # Standalone Keras and the ways to reach it through TensorFlow.
-_KERAS = re.compile(r"^(keras|tensorflow\.keras|tensorflow\.python\.keras|tensorflow\.compat\.v1\.keras)(\.|$)")
-_KERAS_MODEL = re.compile(r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$")
+_KERAS = re.compile(
+    r"^(keras|tensorflow\.keras|tensorflow\.python\.keras|tensorflow\.compat\.v1\.keras)(\.|$)"
+)
+_KERAS_MODEL = re.compile(
+    r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$"
+)
 _TRAINING = {"fit", "fit_generator", "train_on_batch"}
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
@@ -179,7 +182,13 @@ class Module:
                     for handler in parent.handlers
                     for part in _caught(handler)
                 }
-                if caught & {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}:
+                if caught & {
+                    "ImportError",
+                    "ModuleNotFoundError",
+                    "AttributeError",
+                    "NameError",
+                    "*",
+                }:
                     # A handler that is a bare `except:` around real work is no guard.
                     imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in parent.body)
                     if "*" not in caught or imports:
@@ -193,12 +202,15 @@ class Module:
         return [
             node
             for node in self.names.imports
-            if any(
-                alias.name.split(".")[0] == "tensorflow" for alias in node.names
-            ) and isinstance(node, ast.Import)
-            or isinstance(node, ast.ImportFrom)
-            and (node.module or "").split(".")[0] == "tensorflow"
-            and not node.level
+            if (
+                any(alias.name.split(".")[0] == "tensorflow" for alias in node.names)
+                and isinstance(node, ast.Import)
+            )
+            or (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").split(".")[0] == "tensorflow"
+                and not node.level
+            )
         ]
 
     @cached_property
@@ -213,7 +225,7 @@ class Module:
         )
 
     @cached_property
-    def keras_training(self) -> Optional[ast.AST]:
+    def keras_training(self) -> ast.AST | None:
         """Where the module trains a Keras model itself (`model.fit(...)`), if it does."""
         if not self.uses_keras_models:
             return None
@@ -260,7 +272,9 @@ class Module:
             seen.add(key)
             shown = f"tensorflow.{use.symbol.name}"
             if use.symbol.name.split(".")[0] == "contrib":
-                advice = "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
+                advice = (
+                    "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
+                )
             elif shown.startswith("tensorflow.examples"):
                 advice = "load the data another way: TF2 ships no tensorflow.examples"
             else:

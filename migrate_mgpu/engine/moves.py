@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Union
 
-from migrate_mgpu.engine.flows import Flow, Problem, Setting, Step
+from migrate_mgpu.engine.flows import Flow, Handover, Problem, Setting, Step
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import FieldRule, Writer, constant, field_rules
 from migrate_mgpu.engine.sinks import SinkCall
-from migrate_mgpu.engine.text import Edit, Layout, comments, remove_argument
+from migrate_mgpu.engine.text import (
+    Edit,
+    Layout,
+    comments,
+    remove_argument,
+    remove_parameter,
+)
 
+Taker = Union[SinkCall, Handover]  # a call that has the config as an argument
 GROWTH = "gpu_options.allow_growth"
 FRACTION = "gpu_options.per_process_gpu_memory_fraction"
 SOFT_PLACEMENT = "allow_soft_placement"
@@ -55,6 +62,10 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
     for sink in flow.sinks:
         if not native and not sink.kind.takes_options:
             found.append(Problem(sink.module, sink.call, sink.kind.why))
+    for setting in flow.settings:
+        if setting.module is not flow.module:
+            # Between two writes the helper would return None to a caller that fills it.
+            found.append(Problem(setting.module, setting.statement, "it is filled in another file"))
     found += _combinations(flow)
     found += _late_settings(flow)
     found += _layouts(flow)
@@ -121,15 +132,15 @@ def _late_settings(flow: Flow) -> list[Problem]:
 
 
 def _statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
-    """Settings, steps and sinks by the statement that they stand in."""
+    """Settings, steps, and calls that take the config, by the statement that they stand in."""
     found: dict[tuple[Module, ast.stmt], list[object]] = {}
     for setting in flow.settings:
         found.setdefault((setting.module, setting.statement), []).append(setting)
     for step in flow.steps:
         found.setdefault((step.module, step.statement), []).append(step)
-    for sink in flow.sinks:
-        key = (sink.module, sink.module.names.statement(sink.call))
-        found.setdefault(key, []).append(sink)
+    for taker in (*flow.sinks, *flow.handovers):
+        key = (taker.module, taker.module.names.statement(taker.call))
+        found.setdefault(key, []).append(taker)
     return found
 
 
@@ -137,7 +148,7 @@ def _layouts(flow: Flow) -> list[Problem]:
     found: list[Problem] = []
     for (module, statement), members in _statements(flow).items():
         layout = Layout(module.source, statement)
-        sinks = [m for m in members if isinstance(m, SinkCall)]
+        sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks and not _inserts(module, statement, members):
             continue
         if isinstance(statement, (ast.With, ast.AsyncWith)) or sinks:
@@ -162,11 +173,12 @@ def _inserts(module: Module, statement: ast.stmt, members: list[object]) -> bool
     if any(isinstance(member, (Setting, Step)) for member in members):
         return True
     return any(
-        isinstance(member, SinkCall) and isinstance(member.argument, ast.Call) for member in members
+        isinstance(member, (SinkCall, Handover)) and isinstance(member.argument, ast.Call)
+        for member in members
     )
 
 
-def _lazy(module: Module, sinks: list[SinkCall]) -> bool:
+def _lazy(module: Module, sinks: list[Taker]) -> bool:
     """Whether a session is made in a lambda or comprehension, not by the statement itself."""
     names = module.names
     return any(
@@ -180,8 +192,8 @@ def _lazy(module: Module, sinks: list[SinkCall]) -> bool:
 
 def build(
     flow: Flow,
-    hoist: Optional[tuple[Module, ast.stmt]] = None,
-    drop: Optional[dict[ast.stmt, Module]] = None,
+    hoist: tuple[Module, ast.stmt] | None = None,
+    drop: dict[ast.stmt, Module] | None = None,
     native: bool = False,
 ) -> Move:
     """The edits that move a flow.
@@ -206,7 +218,7 @@ def build(
             (m for m in members if isinstance(m, Setting)),
             key=lambda s: (s.value.lineno, s.value.col_offset),
         )
-        groups: list[tuple[Optional[Setting], list[str]]] = []
+        groups: list[tuple[Setting | None, list[str]]] = []
         if states_default:
             states_default = False
             default = [f"{writer.tf}.config.set_soft_device_placement(False)"]
@@ -228,11 +240,17 @@ def build(
         if writer.imports:
             move.imports.setdefault(module, set()).update(writer.imports)
         steps = [m for m in members if isinstance(m, Step)]
-        sinks = [m for m in members if isinstance(m, SinkCall)]
+        sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks:
             _sink_statement(move, module, layout, groups, sinks, statement in drop)
         else:
             _carrier(move, module, layout, groups, steps, emptied)
+    for parameter in flow.parameters:
+        source = parameter.module.source
+        start, _ = source.span(parameter.function)
+        end, _ = source.span(parameter.function.body[0])
+        new = remove_parameter(source.text[start:end], parameter.name)
+        move.edit(parameter.module, Edit(start, end, new))
     if hoist and early:
         module, statement = hoist
         move.edit(module, Layout(module.source, statement).insert_before(early))
@@ -244,7 +262,7 @@ def _carrier(
     move: Move,
     module: Module,
     layout: Layout,
-    groups: list[tuple[Optional[Setting], list[str]]],
+    groups: list[tuple[Setting | None, list[str]]],
     steps: list[Step],
     emptied: list[tuple[Module, ast.stmt]],
 ) -> None:
@@ -267,8 +285,8 @@ def _sink_statement(
     move: Move,
     module: Module,
     layout: Layout,
-    groups: list[tuple[Optional[Setting], list[str]]],
-    sinks: list[SinkCall],
+    groups: list[tuple[Setting | None, list[str]]],
+    sinks: list[Taker],
     dropped: bool,
 ) -> None:
     """A statement that makes a session: calls before it, the argument out of it."""
@@ -298,7 +316,9 @@ def _sink_statement(
         if sink.by_keyword is None:
             assert sink.argument is not None
             position = sink.call.args.index(sink.argument)
-        new = remove_argument(code, sink.by_keyword.arg if sink.by_keyword else None, position)
+        keyword = sink.by_keyword.arg if sink.by_keyword else None
+        # A parameter that goes away takes its place among the arguments along.
+        new = remove_argument(code, keyword, position, shifts=isinstance(sink, Handover))
         move.edit(module, Edit(start, end, new))
 
 
@@ -310,8 +330,8 @@ def _with_comments(
     source: object,
     code: str,
     first_line: int,
-    groups: list[tuple[Optional[Setting], list[str]]],
-    trailing: Optional[str],
+    groups: list[tuple[Setting | None, list[str]]],
+    trailing: str | None,
 ) -> list[str]:
     """The lines of settings, each with the comments that stood at it."""
     above: dict[int, list[str]] = {}
@@ -343,9 +363,7 @@ def _with_comments(
     return lines + tail
 
 
-def _owner(
-    groups: list[tuple[Optional[Setting], list[str]]], line: int, alone: bool
-) -> Optional[int]:
+def _owner(groups: list[tuple[Setting | None, list[str]]], line: int, alone: bool) -> int | None:
     for index, (setting, _) in enumerate(groups):
         if setting is None:
             continue
@@ -356,7 +374,7 @@ def _owner(
     return None
 
 
-def _end_line(setting: Optional[Setting]) -> int:
+def _end_line(setting: Setting | None) -> int:
     return (setting.value.end_lineno or 0) if setting else 0
 
 
@@ -381,11 +399,11 @@ def _writer(move: Move, module: Module, statement: ast.stmt) -> Writer:
     )
 
 
-def spelling(module: Module, statement: ast.AST) -> Optional[str]:
+def spelling(module: Module, statement: ast.AST) -> str | None:
     """The name by which TensorFlow's root module is known at a statement, if it is."""
     names = module.names
     scope = names.scope_at(statement)
-    best: Optional[str] = None
+    best: str | None = None
     current = scope
     while current is not None:
         for name, bindings in current.bindings.items():
@@ -402,7 +420,7 @@ def spelling(module: Module, statement: ast.AST) -> Optional[str]:
     return best
 
 
-def _none(node: Optional[ast.AST]) -> bool:
+def _none(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 

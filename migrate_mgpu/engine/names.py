@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Optional, Union
+from typing import Union
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -26,8 +26,8 @@ class Binding:
 
     kind: str  # import, assign, def, class, parameter, other
     node: ast.AST
-    qualname: Optional[str] = None  # of an import: "tensorflow.compat.v1"
-    value: Optional[ast.expr] = None  # of a plain assignment
+    qualname: str | None = None  # of an import: "tensorflow.compat.v1"
+    value: ast.expr | None = None  # of a plain assignment
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Scope:
     """A module, class, function, lambda or comprehension."""
 
     node: ast.AST
-    parent: Optional[Scope]
+    parent: Scope | None
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     outer: set[str] = field(default_factory=set)  # declared global or nonlocal
     names: dict[str, list[ast.Name]] = field(default_factory=dict)  # every mention
@@ -48,9 +48,9 @@ class Scope:
     def is_module(self) -> bool:
         return self.parent is None
 
-    def function(self) -> Optional[FunctionNode]:
+    def function(self) -> FunctionNode | None:
         """The function whose body this scope is a part of; None at module and class level."""
-        scope: Optional[Scope] = self
+        scope: Scope | None = self
         while scope is not None and isinstance(scope.node, _COMPREHENSIONS):
             scope = scope.parent
         return scope.node if scope is not None and isinstance(scope.node, _FUNCTIONS) else None
@@ -75,7 +75,7 @@ class Names:
         self.scopes: dict[ast.AST, Scope] = {tree: self.module_scope}  # by the node that opens it
         self.scope_of_name: dict[ast.Name, Scope] = {}
         self.calls: list[ast.Call] = []
-        self.imports: list[Union[ast.Import, ast.ImportFrom]] = []
+        self.imports: list[ast.Import | ast.ImportFrom] = []
         self.attributes: dict[str, list[ast.Attribute]] = {}
         self.star_imports: list[ast.ImportFrom] = []
         self._cache: dict[tuple[int, str], tuple[str, ...]] = {}
@@ -177,14 +177,14 @@ class Names:
 
     def _bind_name(self, node: ast.Name, scope: Scope) -> None:
         parent = self.parents.get(node)
-        value: Optional[ast.expr] = None
+        value: ast.expr | None = None
         if (isinstance(parent, ast.Assign) and len(parent.targets) == 1) or isinstance(
             parent, ast.AnnAssign
         ):
             value = parent.value
         scope.bind(node.id, Binding("assign" if value is not None else "other", node, None, value))
 
-    def _bind_import(self, node: Union[ast.Import, ast.ImportFrom], scope: Scope) -> None:
+    def _bind_import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         self.imports.append(node)
         for alias in node.names:
             if isinstance(node, ast.Import):
@@ -207,7 +207,7 @@ class Names:
 
     def scope_at(self, node: ast.AST) -> Scope:
         """The scope that a node's own code runs in."""
-        current: Optional[ast.AST] = node
+        current: ast.AST | None = node
         if isinstance(node, ast.Name) and node in self.scope_of_name:
             return self.scope_of_name[node]
         current = self.parents.get(node)
@@ -218,11 +218,11 @@ class Names:
             child, current = current, self.parents.get(current)
         return self.module_scope
 
-    def defining_scope(self, name: str, scope: Scope) -> Optional[Scope]:
+    def defining_scope(self, name: str, scope: Scope) -> Scope | None:
         """The scope that a mention of ``name`` in ``scope`` refers to; None for builtins."""
         if name in scope.outer:
             scope = self._home(scope, name)
-        current: Optional[Scope] = scope
+        current: Scope | None = scope
         while current is not None:
             if name in current.bindings and (current is scope or not current.is_class):
                 return current
@@ -257,7 +257,7 @@ class Names:
         suffix = "".join(f".{name}" for name in reversed(attributes))
         return tuple(root + suffix for root in roots)
 
-    def qualname(self, node: ast.AST) -> Optional[str]:
+    def qualname(self, node: ast.AST) -> str | None:
         """The one import path that an expression stands for."""
         found = self.qualnames(node)
         return found[0] if found else None
@@ -281,7 +281,7 @@ class Names:
                         found = []
                         break
                     found.extend(aliased)
-                elif binding.kind == "assign" and _is_none(binding.value):
+                elif binding.kind == "assign" and is_none(binding.value):
                     continue  # `except ImportError: tf = None`
                 else:
                     found = []
@@ -313,11 +313,25 @@ class Names:
                 return candidates
         raise ValueError("a statement outside every block")
 
+    def exclusive(self, first: ast.AST, second: ast.AST) -> bool:
+        """Whether two statements stand in different arms of one `if` or `try`."""
+        arms: dict[ast.AST, str] = {}
+        child = first
+        for parent in self.ancestors(first):
+            arms[parent] = _arm(parent, child)
+            child = parent
+        child = second
+        for parent in self.ancestors(second):
+            if parent in arms:
+                return isinstance(parent, (ast.If, ast.Try)) and arms[parent] != _arm(parent, child)
+            child = parent
+        return False
+
     def fresh(self, scope: Scope, *candidates: str) -> str:
         """The first of the candidates that means nothing yet in a scope or inside it."""
         taken: set[str] = set()
         for other in self.scopes.values():
-            chain: Optional[Scope] = other
+            chain: Scope | None = other
             while chain is not None and chain is not scope:
                 chain = chain.parent
             if chain is scope:
@@ -344,5 +358,13 @@ def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _is_none(node: Optional[ast.AST]) -> bool:
+def is_none(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _arm(parent: ast.AST, child: ast.AST) -> str:
+    for name in ("body", "orelse", "handlers", "finalbody"):
+        members = getattr(parent, name, None)
+        if isinstance(members, list) and child in members:
+            return name
+    return ""

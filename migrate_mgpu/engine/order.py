@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Optional
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.module import Module
@@ -25,11 +24,11 @@ class Order:
     def __init__(self, graph: CallGraph, does: Predicate) -> None:
         self.graph = graph
         self._does = does
-        self._functions: dict[ast.AST, Optional[tuple[Module, ast.AST]]] = {}
+        self._functions: dict[ast.AST, tuple[Module, ast.AST] | None] = {}
 
     # -- does a piece of code do it? --------------------------------------
 
-    def found_in(self, module: Module, node: ast.AST) -> Optional[tuple[Module, ast.AST]]:
+    def found_in(self, module: Module, node: ast.AST) -> tuple[Module, ast.AST] | None:
         """Where running ``node`` may do it: in its own code or in what it calls."""
         for inner in _own_nodes(node):
             if self._does(module, inner):
@@ -42,7 +41,7 @@ class Order:
                         return place
         return None
 
-    def _in_function(self, function: Function) -> Optional[tuple[Module, ast.AST]]:
+    def _in_function(self, function: Function) -> tuple[Module, ast.AST] | None:
         key = function.node
         if key not in self._functions:
             self._functions[key] = None  # ends recursion
@@ -57,7 +56,7 @@ class Order:
 
     def before(
         self, module: Module, statement: ast.stmt, inside_only: bool = False
-    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
+    ) -> tuple[Module, ast.AST, ast.stmt] | None:
         """The first action that may run before a statement does.
 
         Returns:
@@ -69,8 +68,8 @@ class Order:
 
     def _before(
         self, module: Module, statement: ast.stmt, inside_only: bool, seen: set[ast.AST]
-    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
-        best: Optional[tuple[Module, ast.AST, ast.stmt]] = None
+    ) -> tuple[Module, ast.AST, ast.stmt] | None:
+        best: tuple[Module, ast.AST, ast.stmt] | None = None
         for earlier in preceding(module, statement):
             place = self.found_in(module, earlier)
             if place is not None:
@@ -93,7 +92,7 @@ class Order:
 
     def _at_import(
         self, module: Module, function: Function
-    ) -> Optional[tuple[Module, ast.AST, ast.stmt]]:
+    ) -> tuple[Module, ast.AST, ast.stmt] | None:
         called_from_top = any(
             self.graph.enclosing(reference.module, reference.node) is None
             for reference in self.graph.references(function)

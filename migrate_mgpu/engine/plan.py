@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.flows import Flow, Problem, find_flows
+from migrate_mgpu.engine.flows import Flow, Problem
 from migrate_mgpu.engine.imports import remove_imports, with_imports
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import Move, build, check
@@ -17,9 +16,11 @@ from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.rules import modules as rule_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.engine.sessions import conflict, only_for_keras
+from migrate_mgpu.engine.sessions import conflict, goes_away
+from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Edit, splice
+from migrate_mgpu.engine.tracking import find_flows
 from migrate_mgpu.engine.timing import Hoist, Timing
 
 NEXT = {
@@ -45,7 +46,8 @@ class Outcome:
     flow: Flow
     state: str  # findings.APPLIED, KEPT or REFUSED
     reasons: list[Problem] = field(default_factory=list)
-    move: Optional[Move] = None
+    move: Move | None = None
+    switched: bool = False  # the author's own version switch takes care of it
 
 
 def plan(project: Project, options: Options) -> f.RunResult:
@@ -85,9 +87,7 @@ class _Planner:
     # -- what becomes of each flow ----------------------------------------
 
     def _programs_of(self, flow: Flow) -> list[State]:
-        return list(
-            dict.fromkeys(s for m in flow.modules for s in self._by_module.get(m, ()))
-        )
+        return list(dict.fromkeys(s for m in flow.modules for s in self._by_module.get(m, ())))
 
     def _decide(self, flow: Flow) -> Outcome:
         states = self._programs_of(flow)
@@ -101,7 +101,7 @@ class _Planner:
             return Outcome(flow, f.REFUSED, reasons[:1])
         if flow.module.is_guarded(flow.place):
             problem = Problem(flow.module, flow.place, "a version switch already chooses it")
-            return Outcome(flow, f.KEPT, [problem])
+            return Outcome(flow, f.KEPT, [problem], switched=True)
         native = all(state.kind == NATIVE for state in alive)
         problems = [*check(flow, native), *self._switched_off(flow)]
         for state in states:
@@ -115,10 +115,9 @@ class _Planner:
                     problems.append(_differs(other.sink.module, other.sink.call, other.plain))
         if native:
             for sink in flow.sinks:
-                if only_for_keras(sink) is None:
-                    problems.append(
-                        Problem(sink.module, sink.call, "its session serves more than Keras")
-                    )
+                if goes_away(sink) is None:
+                    text = "its session serves more than Keras"
+                    problems.append(Problem(sink.module, sink.call, text))
         if problems or any(not module.writable for module in flow.modules):
             return Outcome(flow, f.KEPT, problems)
         modules = list(dict.fromkeys(m for state in alive for m in state.program.modules))
@@ -129,7 +128,7 @@ class _Planner:
             statement: sink.module
             for sink in flow.sinks
             if native
-            for statement in only_for_keras(sink) or ()
+            for statement in goes_away(sink) or ()
         }
         hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
@@ -161,7 +160,9 @@ class _Planner:
             changed = False
             for state in self.states:
                 inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
-                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings]
+                stays = [
+                    o for o in inside if o.state == f.KEPT and o.flow.settings and not o.switched
+                ]
                 if not stays:
                     continue
                 if state.kind == NATIVE:
@@ -217,9 +218,7 @@ class _Planner:
         rule = self.bridge.RULE
         if not self.options.bridge or not self.options.rules.enabled(rule.code, rule.name):
             return []
-        native = {
-            id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules
-        }
+        native = {id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules}
         found: dict[int, Module] = {}
         for state in self.states:
             if state.kind not in (BRIDGE, KEPT) or _already_switched(state):
@@ -244,12 +243,10 @@ class _Planner:
                 root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
                 imports.setdefault(module, set()).add(f"{root} as {name}")
             flow = outcome.flow
-            gone.update(flow.creations)
-            gone.update(s.statement for s in flow.settings)
-            gone.update(s.statement for s in flow.steps)
+            gone.update(flow.own_nodes())
             native = all(s.kind in (NATIVE, REFUSED) for s in self._programs_of(flow))
             for sink in flow.sinks if native else ():
-                for statement in only_for_keras(sink) or ():
+                for statement in goes_away(sink) or ():
                     gone.add(statement)
                     self._drop(sink.module, statement)
         for state in self.states:
@@ -276,13 +273,14 @@ class _Planner:
             edits.append(layout.replace([]))
 
     def _native_extras(self, state: State, gone: set[ast.AST]) -> None:
-        """Sessions without a config that only served Keras go as well."""
-        for session in state.sessions:
-            if session.plain and session.sink.module.writable:
-                for statement in only_for_keras(session.sink) or ():
-                    if statement not in gone:
-                        gone.add(statement)
-                        self._drop(session.sink.module, statement)
+        """Sessions without a config that only served Keras, and the switch to eager code."""
+        for module in state.program.modules:
+            for sink in sink_calls(module) if module.writable else ():
+                if sink.argument is None:
+                    for statement in goes_away(sink) or ():
+                        if statement not in gone:
+                            gone.add(statement)
+                            self._drop(module, statement)
 
     # -- findings ---------------------------------------------------------
 
@@ -373,7 +371,9 @@ class _Planner:
         files = sorted(self.results.values(), key=lambda result: str(result.path))
         for result in files:
             result.findings.sort(key=lambda finding: (finding.line, finding.column, finding.code))
-        return f.RunResult(files, [self._program(s) for s in self.states], sites, order=self._order())
+        return f.RunResult(
+            files, [self._program(s) for s in self.states], sites, order=self._order()
+        )
 
     def _program(self, state: State) -> f.ProgramResult:
         reasons = tuple(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
 
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import absolute
@@ -16,7 +15,19 @@ from migrate_mgpu.engine.source import SourceError, decode
 
 # Looked for by nearly every file and never a file of the run; a folder of such
 # a name beside a script is a checkout of the library itself.
-_NEVER_OURS = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "__future__", "time", "six", "re", "math"}
+_NEVER_OURS = {
+    "tensorflow",
+    "keras",
+    "horovod",
+    "numpy",
+    "os",
+    "sys",
+    "__future__",
+    "time",
+    "six",
+    "re",
+    "math",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,7 @@ class Project:
         self.unreadable: dict[Path, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
         self._given = {path.resolve(): path for path, _ in files}
-        self._outside: dict[Path, Optional[Module]] = {}
+        self._outside: dict[Path, Module | None] = {}
         self._package_root: dict[Path, Path] = {}
         self._tops = {path.parent for path in self._given}
         self._search_paths: dict[Path, list[Path]] = {}
@@ -92,7 +103,7 @@ class Project:
             for path, data in now:
                 take(path, data)
 
-    def _parse(self, path: Path, data: bytes, writable: bool = True) -> Optional[Module]:
+    def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
             source = decode(path, data)
             source.tree  # noqa: B018 - parses now, so that errors are found here
@@ -172,7 +183,7 @@ class Project:
             self._search_paths[folder] = list(dict.fromkeys(roots))
         return self._search_paths[folder]
 
-    def _at(self, path: Path) -> Optional[Module]:
+    def _at(self, path: Path) -> Module | None:
         if path in self.modules:
             return self.modules[path]
         if path in self._given or path in self.unreadable:
@@ -252,4 +263,3 @@ def _imported_names(module: Module, statement: ast.stmt) -> list[str]:
     base = absolute(statement, module.package)
     inner = [f"{base}.{alias.name}" if base else alias.name for alias in statement.names]
     return [name for name in (base, *inner) if name and not name.endswith("*")]
-

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
-from typing import Optional
 
 from migrate_mgpu.engine.flows import Setting
 
@@ -44,8 +43,8 @@ class Case:
 
     name: str
     before: str
-    after: Optional[str] = None
-    refused: Optional[str] = None
+    after: str | None = None
+    refused: str | None = None
 
 
 @dataclass
@@ -72,11 +71,11 @@ class FieldRule:
     def __init__(self, module: ModuleType) -> None:
         self.rule: Rule = module.RULE
         self.cases: tuple[Case, ...] = tuple(module.CASES)
-        self._plan: Callable[[Setting], Optional[str]] = getattr(module, "plan", lambda _: None)
+        self._plan: Callable[[Setting], str | None] = getattr(module, "plan", lambda _: None)
         self._apply: Callable[[Setting, Writer], list[str]] = module.apply
         self.doc: str = module.__doc__ or ""
 
-    def plan(self, setting: Setting) -> Optional[str]:
+    def plan(self, setting: Setting) -> str | None:
         """Why this value cannot move exactly; None when it can."""
         return self._plan(setting)
 
@@ -108,7 +107,7 @@ def field_rules() -> dict[str, FieldRule]:
     }
 
 
-def constant(node: ast.expr) -> Optional[object]:
+def constant(node: ast.expr) -> object | None:
     """The value of a literal (also ``-1``), or None when it is not one."""
     try:
         value: object = ast.literal_eval(node)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Optional
 
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import is_none
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 
@@ -20,7 +20,7 @@ class Session:
     """One call that opens a session; ``flow`` is its configuration, if one is followed."""
 
     sink: SinkCall
-    flow: Optional[Flow]
+    flow: Flow | None
 
     @property
     def plain(self) -> bool:
@@ -39,7 +39,7 @@ def sessions_of(modules: list[Module], flows: list[Flow]) -> list[Session]:
     ]
 
 
-def conflict(flow: Flow, sessions: list[Session]) -> Optional[Session]:
+def conflict(flow: Flow, sessions: list[Session]) -> Session | None:
     """A session of the process that does not run with this flow's options.
 
     Options that move to ``tf.config`` hold for every session of the process, so
@@ -61,7 +61,7 @@ def same_options(first: Flow, second: Flow) -> bool:
     return _options(first) is not None and _options(first) == _options(second)
 
 
-def _options(flow: Flow) -> Optional[dict[str, str]]:
+def _options(flow: Flow) -> dict[str, str] | None:
     found: dict[str, str] = {}
     for setting in flow.settings:
         if setting.path in found:
@@ -73,7 +73,7 @@ def _options(flow: Flow) -> Optional[dict[str, str]]:
     return found
 
 
-def _stable(module: Module, node: ast.expr) -> Optional[str]:
+def _stable(module: Module, node: ast.expr) -> str | None:
     """A text that is equal for equal values: literals, and names bound once at module level."""
     value = constant(node)
     if value is not None:
@@ -96,14 +96,18 @@ def is_set_session(module: Module, call: ast.Call) -> bool:
     )
 
 
-def only_for_keras(sink: SinkCall) -> Optional[list[ast.stmt]]:
-    """The statements that go when a session serves only as Keras's session; None when it does more.
+def goes_away(sink: SinkCall) -> list[ast.stmt] | None:
+    """The statements that a native program does not need; None where the session does more.
 
     ``set_session(tf.Session(...))``, or a variable that is given to
-    ``set_session`` and to nothing else.
+    ``set_session`` and to nothing else, or ``enable_eager_execution(...)``.
     """
     module, call = sink.module, sink.call
     names = module.names
+    if sink.kind.name == "enable_eager_execution":
+        statement = names.statement(call)
+        alone = isinstance(statement, ast.Expr) and statement.value is call
+        return [statement] if alone and not _other_arguments(sink) else None
     if sink.kind.name != "Session":
         return None
     parent = names.parents[call]
@@ -137,3 +141,10 @@ def only_for_keras(sink: SinkCall) -> Optional[list[ast.stmt]]:
                 continue
         return None
     return gone if given else None
+
+
+def _other_arguments(sink: SinkCall) -> bool:
+    """Whether a call says more than the configuration (`device_policy=...`)."""
+    others = [a for a in sink.call.args if a is not sink.argument]
+    keywords = [k for k in sink.call.keywords if k.value is not sink.argument]
+    return any(not is_none(node) for node in (*others, *(k.value for k in keywords)))

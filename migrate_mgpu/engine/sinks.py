@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Optional
 from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.module import Module
@@ -22,7 +21,7 @@ class SinkKind:
 
     name: str
     keyword: str = "config"
-    position: Optional[int] = None
+    position: int | None = None
     takes_options: bool = True
     opens_session: bool = True
     why: str = ""  # where it does not take them
@@ -97,10 +96,10 @@ class SinkCall:
     module: Module
     call: ast.Call
     kind: SinkKind
-    argument: Optional[ast.expr]  # the configuration; None where it is left out
+    argument: ast.expr | None  # the configuration; None where it is left out
 
     @property
-    def by_keyword(self) -> Optional[ast.keyword]:
+    def by_keyword(self) -> ast.keyword | None:
         for keyword in self.call.keywords:
             if keyword.value is self.argument and self.argument is not None:
                 return keyword
@@ -138,7 +137,7 @@ def _find(module: Module) -> list[SinkCall]:
     return found
 
 
-def sink_kind(module: Module, call: ast.Call) -> Optional[SinkKind]:
+def sink_kind(module: Module, call: ast.Call) -> SinkKind | None:
     function = call.func
     for qualname in module.names.qualnames(function):
         found = symbol(qualname)
@@ -154,7 +153,7 @@ def sink_kind(module: Module, call: ast.Call) -> Optional[SinkKind]:
     return None
 
 
-def _argument(call: ast.Call, kind: SinkKind) -> Optional[ast.expr]:
+def _argument(call: ast.Call, kind: SinkKind) -> ast.expr | None:
     for keyword in call.keywords:
         if keyword.arg == kind.keyword:
             return None if _is_none(keyword.value) else keyword.value

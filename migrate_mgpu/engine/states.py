@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Optional
 
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import Module, Use
 from migrate_mgpu.engine.project import Program
-from migrate_mgpu.engine.sessions import Session, only_for_keras, sessions_of
+from migrate_mgpu.engine.sessions import Session, goes_away, sessions_of
+from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.symbols import symbol, table
 
 NATIVE = "native"
@@ -70,10 +70,10 @@ class Judge:
     def __init__(self, flows: list[Flow], bridge: ModuleType) -> None:
         self.flows = flows
         self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
-        self._is_mixed: Callable[[Module], Optional[Use]] = bridge.is_mixed
+        self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
         self._swaps: Callable[[Module], bool] = bridge.swaps
 
-    def state(self, program: Program) -> Optional[State]:
+    def state(self, program: Program) -> State | None:
         """A program's first state, before its flows are looked at; None without a site."""
         modules = program.modules
         inside = set(modules)
@@ -90,11 +90,21 @@ class Judge:
             state.refuse(Reason(entry, entry.tree.body[0] if entry.tree.body else entry.tree, text))
         if state.kind == REFUSED:
             return state
-        if any(module.uses_keras_models for module in modules):
-            self._keras(state)
+        trains_keras = any(module.uses_keras_models for module in modules)
+        if trains_keras or self._only_eager(state):
+            self._native(state)
         else:
             self._bridge(state)
         return state
+
+    def _only_eager(self, state: State) -> bool:
+        """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
+        gone = removable_nodes(state)
+        return bool(gone) and all(
+            _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
+            for module in state.program.needed
+            for use in [*self._v1_uses(module), *_silently_different(module)]
+        )
 
     def _module_obstacles(self, state: State, module: Module) -> None:
         for obstacle in module.obstacles:
@@ -121,13 +131,9 @@ class Judge:
             )
 
     def _bridge(self, state: State) -> None:
-        uses = [use for module in state.program.modules for use in self._v1_uses(module)]
-        if not uses:
-            state.kind = NATIVE
-            return
         state.runs_on = runs_on(state.program.modules)
 
-    def _keras(self, state: State) -> None:
+    def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
         gone = removable_nodes(state)
         left = [
@@ -177,7 +183,8 @@ def speaks_both(module: Module) -> bool:
     if not any(use.symbol.flavour == "v1" for use in module.uses):
         return False
     return any(
-        use.symbol.name.endswith("executing_eagerly") or use.symbol.name in ("__version__", "VERSION")
+        use.symbol.name.endswith("executing_eagerly")
+        or use.symbol.name in ("__version__", "VERSION")
         for use in module.uses
     )
 
@@ -186,16 +193,13 @@ def removable_nodes(state: State) -> set[ast.AST]:
     """What goes away when a native program's flows move: constructors, sessions, set_session."""
     gone: set[ast.AST] = set()
     for flow in state.flows:
-        gone.update(flow.creations)
-        gone.update(setting.statement for setting in flow.settings)
-        gone.update(step.statement for step in flow.steps)
+        gone.update(flow.own_nodes())
         for sink in flow.sinks:
-            gone.update(only_for_keras(sink) or ())
-            if sink.kind.name == "enable_eager_execution":
-                gone.add(sink.module.names.statement(sink.call))
-    for session in state.sessions:
-        if session.plain:
-            gone.update(only_for_keras(session.sink) or ())
+            gone.update(goes_away(sink) or ())
+    for module in state.program.modules:
+        for sink in sink_calls(module):
+            if sink.argument is None:
+                gone.update(goes_away(sink) or ())
     return gone
 
 
@@ -210,9 +214,7 @@ def _binds_only_removed(module: Module, node: ast.AST, gone: set[ast.AST]) -> bo
     return all(name_unused(module, node, alias, gone) for alias in node.names)
 
 
-def name_unused(
-    module: Module, node: ast.AST, alias: ast.alias, gone: set[ast.AST]
-) -> bool:
+def name_unused(module: Module, node: ast.AST, alias: ast.alias, gone: set[ast.AST]) -> bool:
     """Whether everything that mentions an imported name goes away (and something does)."""
     names = module.names
     local = alias.asname or alias.name.split(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib import resources
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 # Roots that are TensorFlow's own files, not its public interface.
 _PRIVATE = ("python", "core", "tools", "examples", "compiler", "lite", "_api")
@@ -23,7 +23,7 @@ class Symbol(NamedTuple):
     name: str
 
 
-def symbol(qualname: Optional[str]) -> Optional[Symbol]:
+def symbol(qualname: str | None) -> Symbol | None:
     """The symbol that a resolved import path stands for; None when it is not TensorFlow's."""
     if not qualname:
         return None
@@ -45,7 +45,7 @@ def symbol(qualname: Optional[str]) -> Optional[Symbol]:
     return Symbol(flavour, name)
 
 
-def message(qualname: Optional[str]) -> Optional[str]:
+def message(qualname: str | None) -> str | None:
     """The name of a configuration message class, however it is spelled, or None.
 
     ``tf.ConfigProto``, ``config_pb2.ConfigProto`` and ``tf.compat.v1.ConfigProto``

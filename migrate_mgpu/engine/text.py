@@ -6,7 +6,7 @@ import ast
 import io
 import tokenize
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from migrate_mgpu.engine.source import Source
 
@@ -88,7 +88,7 @@ class Layout:
         return self.owns_start and (not rest or rest.startswith("#"))
 
     @property
-    def trailing_comment(self) -> Optional[str]:
+    def trailing_comment(self) -> str | None:
         rest = self.rest.strip()
         return rest if rest.startswith("#") else None
 
@@ -114,11 +114,38 @@ class Layout:
         return Edit(self.line_start, self.next_line, text)
 
 
-def remove_argument(code: str, keyword: Optional[str], position: Optional[int]) -> str:
+def remove_parameter(header: str, name: str) -> str:
+    """A function's text up to its body, without one of its parameters."""
+    import libcst as cst
+
+    bare = header.rstrip()
+    space = header[len(bare) :]
+    inline = not space.count("\n")  # `def f(x): pass` on one line
+    module = cst.parse_module(bare + (" pass\n" if inline else "\n    pass\n"))
+    function = cst.ensure_type(module.body[0], cst.FunctionDef)
+    parameters = function.params
+    for group in ("params", "kwonly_params", "posonly_params"):
+        members = list(getattr(parameters, group))
+        for index, parameter in enumerate(members):
+            if parameter.name.value == name:
+                removed = members.pop(index)
+                if members and index == len(members):
+                    members[-1] = members[-1].with_changes(
+                        comma=removed.comma, whitespace_after_param=removed.whitespace_after_param
+                    )
+                parameters = parameters.with_changes(**{group: members})
+    code = module.with_changes(body=[function.with_changes(params=parameters)]).code
+    return code[: code.rindex("pass")].rstrip() + space
+
+
+def remove_argument(
+    code: str, keyword: str | None, position: int | None, shifts: bool = False
+) -> str:
     """A call's text without one of its arguments, by name or by place.
 
     What stands around it, comments apart, keeps its form. A positional argument
-    with other positional ones behind it becomes ``None``.
+    with other positional ones behind it becomes ``None``, unless they are meant
+    to move up (``shifts``).
     """
     import libcst as cst
 
@@ -130,7 +157,7 @@ def remove_argument(code: str, keyword: Optional[str], position: Optional[int]) 
         assert position is not None
         index = position
         behind = arguments[index + 1 :]
-        if any(argument.keyword is None and not argument.star for argument in behind):
+        if not shifts and any(a.keyword is None and not a.star for a in behind):
             arguments[index] = arguments[index].with_changes(value=cst.Name("None"))
             return cst.Module([]).code_for_node(call.with_changes(args=arguments))
     removed = arguments.pop(index)

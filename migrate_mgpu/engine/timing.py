@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Optional, Union
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow, Problem, Setting
@@ -52,7 +51,7 @@ class Timing:
         self._initialises = Order(graph, _starts_eagerly if native else _starts_in_graph_mode)
         self._native = native
 
-    def place(self, flow: Flow) -> Union[None, Hoist, Problem]:
+    def place(self, flow: Flow) -> Hoist | Problem | None:
         """None: every call can stand where its setting stood. Or where to, or why not at all."""
         rules = field_rules()
         early = [s for s in flow.settings if rules[s.path].rule.early]
@@ -76,7 +75,7 @@ class Timing:
         module: Module,
         node: ast.AST,
         statement: ast.stmt,
-    ) -> Union[Hoist, Problem]:
+    ) -> Hoist | Problem:
         line = getattr(node, "lineno", 0)
         what = f"the runtime is initialised before it, at {module.path.name}:{line}"
         here = flow.settings[0].module
@@ -100,7 +99,7 @@ class Timing:
             return Problem(module, node, what)
         return Hoist(here, statement)
 
-    def _environment_after(self, flow: Flow) -> Optional[Problem]:
+    def _environment_after(self, flow: Flow) -> Problem | None:
         """An assignment of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
         settings = [s for s in flow.settings if s.path in GPU_FIELDS]
         if not settings:
@@ -190,7 +189,7 @@ def _is_block_member(module: Module, statement: ast.stmt) -> bool:
     return True
 
 
-def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> Optional[str]:
+def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> str | None:
     """A part of a value that is not known yet, or may be another, at an earlier statement."""
     if constant(value) is not None:
         return None

@@ -1,8 +1,9 @@
-"""Every rewriter's CASES: the documented example is what the tool does, and doing it twice is once."""
+"""Every rewriter's CASES: the documented example is what the tool does, twice as well as once."""
 
 from __future__ import annotations
 
 import pytest
+
 from migrate_mgpu.engine import rules
 from migrate_mgpu.engine.findings import RunResult
 from migrate_mgpu.engine.run import migrate

@@ -28,6 +28,7 @@ import re
 
 from migrate_mgpu.engine.module import Module, Use
 from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.engine.symbols import table
 from migrate_mgpu.engine.text import Edit, Layout
 
 RULE = Rule(
@@ -210,8 +211,19 @@ def _swapped(statement: ast.stmt, code: str) -> tuple[str, str | None]:
         return code, None
     if module.startswith("tensorflow.compat.v1"):
         return code, "disable_v2_behavior()" if module == "tensorflow.compat.v1" else None
+    inside = module[len("tensorflow.") :] + "." if "." in module else ""
+    if not any(_differs(inside + alias.name) for alias in statement.names):
+        return code, None  # the same in TF1 and TF2, or a module of Keras
     new = re.sub(r"\btensorflow\b", "tensorflow.compat.v1", code, count=1)
     return new, "disable_v2_behavior()" if module == "tensorflow" else None
+
+
+def _differs(name: str) -> bool:
+    """Whether TF2's plain name is missing or another thing (Keras is reached the same way)."""
+    status = table().status(name)
+    if name.split(".")[0] == "keras" and status in ("v1_differs", "modules"):
+        return False
+    return status in ABSENT or status in ("v1_differs", "modules")
 
 
 def _explicit_call(statement: ast.stmt) -> str | None:

@@ -21,9 +21,7 @@ class Unread(NamedTuple):
     reason: str
 
 
-def discover(
-    paths: list[str], exclude: tuple[str, ...] = ()
-) -> tuple[list[str], list[Unread]]:
+def discover(paths: list[str], exclude: tuple[str, ...] = ()) -> tuple[list[str], list[Unread]]:
     """The files of a run, each once, in a stable order.
 
     Folders are searched for Python files; ``.gitignore`` files are respected,

@@ -109,7 +109,7 @@ class Flow:
         touched += [setting.module for setting in self.settings]
         touched += [step.module for step in self.steps]
         touched += [sink.module for sink in self.sinks]
-        touched += [step.module for step in (*self.handovers, *self.parameters)]
+        touched += [handover.module for handover in self.handovers]
         return list(dict.fromkeys(touched))
 
     def own_nodes(self) -> set[ast.AST]:

@@ -15,8 +15,11 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
     missing = sorted(name for name in needed if not _has(module, name))
     if not missing:
         return []
-    top = [s for s in module.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
-    top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+    top: list[ast.stmt] = [
+        s
+        for s in module.tree.body
+        if isinstance(s, ast.Import) or (isinstance(s, ast.ImportFrom) and s.module != "__future__")
+    ]
     if not top:
         return [_after_docstring(module, [f"import {name}" for name in missing])]
     edits: list[Edit] = []
@@ -121,11 +124,11 @@ def _after_docstring(module: Module, lines: list[str]) -> Edit:
     return Layout(module.source, first).insert_before(lines)
 
 
-def remove_imports(module: Module, gone: set[ast.AST]) -> list[Edit]:
+def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> list[Edit]:
     """Removes imported names whose every use was rewritten; all others stay.
 
-    Imports under `try` or `if`, re-exports of an ``__init__`` and TensorFlow
-    itself are left alone.
+    Imports under `try` or `if`, re-exports of an ``__init__``, TensorFlow itself
+    and statements that are edited anyway are left alone.
     """
     if module.path.name == "__init__.py":
         return []
@@ -138,6 +141,8 @@ def remove_imports(module: Module, gone: set[ast.AST]) -> list[Edit]:
         if not unused:
             continue
         layout = Layout(module.source, statement)
+        if any(e.start < layout.next_line and e.end > layout.line_start for e in planned):
+            continue
         if len(unused) == len(statement.names):
             if layout.owns_lines:
                 edits.append(layout.replace([]))

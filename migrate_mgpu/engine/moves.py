@@ -138,7 +138,8 @@ def _statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
         found.setdefault((setting.module, setting.statement), []).append(setting)
     for step in flow.steps:
         found.setdefault((step.module, step.statement), []).append(step)
-    for taker in (*flow.sinks, *flow.handovers):
+    takers: list[Taker] = [*flow.sinks, *flow.handovers]
+    for taker in takers:
         key = (taker.module, taker.module.names.statement(taker.call))
         found.setdefault(key, []).append(taker)
     return found

@@ -259,8 +259,7 @@ class _Planner:
                 self.edits.setdefault(module, []).extend(edits)
                 self._note_bridge(module)
         for module in list(self.edits):
-            removed = remove_imports(module, gone) if module not in bridged else []
-            self.edits[module] += removed
+            self.edits[module] += remove_imports(module, gone, self.edits[module])
             self.edits[module] += with_imports(module, imports.get(module, set()))
         return gone
 

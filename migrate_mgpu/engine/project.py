@@ -88,7 +88,8 @@ class Project:
                 waiting.append((path, data))
         # An entry point may never name TensorFlow itself: `from model import train`.
         while True:
-            now, later = [], []
+            now: list[tuple[Path, bytes]] = []
+            later: list[tuple[Path, bytes]] = []
             for path, data in waiting:
                 mentioned = {
                     word

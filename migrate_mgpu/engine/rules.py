@@ -114,3 +114,14 @@ def constant(node: ast.expr) -> object | None:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value
+
+
+def enum_value(setting: Setting, members: dict[str, int]) -> int | None:
+    """The number of an enum value, written as a number or as a name of TensorFlow's."""
+    number = constant(setting.value)
+    if isinstance(number, int) and number in members.values():
+        return int(number)
+    qualname = setting.module.names.qualname(setting.value) or ""
+    if qualname.startswith("tensorflow."):
+        return members.get(qualname.rpartition(".")[2])
+    return None

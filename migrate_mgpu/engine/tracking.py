@@ -76,8 +76,10 @@ class _Tracker(HandedOn):
                 self.flow.steps.append(Step(module, statement))
         pairs: list[tuple[object, ast.AST | None, ast.expr]]
         if isinstance(value, ast.Dict):
-            pairs = [(k.value if isinstance(k, ast.Constant) else None, k, v)
-                     for k, v in zip(value.keys, value.values)]
+            pairs = [
+                (k.value if isinstance(k, ast.Constant) else None, k, v)
+                for k, v in zip(value.keys, value.values)
+            ]
         elif isinstance(value, ast.Call) and module.names.qualname(value.func) == "builtins.dict":
             pairs = [(k.arg, k, k.value) for k in value.keywords]
             if value.args:
@@ -94,9 +96,7 @@ class _Tracker(HandedOn):
                     Setting(module, _join(path, name), inner, statement, call, key)
                 )
 
-    def _only_binding(
-        self, module: Module, mention: ast.Name
-    ) -> tuple[ast.expr, ast.stmt] | None:
+    def _only_binding(self, module: Module, mention: ast.Name) -> tuple[ast.expr, ast.stmt] | None:
         """The value and statement of a variable that is assigned once and used only here."""
         home = module.names.defining_scope(mention.id, module.names.scope_of_name[mention])
         if home is None or home.is_class:

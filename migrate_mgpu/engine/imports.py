@@ -11,7 +11,7 @@ from migrate_mgpu.engine.text import Edit, Layout
 
 
 def with_imports(module: Module, needed: set[str]) -> list[Edit]:
-    """Inserts ``import X`` lines where the file's own imports stand, sorted among the first ones."""
+    """Inserts ``import X`` lines where the file has its own, sorted among the first ones."""
     missing = sorted(name for name in needed if not _has(module, name))
     if not missing:
         return []

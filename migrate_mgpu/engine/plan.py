@@ -20,8 +20,8 @@ from migrate_mgpu.engine.sessions import conflict, goes_away
 from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Edit, splice
-from migrate_mgpu.engine.tracking import find_flows
 from migrate_mgpu.engine.timing import Hoist, Timing
+from migrate_mgpu.engine.tracking import find_flows
 
 NEXT = {
     NATIVE: "run it on TF2 and compare its losses with TF1's",

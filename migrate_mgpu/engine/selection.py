@@ -1,4 +1,4 @@
-"""Which rules are on, for the run and at a place: ``--select``, ``--ignore``, ``# mgpu: ignore``."""
+"""Which rules are on, for a run and at a place: ``--select``, ``--ignore``, ``# mgpu: ignore``."""
 
 from __future__ import annotations
 

@@ -121,6 +121,8 @@ _STATUSES = (
     "neutral",
     "v1_absent",
     "v1_differs",
+    "v1_differs_tf2.15",
+    "v2_shared",
     "legacy_keras",
     "tf2.15_only",
     "gone",

@@ -96,6 +96,8 @@ def settings(entry: Mapping[str, Any], totals_mib: Sequence[int] | None) -> dict
     shown: Sequence[int] | None = entry.get("shown_gpus")
     found = dict(DEFAULTS)
     for path, value in fields.items():
+        if (path, value) == ("gpu_options.allocator_type", "BFC"):
+            continue  # names the default, and TF1 takes no other (gpu_process_state.cc)
         if path not in _FOLDED:
             found[_RENAMED.get(path, path)] = value
     for name, text in environment.items():

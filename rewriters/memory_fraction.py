@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.flows import Setting
-from migrate_mgpu.engine.rules import Case, Rule, Writer, constant
+from migrate_mgpu.engine.rules import Case, Rule, Writer, known
 
 RULE = Rule(
     code="MGPU104",
@@ -73,7 +73,7 @@ sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
 
 
 def plan(setting: Setting) -> str | None:
-    value = constant(setting.value)
+    value = known(setting)
     if isinstance(value, (int, float)) and value > 1:
         return f"a memory fraction of {value} asks for unified memory, which tf.config cannot"
     if value is None and not _repeatable(setting.value):
@@ -82,7 +82,7 @@ def plan(setting: Setting) -> str | None:
 
 
 def apply(setting: Setting, writer: Writer) -> list[str]:
-    fraction = constant(setting.value)
+    fraction = known(setting)
     code = writer.code(setting.value)
     if fraction == 0:
         return []

@@ -24,6 +24,7 @@ _TRAINING = {"fit", "fit_generator", "train_on_batch"}
 # parses, but does not run.
 _PYTHON_2_NAMES = {
     "xrange", "raw_input", "unicode", "basestring", "unichr", "execfile", "reduce", "long", "cmp",
+    "reload",
 }  # fmt: skip
 _PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",

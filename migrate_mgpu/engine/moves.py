@@ -8,7 +8,7 @@ from typing import Union
 
 from migrate_mgpu.engine.flows import Flow, Handover, Problem, Setting, Step
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import FieldRule, Writer, constant, field_rules
+from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
 from migrate_mgpu.engine.text import (
     Edit,
@@ -49,8 +49,6 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
     does not matter which of them would read ``tf.config``.
     """
     found = list(flow.problems)
-    if not flow.sinks and not found:
-        found.append(Problem(flow.module, flow.place, "no session uses it"))
     rules = field_rules()
     for setting in flow.settings:
         rule = rules.get(setting.path)
@@ -97,7 +95,7 @@ def _combinations(flow: Flow) -> list[Problem]:
 
 
 def _always_limits(settings: list[Setting]) -> bool:
-    return all(bool(constant(setting.value)) for setting in settings)
+    return all(bool(known(setting)) for setting in settings)
 
 
 def _unconditional(flow: Flow, setting: Setting) -> bool:
@@ -163,7 +161,9 @@ def _layouts(flow: Flow) -> list[Problem]:
                 )
                 continue
         else:
-            fine = layout.owns_lines
+            fine = layout.owns_lines or (
+                layout.is_one_liner and module.names.block(statement) == [statement]
+            )
         if not fine:
             found.append(Problem(module, statement, "it shares its line with other code"))
     return found
@@ -194,7 +194,7 @@ def _lazy(module: Module, sinks: list[Taker]) -> bool:
 def build(
     flow: Flow,
     hoist: tuple[Module, ast.stmt] | None = None,
-    drop: dict[ast.stmt, Module] | None = None,
+    drop: frozenset[ast.stmt] | set[ast.stmt] = frozenset(),
     native: bool = False,
 ) -> Move:
     """The edits that move a flow.
@@ -205,7 +205,6 @@ def build(
     session.
     """
     move = Move(flow)
-    drop = drop or {}
     # A TF1 session does not place softly unless told to, TF2's eager code does.
     states_default = native and not any(s.path == SOFT_PLACEMENT for s in flow.settings)
     rules = field_rules()
@@ -270,13 +269,21 @@ def _carrier(
     """A statement that only made, filled, carried or returned the config."""
     source = module.source
     code = source.text[layout.start : layout.end]
-    lines = _with_comments(source, code, layout.statement.lineno, groups, layout.trailing_comment)
+    trailing = layout.trailing_comment
+    if trailing and not layout.owns_start and sum(len(lines) for _, lines in groups) == 1:
+        trailing = None  # it stays where it is, behind the one call
+    lines = _with_comments(source, code, layout.statement.lineno, groups, trailing)
     for step in steps:
         if step.call is not None:
             tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
             lines = [source.code(step.call) + tail]
     if any(step.returns for step in steps) and not _is_last(module, layout.statement):
         lines.append("return")
+    if not layout.owns_start:
+        if len(lines) == 1 and lines[0].startswith("#"):
+            lines = ["pass  " + lines[0]]
+        move.edit(module, layout.replace_one_liner(lines))
+        return
     if not any(line and not line.startswith("#") for line in lines):
         emptied.append((module, layout.statement))
     move.edit(module, layout.replace(lines))

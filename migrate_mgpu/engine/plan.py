@@ -16,10 +16,10 @@ from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.rules import modules as rule_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.engine.sessions import conflict, goes_away
+from migrate_mgpu.engine.sessions import Gone, conflict, goes_away
 from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
-from migrate_mgpu.engine.text import Edit, splice
+from migrate_mgpu.engine.text import Edit, Layout, splice
 from migrate_mgpu.engine.timing import Hoist, Timing
 from migrate_mgpu.engine.tracking import find_flows
 
@@ -47,7 +47,7 @@ class Outcome:
     state: str  # findings.APPLIED, KEPT or REFUSED
     reasons: list[Problem] = field(default_factory=list)
     move: Move | None = None
-    switched: bool = False  # the author's own version switch takes care of it
+    idle: bool = False  # no session of TF2's gets it: unused, or behind a version switch
 
 
 def plan(project: Project, options: Options) -> f.RunResult:
@@ -62,7 +62,7 @@ class _Planner:
         self.graph = CallGraph(project)
         self.flows = find_flows(project, self.graph)
         self.bridge = next(m for m in rule_modules() if m.RULE.name == "v1-behavior")
-        self.judge = Judge(self.flows, self.bridge)
+        self.judge = Judge(self.flows, self.graph, self.bridge)
         self.edits: dict[Module, list[Edit]] = {}
         self.results: dict[Module, f.FileResult] = {}
 
@@ -101,7 +101,10 @@ class _Planner:
             return Outcome(flow, f.REFUSED, reasons[:1])
         if flow.module.is_guarded(flow.place):
             problem = Problem(flow.module, flow.place, "a version switch already chooses it")
-            return Outcome(flow, f.KEPT, [problem], switched=True)
+            return Outcome(flow, f.KEPT, [problem], idle=True)
+        if not flow.sinks and not flow.problems:
+            problem = Problem(flow.module, flow.place, "no session uses it")
+            return Outcome(flow, f.KEPT, [problem], idle=True)
         native = all(state.kind == NATIVE for state in alive)
         problems = [*check(flow, native), *self._switched_off(flow)]
         for state in states:
@@ -115,7 +118,7 @@ class _Planner:
                     problems.append(_differs(other.sink.module, other.sink.call, other.plain))
         if native:
             for sink in flow.sinks:
-                if goes_away(sink) is None:
+                if goes_away(sink, self.graph) is None:
                     text = "its session serves more than Keras"
                     problems.append(Problem(sink.module, sink.call, text))
         if problems or any(not module.writable for module in flow.modules):
@@ -125,10 +128,10 @@ class _Planner:
         if isinstance(place, Problem):
             return Outcome(flow, f.KEPT, [place])
         drop = {
-            statement: sink.module
+            gone.statement
             for sink in flow.sinks
             if native
-            for statement in goes_away(sink) or ()
+            for gone in goes_away(sink, self.graph) or ()
         }
         hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
@@ -161,7 +164,7 @@ class _Planner:
             for state in self.states:
                 inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
                 stays = [
-                    o for o in inside if o.state == f.KEPT and o.flow.settings and not o.switched
+                    o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle
                 ]
                 if not stays:
                     continue
@@ -200,7 +203,7 @@ class _Planner:
         for state in self.states:
             if state.kind == BRIDGE:
                 inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
-                if any(outcome.state == f.KEPT for outcome in inside):
+                if any(outcome.state == f.KEPT and not outcome.idle for outcome in inside):
                     state.kind = KEPT
         if not self.options.bridge:
             for outcome in outcomes:
@@ -246,9 +249,9 @@ class _Planner:
             gone.update(flow.own_nodes())
             native = all(s.kind in (NATIVE, REFUSED) for s in self._programs_of(flow))
             for sink in flow.sinks if native else ():
-                for statement in goes_away(sink) or ():
-                    gone.add(statement)
-                    self._drop(sink.module, statement)
+                for one in goes_away(sink, self.graph) or ():
+                    gone.add(one.statement)
+                    self._drop(one)
         for state in self.states:
             if state.kind == NATIVE:
                 self._native_extras(state, gone)
@@ -263,23 +266,26 @@ class _Planner:
             self.edits[module] += with_imports(module, imports.get(module, set()))
         return gone
 
-    def _drop(self, module: Module, statement: ast.stmt) -> None:
-        from migrate_mgpu.engine.text import Layout
-
-        layout = Layout(module.source, statement)
-        edits = self.edits.setdefault(module, [])
-        if not any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
-            edits.append(layout.replace([]))
+    def _drop(self, gone: Gone) -> None:
+        layout = Layout(gone.module.source, gone.statement)
+        edits = self.edits.setdefault(gone.module, [])
+        if any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
+            return
+        lines = [gone.module.source.code(gone.call)] if gone.call else []
+        comment = layout.trailing_comment
+        if comment:
+            lines = [f"{lines[0]}  {comment}"] if lines else [comment]
+        edits.append(layout.replace(lines))
 
     def _native_extras(self, state: State, gone: set[ast.AST]) -> None:
         """Sessions without a config that only served Keras, and the switch to eager code."""
         for module in state.program.modules:
             for sink in sink_calls(module) if module.writable else ():
                 if sink.argument is None:
-                    for statement in goes_away(sink) or ():
-                        if statement not in gone:
-                            gone.add(statement)
-                            self._drop(module, statement)
+                    for one in goes_away(sink, self.graph) or ():
+                        if one.statement not in gone:
+                            gone.add(one.statement)
+                            self._drop(one)
 
     # -- findings ---------------------------------------------------------
 

@@ -116,6 +116,19 @@ def constant(node: ast.expr) -> object | None:
     return value
 
 
+def known(setting: Setting) -> object | None:
+    """A setting's value where it can be told: a literal, or a constant of the module."""
+    value = constant(setting.value)
+    if value is None and isinstance(setting.value, ast.Name):
+        bindings = setting.module.names.bindings_of(setting.value)
+        if len(bindings) == 1 and bindings[0].value is not None:
+            names = setting.module.names
+            statement = names.statement(bindings[0].node)
+            if isinstance(names.parents[statement], ast.Module):
+                value = constant(bindings[0].value)
+    return value
+
+
 def enum_value(setting: Setting, members: dict[str, int]) -> int | None:
     """The number of an enum value, written as a number or as a name of TensorFlow's."""
     number = constant(setting.value)

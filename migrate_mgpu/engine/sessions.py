@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
@@ -96,24 +97,42 @@ def is_set_session(module: Module, call: ast.Call) -> bool:
     )
 
 
-def goes_away(sink: SinkCall) -> list[ast.stmt] | None:
+@dataclass(frozen=True, eq=False)
+class Gone:
+    """A statement that a native program does not need; ``call`` is what stays of it."""
+
+    module: Module
+    statement: ast.stmt
+    call: ast.Call | None = None
+
+
+def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:
     """The statements that a native program does not need; None where the session does more.
 
-    ``set_session(tf.Session(...))``, or a variable that is given to
-    ``set_session`` and to nothing else, or ``enable_eager_execution(...)``.
+    ``set_session(tf.Session(...))``, or a variable or a helper's result that is
+    given to ``set_session`` and to nothing else, or ``enable_eager_execution(...)``.
     """
     module, call = sink.module, sink.call
     names = module.names
     if sink.kind.name == "enable_eager_execution":
         statement = names.statement(call)
         alone = isinstance(statement, ast.Expr) and statement.value is call
-        return [statement] if alone and not _other_arguments(sink) else None
+        return [Gone(module, statement)] if alone and not _other_arguments(sink) else None
     if sink.kind.name != "Session":
         return None
     parent = names.parents[call]
+    if isinstance(parent, ast.Return):
+        return _made_by_helper(sink, parent, graph)
+    return _given_to_keras(module, call)
+
+
+def _given_to_keras(module: Module, call: ast.Call) -> list[Gone] | None:
+    """`set_session(X)`, or `sess = X` and `set_session(sess)` alone, for a call X."""
+    names = module.names
+    parent = names.parents[call]
     if isinstance(parent, ast.Call) and is_set_session(module, parent):
         statement = names.statement(parent)
-        return [statement] if isinstance(statement, ast.Expr) else None
+        return [Gone(module, statement)] if isinstance(statement, ast.Expr) else None
     if not (isinstance(parent, ast.Assign) and len(parent.targets) == 1):
         return None
     target = parent.targets[0]
@@ -121,7 +140,7 @@ def goes_away(sink: SinkCall) -> list[ast.stmt] | None:
         return None
     home = names.defining_scope(target.id, names.scope_of_name[target])
     assert home is not None
-    gone: list[ast.stmt] = [parent]
+    gone = [Gone(module, parent)]
     given = False
     for mention in names.mentions(target.id, home):
         if mention is target:
@@ -130,17 +149,37 @@ def goes_away(sink: SinkCall) -> list[ast.stmt] | None:
         if isinstance(mention.ctx, ast.Load) and isinstance(user, ast.Call):
             statement = names.statement(user)
             if is_set_session(module, user) and isinstance(statement, ast.Expr):
-                gone.append(statement)
+                gone.append(Gone(module, statement))
                 given = True
                 continue
         if isinstance(mention.ctx, ast.Store):
             # Each branch may make its own: `if gpu: sess = ... else: sess = ...`.
             made = names.parents[mention]
-            value = getattr(made, "value", None)
-            if isinstance(made, ast.Assign) and isinstance(value, ast.Call):
+            if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):
                 continue
         return None
     return gone if given else None
+
+
+def _made_by_helper(sink: SinkCall, statement: ast.Return, graph: CallGraph) -> list[Gone] | None:
+    """`def get_session(): return tf.Session(...)`, called for ``set_session`` alone."""
+    function = graph.enclosing(sink.module, statement)
+    if function is None or function.node.body[-1] is not statement:
+        return None
+    returns = [n for n in ast.walk(function.node) if isinstance(n, ast.Return) and n.value]
+    if returns != [statement]:
+        return None
+    gone = [Gone(sink.module, statement)]
+    references = graph.references(function)
+    for reference in references:
+        if reference.call is None or reference.module is not sink.module:
+            return None
+        given = _given_to_keras(reference.module, reference.call)
+        if given is None or len(given) > 2:
+            return None
+        gone.append(Gone(given[0].module, given[0].statement, reference.call))
+        gone += given[1:]
+    return gone if references else None
 
 
 def _other_arguments(sink: SinkCall) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import Module, Use
 from migrate_mgpu.engine.project import Program
@@ -67,8 +68,9 @@ class State:
 class Judge:
     """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
 
-    def __init__(self, flows: list[Flow], bridge: ModuleType) -> None:
+    def __init__(self, flows: list[Flow], graph: CallGraph, bridge: ModuleType) -> None:
         self.flows = flows
+        self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
         self._swaps: Callable[[Module], bool] = bridge.swaps
@@ -99,7 +101,7 @@ class Judge:
 
     def _only_eager(self, state: State) -> bool:
         """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
-        gone = removable_nodes(state)
+        gone = removable_nodes(state, self.graph)
         return bool(gone) and all(
             _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
             for module in state.program.needed
@@ -135,7 +137,7 @@ class Judge:
 
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
-        gone = removable_nodes(state)
+        gone = removable_nodes(state, self.graph)
         left = [
             (module, use)
             for module in state.program.needed
@@ -189,17 +191,17 @@ def speaks_both(module: Module) -> bool:
     )
 
 
-def removable_nodes(state: State) -> set[ast.AST]:
+def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:
     """What goes away when a native program's flows move: constructors, sessions, set_session."""
     gone: set[ast.AST] = set()
     for flow in state.flows:
         gone.update(flow.own_nodes())
         for sink in flow.sinks:
-            gone.update(goes_away(sink) or ())
+            gone.update(g.statement for g in goes_away(sink, graph) or ())
     for module in state.program.modules:
         for sink in sink_calls(module):
             if sink.argument is None:
-                gone.update(goes_away(sink) or ())
+                gone.update(g.statement for g in goes_away(sink, graph) or ())
     return gone
 
 

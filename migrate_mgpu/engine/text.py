@@ -88,6 +88,22 @@ class Layout:
         return self.owns_start and (not rest or rest.startswith("#"))
 
     @property
+    def is_one_liner(self) -> bool:
+        """`if x: statement`: the header of its block stands before it, and nothing behind."""
+        rest = self.rest.strip()
+        return self.lead.rstrip().endswith(":") and (not rest or rest.startswith("#"))
+
+    def replace_one_liner(self, lines: list[str]) -> Edit:
+        """The statement behind a header becomes one line there, or a block below it."""
+        if len(lines) == 1:
+            return Edit(self.start, self.end, lines[0])
+        newline = self.source.newline
+        start = self.line_start + len(self.lead.rstrip())
+        inner = self.indent + self.source.indent_unit
+        block = "".join(f"{newline}{inner}{line}" for line in lines or ["pass"])
+        return Edit(start, self.line_end, block)
+
+    @property
     def trailing_comment(self) -> str | None:
         rest = self.rest.strip()
         return rest if rest.startswith("#") else None

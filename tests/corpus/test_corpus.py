@@ -1,0 +1,133 @@
+"""Real code: no crash, output that parses, a second run that changes nothing, every site counted.
+
+``MIGRATE_MGPU_CORPUS`` names a folder with one repository a sub-folder; without it
+nothing is compared. ``python tests/corpus/test_corpus.py FOLDER`` prints the table.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.engine import files
+from migrate_mgpu.engine.findings import RunResult
+from migrate_mgpu.engine.run import migrate
+
+FOLDER = os.environ.get("MIGRATE_MGPU_CORPUS", "")
+
+
+@dataclass
+class Tally:
+    """Counts over many repositories."""
+
+    repositories: int = 0
+    files: int = 0
+    changed: int = 0
+    seconds: float = 0.0
+    sites: Counter[str] = field(default_factory=Counter)
+    programs: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, result: RunResult, seconds: float) -> None:
+        self.repositories += 1
+        self.files += result.scanned
+        self.changed += sum(file.changed for file in result.files)
+        self.seconds += seconds
+        self.sites.update(result.sites)
+        self.programs.update(program.state for program in result.programs)
+        for finding in result.findings:
+            if finding.state in ("kept", "refused") and finding.message.startswith(
+                ("the config stays", "unchanged")
+            ):
+                reason = finding.message.partition(": ")[2].partition(" (")[0]
+                self.reasons[f"{finding.state}: {reason}"] += 1
+
+
+def repositories(folder: str) -> list[Path]:
+    return sorted(path for path in Path(folder).iterdir() if path.is_dir()) if folder else []
+
+
+def contents_of(repository: Path) -> list[tuple[str, bytes]]:
+    paths, _ = files.discover([str(repository)])
+    found = []
+    for path in paths:
+        with contextlib.suppress(files.Unread):
+            found.append((path, files.read(path)))
+    return found
+
+
+def check(repository: Path, tally: Tally) -> None:
+    contents = contents_of(repository)
+    start = time.perf_counter()
+    first = migrate(contents, bridge=True, write=False)
+    tally.add(first, time.perf_counter() - start)
+    changed = {}
+    for file in first.files:
+        assert file.error is None or file.after is None
+        assert "internal error" not in (file.error or ""), (file.path, file.error)
+        if file.changed:
+            assert file.after is not None
+            ast.parse(file.after)
+            changed[str(file.path)] = file.after
+    assert sum(first.sites.values()) == sum(
+        finding.message.startswith(("the config stays", "unchanged")) for finding in first.findings
+    ) + first.sites["applied"]
+    again = [
+        (path, changed[path].encode("utf-8", "surrogateescape") if path in changed else data)
+        for path, data in contents
+        if path not in changed or _is_utf8(data)
+    ]
+    second = migrate(again, bridge=True, write=False)
+    unstable = [str(file.path) for file in second.files if file.changed]
+    assert not unstable, unstable
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not data.startswith(b"\xef\xbb\xbf")
+
+
+@pytest.mark.skipif(not FOLDER, reason="MIGRATE_MGPU_CORPUS names no folder of repositories")
+def test_repositories() -> None:
+    tally = Tally()
+    failed = []
+    for repository in repositories(FOLDER):
+        try:
+            check(repository, tally)
+        except Exception as error:
+            failed.append(f"{repository.name}: {type(error).__name__}: {error}")
+    assert tally.repositories
+    assert not failed, "\n".join(failed)
+
+
+def main() -> None:
+    tally = Tally()
+    for repository in repositories(sys.argv[1]):
+        try:
+            check(repository, tally)
+        except Exception as error:
+            print(f"FAILED {repository.name}: {type(error).__name__}: {str(error)[:300]}")
+    total = sum(tally.sites.values())
+    print(f"{tally.repositories} repositories, {tally.files} files, {tally.changed} changed, "
+          f"{tally.seconds:.1f} s")
+    for state, count in tally.sites.most_common():
+        print(f"configs {state:<8} {count:>5}  {100 * count / max(total, 1):.1f} %")
+    for state, count in tally.programs.most_common():
+        print(f"programs {state:<20} {count:>5}")
+    for reason, count in tally.reasons.most_common(60):
+        print(f"{count:>5}  {reason}")
+
+
+if __name__ == "__main__":
+    main()

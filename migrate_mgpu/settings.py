@@ -1,14 +1,16 @@
-"""The command line's options."""
+"""The options of a run: the command line, and ``[tool.migrate-mgpu]`` where it says nothing."""
 
+# pathlib, typing and dataclasses would cost more than all the rest of a run
+# over a file without TF1 code.
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, NoReturn, Optional, TextIO
+import os
 
-from migrate_mgpu import __version__
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from typing import Any, NoReturn, TextIO
 
 # Exit bits.
 CHANGED = 1  # something changed, or would
@@ -16,79 +18,243 @@ USAGE = 2
 LEFT = 4  # with --strict: something is left by hand
 FAILED = 8  # a file could not be processed
 
+FORMATS = ("text", "json", "sarif", "github")
+STDIN = "-"
+
 
 class UsageError(Exception):
-    """A wrong command line; the message is what the user reads."""
+    """A wrong command line or table of settings; the message is what the user reads."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse that raises instead of ending the process, and prints where it is told."""
-
-    stdout: TextIO
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.format_usage()}{self.prog}: error: {message}")
-
-    def print_help(self, file: object = None) -> None:
-        self.stdout.write(self.format_help())
-
-    def exit(self, status: int = 0, message: Optional[str] = None) -> NoReturn:
-        raise _Answered
+class Answered(Exception):
+    """Help or the version was printed, there is nothing else to do."""
 
 
-class _Answered(Exception):
-    """Help was printed, there is nothing else to do."""
+class Options:
+    """What the user asked for."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.diff = False
+        self.check = False
+        self.bridge: bool = True
+        self.select: tuple[str, ...] = ()
+        self.ignore: tuple[str, ...] = ()
+        self.exclude: tuple[str, ...] = ()
+        self.exclude_root = "."  # the folder that the patterns start from
+        self.jobs = 1
+        self.output_format = "text"
+        self.strict = False
+        self.statistics = False
+        self.quiet = False
+        self.baseline: str | None = None
+        self.write_baseline = False
+        self.stdin_filename = "<stdin>"
+
+    @property
+    def writes(self) -> bool:
+        """Whether files are rewritten."""
+        return not (self.diff or self.check or self.stdin)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a run that finds nothing has nothing to say."""
+        return (
+            self.output_format == "text"
+            and not self.stdin
+            and not self.statistics
+            and self.baseline is None
+        )
+
+    @property
+    def stdin(self) -> bool:
+        return self.paths == [STDIN]
 
 
-def parser() -> _Parser:
-    """The parser of ``migrate-mgpu PATH...``."""
-    made = _Parser(
-        prog="migrate-mgpu",
-        description="Bring TF1 multi-GPU code to TF2: device options move from ConfigProto to "
-        "tf.config, programs that need sessions keep running under compat.v1.",
-        epilog="exit status: 1 something changed or would change, 2 usage, 4 something is left "
-        "by hand (with --strict), 8 a file could not be processed; they add up",
-    )
-    made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders")
-    mode = made.add_mutually_exclusive_group()
-    mode.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    mode.add_argument("--check", action="store_true", help="only answer, by the exit status")
-    made.add_argument(
-        "--no-bridge",
-        action="store_true",
-        help="leave programs as they are that cannot become native TF2 code",
-    )
-    made.add_argument(
-        "--statistics", action="store_true", help="count sites and programs at the end"
-    )
-    made.add_argument("-q", "--quiet", action="store_true", help="findings only for what is left")
-    made.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="leave out what matches (as in .gitignore); may be repeated",
-    )
-    made.add_argument("--strict", action="store_true", help="status 4 when something is left")
-    made.add_argument("--version", action="store_true", help="print the version")
-    return made
-
-
-def parse(argv: Sequence[str], stdout: TextIO) -> Optional[argparse.Namespace]:
-    """The options, or None when only help or version was asked for.
+def parse(argv: Sequence[str], stdout: TextIO) -> Options:
+    """The options of a run.
 
     Raises:
-        UsageError: a wrong command line.
+        Answered: only help or version was asked for.
+        UsageError: a wrong command line or table of settings.
     """
-    made = parser()
-    made.stdout = stdout
-    try:
-        options = made.parse_args(argv)
-    except _Answered:
-        return None
-    if options.version:
-        stdout.write(f"migrate-mgpu {__version__}\n")
-        return None
-    if not options.paths:
-        raise UsageError(f"{made.format_usage()}migrate-mgpu: error: give at least one path")
+    options = Options()
+    said: set[str] = set()
+    options.paths = [word for word in argv if not word.startswith("-")]
+    flags = [word for word in argv if word.startswith("-")]
+    if options.paths and flags in ([], ["--check"], ["--diff"]):
+        # The usual runs, without what argparse costs.
+        options.check, options.diff = "--check" in flags, "--diff" in flags
+    else:
+        said = _parse(argv, options, stdout)
+    first = options.stdin_filename if options.stdin else options.paths[0]
+    table = _table(os.path.abspath(first))
+    if table is not None:
+        from migrate_mgpu.settings_table import apply
+
+        apply(*table, options, said)
+    if options.write_baseline and options.baseline is None:
+        raise UsageError("migrate-mgpu: error: --write-baseline needs --baseline FILE")
+    if options.select or options.ignore:
+        _check_rules(options)
     return options
+
+
+def _table(path: str) -> tuple[str, bytes] | None:
+    """The nearest pyproject.toml above a path and its bytes, if it speaks of this tool."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while True:
+        name = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(name):
+            try:
+                with open(name, "rb") as stream:
+                    data = stream.read()
+            except OSError as error:
+                raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
+            # Reading TOML costs half a start: only where the table can be.
+            return (name, data) if b"tool.migrate-mgpu" in data else None
+        outer = os.path.dirname(folder)
+        if outer == folder:
+            return None
+        folder = outer
+
+
+def _check_rules(options: Options) -> None:
+    """Every word of --select and --ignore names a rule, or the user believes what is not so."""
+    from migrate_mgpu.output.catalogue import entries
+
+    known = entries()
+    for option, words in (("--select", options.select), ("--ignore", options.ignore)):
+        for word in words:
+            start = word.upper()
+            if not any(
+                word == entry.name or (start.startswith("MGPU") and entry.code.startswith(start))
+                for entry in known
+            ):
+                raise UsageError(
+                    f"migrate-mgpu: error: {option}: {word!r} is neither a code, the beginning of "
+                    "one, nor a rule's name (`migrate-mgpu rules` lists them)"
+                )
+
+
+# -- the command line ---------------------------------------------------------
+
+
+def _parse(argv: Sequence[str], options: Options, stdout: TextIO) -> set[str]:
+    """Sets what the command line says, and returns the names of the options that it names."""
+    made = parser(stdout)
+    found = vars(made.parse_intermixed_args(list(argv)))
+    if found.pop("version", False):
+        from migrate_mgpu import __version__
+
+        stdout.write(f"migrate-mgpu {__version__}\n")
+        raise Answered
+    for name, value in found.items():
+        setattr(options, name, value)
+    if not options.paths:
+        made.error("give at least one path, or - for standard input")
+    if STDIN in options.paths and not options.stdin:
+        made.error("- (standard input) stands alone")
+    if "stdin_filename" in found and not options.stdin:
+        made.error("--stdin-filename goes with - (standard input)")
+    return set(found)
+
+
+def parser(stdout: TextIO) -> argparse.ArgumentParser:
+    """The parser of ``migrate-mgpu PATH...``; what is not said is not in its result."""
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        """argparse that raises instead of ending the process, and prints where it is told."""
+
+        def error(self, message: str) -> NoReturn:
+            raise UsageError(f"{self.format_usage()}migrate-mgpu: error: {message}")
+
+        def print_help(self, file: object = None) -> None:
+            stdout.write(self.format_help())
+
+        def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+            raise Answered
+
+    def words(text: str) -> tuple[str, ...]:
+        found = tuple(word.strip() for word in text.split(",") if word.strip())
+        if not found:
+            raise argparse.ArgumentTypeError("give at least one, separated by commas")
+        return found
+
+    def jobs(text: str) -> int:
+        if not text.isdecimal() or int(text) < 1:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
+        return int(text)
+
+    class Extend(argparse.Action):
+        """Adds up what an option that may be repeated says."""
+
+        def __call__(self, _parser: Any, space: Any, values: Any, _option: Any = None) -> None:
+            more = values if isinstance(values, tuple) else (values,)
+            setattr(space, self.dest, (*getattr(space, self.dest, ()), *more))
+
+    made = Parser(
+        prog="migrate-mgpu",
+        usage="migrate-mgpu [options] PATH...\n"
+        "       migrate-mgpu rules | explain CODE | runtimes ...",
+        description="Bring TF1 multi-GPU code to TF2: device options move from ConfigProto to "
+        "tf.config, programs that need sessions keep running under compat.v1. Files are "
+        "rewritten in place. Settings in [tool.migrate-mgpu] of the nearest pyproject.toml above "
+        "the first path have the same names as the options; the command line wins.",
+        epilog="exit status: 1 something changed or would change, 2 usage, 4 something is left "
+        "by hand (with --strict), 8 a file could not be processed; they add up",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    made.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        default=[],
+        help="files and folders; - is standard input, with the result on standard output; a "
+        "path named like a subcommand is written ./rules",
+    )
+    mode = made.add_mutually_exclusive_group()
+    mode.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    mode.add_argument("--check", action="store_true", help="only answer, write nothing")
+    made.add_argument(
+        "--select",
+        action=Extend,
+        type=words,
+        metavar="RULES",
+        help="use only these rules: codes, beginnings of codes, names, separated by commas",
+    )
+    made.add_argument(
+        "--ignore", action=Extend, type=words, metavar="RULES", help="do not use these rules"
+    )
+    made.add_argument(
+        "--exclude",
+        action=Extend,
+        metavar="PATTERN",
+        help="leave out what matches, as in .gitignore; may be repeated",
+    )
+    flag = argparse.BooleanOptionalAction
+    made.add_argument(
+        "--bridge",
+        action=flag,
+        help="let programs that cannot become native TF2 code run under compat.v1 (the default)",
+    )
+    made.add_argument("-j", "--jobs", type=jobs, metavar="N", help="processes to work with")
+    made.add_argument("--output-format", choices=FORMATS, help="how findings are written")
+    made.add_argument("--strict", action=flag, help="exit status 4 when something is left by hand")
+    made.add_argument(
+        "--baseline", metavar="FILE", help="do not report the findings that FILE accepts"
+    )
+    made.add_argument(
+        "--write-baseline",
+        action="store_true",
+        help="accept all findings of this run in the --baseline file",
+    )
+    made.add_argument("--statistics", action=flag, help="tables of sites and programs at the end")
+    made.add_argument("-q", "--quiet", action=flag, help="no findings for what was rewritten")
+    made.add_argument(
+        "--stdin-filename", metavar="NAME", help="what standard input is called in messages"
+    )
+    made.add_argument("--version", action="store_true", help="print the version")
+    return made

@@ -3,124 +3,178 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Callable, NamedTuple, Optional
+import stat
 
-# Folders that hold other people's code or nothing to migrate.
-_SKIPPED = {
-    "__pycache__", "node_modules", "site-packages", "build", "dist", ".git", ".hg", ".svn",
-    ".tox", ".nox", ".eggs", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache",
-}  # fmt: skip
-_SUFFIXES = (".py", ".pyw")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from migrate_mgpu.engine.gitignore import Ignored
+
+# What is taken from a folder. A file that is named explicitly is taken as Python
+# whatever its name ends with.
+SUFFIXES = (".py", ".pyw")
+
+# Folders that hold other people's code or nothing to migrate; hidden ones are
+# left out anyway.
+_SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist", "CVS"}
+# What a virtual environment has at its top.
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
-class Unread(NamedTuple):
+class Unread(Exception):
     """A path that could not be read, and why."""
 
-    path: str
-    reason: str
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
 
 
-def discover(paths: list[str], exclude: tuple[str, ...] = ()) -> tuple[list[str], list[Unread]]:
-    """The files of a run, each once, in a stable order.
+def discover(
+    paths: Sequence[str], exclude: Sequence[str] = (), root: str = "."
+) -> tuple[list[str], list[Unread]]:
+    """The files of a run, each once, in a stable order, and what cannot be looked at.
 
     Folders are searched for Python files; ``.gitignore`` files are respected,
-    virtual environments and hidden folders skipped. A file that is named
-    explicitly is always taken.
+    virtual environments, hidden folders and links to folders skipped. A file or
+    folder that is named explicitly is always taken, unless ``exclude`` (patterns
+    as in a .gitignore of the folder ``root``) leaves it out.
     """
+    excluded = _Patterns()
+    if exclude:
+        excluded.add(os.path.abspath(root), exclude)
     found: dict[str, str] = {}
     unread: list[Unread] = []
     for path in paths:
+        full = os.path.abspath(path)
         if os.path.isdir(path):
-            members = sorted(_walk(path, exclude, unread))
-        elif os.path.lexists(path):
-            members = [path]
-        else:
+            members = [] if excluded.with_parents(full, True) else _walk(path, excluded, unread)
+        elif not os.path.lexists(path):
             unread.append(Unread(path, "does not exist"))
             continue
+        else:
+            members = [] if excluded.with_parents(full, False) else [path]
         for member in members:
             # The same file twice (a link, an overlapping path) is one file.
             found.setdefault(os.path.realpath(member), member)
     return list(found.values()), unread
 
 
-def _walk(top: str, exclude: tuple[str, ...], unread: list[Unread]) -> Iterator[str]:
-    ignored = _Ignored(top, exclude)
+def read(path: str) -> bytes:
+    """A file's bytes.
 
-    def failed(error: OSError) -> None:
-        unread.append(Unread(error.filename or top, error.strerror or str(error)))
-
-    for folder, folders, files in os.walk(top, onerror=failed):
-        ignored.enter(folder, files)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _SKIPPED
-            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
-            and not ignored(os.path.join(folder, name) + "/")
-        )
-        for name in files:
-            path = os.path.join(folder, name)
-            if name.endswith(_SUFFIXES) and not ignored(path):
-                yield path
+    Raises:
+        Unread: it cannot be read, or is a pipe or device, which could wait forever.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Unread(path, "is not a regular file")
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        if os.path.islink(path) and not os.path.exists(path):
+            raise Unread(path, f"is a broken link ({os.readlink(path)})") from None
+        raise Unread(path, error.strerror or str(error)) from None
 
 
-class _Ignored:
-    """What .gitignore files and --exclude leave out, below one folder."""
-
-    def __init__(self, top: str, exclude: tuple[str, ...]) -> None:
-        self._specs: list[tuple[str, Callable[[str], bool]]] = []
-        if exclude:
-            self._add(os.path.abspath(top), list(exclude))
-        # A .gitignore counts below its own folder: also those above, up to the
-        # root of the repository.
-        folder = os.path.abspath(top)
-        chain: list[str] = []
-        while True:
-            if os.path.exists(os.path.join(folder, ".git")):
-                chain.append(folder)
-                for above in reversed(chain[:-1] if chain[-1] == os.path.abspath(top) else chain):
-                    if above != os.path.abspath(top):
-                        self._read(above)
-                break
-            chain.append(folder)
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                break
-            folder = parent
-
-    def enter(self, folder: str, files: list[str]) -> None:
-        if ".gitignore" in files:
-            self._read(os.path.abspath(folder))
-
-    def _read(self, folder: str) -> None:
+def _walk(top: str, excluded: _Patterns, unread: list[Unread]) -> Iterator[str]:
+    """The Python files of a folder; a folder's own before those of its subfolders."""
+    full_top = os.path.abspath(top)
+    ignored = _above(full_top)
+    if ignored.with_parents(full_top, True):
+        ignored = _Patterns()  # named although ignored: only what is inside says more
+    waiting = [(top, full_top, ignored)]
+    while waiting:
+        folder, full, ignored = waiting.pop()
         try:
-            with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as f:
-                self._add(folder, f.read().splitlines())
+            with os.scandir(folder) as entries:
+                members = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            unread.append(Unread(folder, error.strerror or str(error)))
+            continue
+        if any(member.name == ".gitignore" for member in members):
+            ignored = ignored.entering(full)
+        inner: list[tuple[str, str, _Patterns]] = []
+        for member in members:
+            name = member.name
+            is_folder = member.is_dir(follow_symlinks=False)
+            if not (_may_enter(name) if is_folder else _may_take(member)):
+                continue
+            full_member = f"{full.rstrip(os.sep)}{os.sep}{name}"
+            if ignored(full_member, is_folder) or excluded(full_member, is_folder):
+                continue
+            if not is_folder:
+                yield member.path
+            elif not any(os.path.exists(f"{full_member}{os.sep}{sign}") for sign in _ENVIRONMENT):
+                inner.append((member.path, full_member, ignored))
+        waiting += reversed(inner)
+
+
+def _may_enter(name: str) -> bool:
+    return not name.startswith(".") and name not in _SKIPPED
+
+
+def _may_take(member: os.DirEntry[str]) -> bool:
+    if not member.name.endswith(SUFFIXES) or member.name.startswith(".#"):  # an editor's lock
+        return False
+    return not (member.is_symlink() and os.path.isdir(member.path))
+
+
+def _above(folder: str) -> _Patterns:
+    """The .gitignore files above a folder, up to the root of its repository."""
+    chain: list[str] = []
+    inner = folder
+    while not os.path.exists(os.path.join(inner, ".git")):
+        outer = os.path.dirname(inner)
+        if outer == inner:
+            return _Patterns()  # not in a repository
+        chain.append(outer)
+        inner = outer
+    patterns = _Patterns()
+    for place in reversed(chain):
+        patterns = patterns.entering(place)
+    return patterns
+
+
+class _Patterns:
+    """Patterns of several folders; the innermost that speaks of an entry decides."""
+
+    def __init__(self, files: tuple[tuple[str, Ignored], ...] = ()) -> None:
+        self._files = files
+
+    def add(self, folder: str, lines: Sequence[str]) -> None:
+        from migrate_mgpu.engine.gitignore import Ignored
+
+        self._files = ((folder.rstrip(os.sep) + os.sep, Ignored(lines)), *self._files)
+
+    def entering(self, folder: str) -> _Patterns:
+        """These and those of a folder's own .gitignore."""
+        name = os.path.join(folder, ".gitignore")
+        try:
+            if not stat.S_ISREG(os.stat(name).st_mode):
+                return self
+            with open(name, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as stream:
+                lines = stream.read().split("\n")
         except OSError:
-            pass
+            return self  # as git does
+        inner = _Patterns(self._files)
+        inner.add(folder, lines)
+        return inner
 
-    def _add(self, folder: str, lines: list[str]) -> None:
-        import pathspec
-
-        spec = pathspec.PathSpec.from_lines("gitwildmatch", lines)
-        self._specs.append((folder, spec.match_file))
-
-    def __call__(self, path: str) -> bool:
-        if not self._specs:
-            return False
-        full = os.path.abspath(path) + ("/" if path.endswith("/") else "")
-        for folder, matches in self._specs:
-            if full.startswith(folder + os.sep) and matches(full[len(folder) + 1 :]):
-                return True
+    def __call__(self, full: str, folder: bool) -> bool:
+        """Whether an entry is left out, for itself; nobody asks below a folder that is."""
+        for start, ignored in self._files:
+            if full.startswith(start):
+                path = full[len(start) :]
+                answer = ignored(path if os.sep == "/" else path.replace(os.sep, "/"), folder)
+                if answer is not None:
+                    return answer
         return False
 
-
-def read(path: str) -> tuple[Optional[bytes], str]:
-    """A file's bytes, or None and why not."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(), ""
-    except OSError as error:
-        return None, error.strerror or str(error)
+    def with_parents(self, full: str, folder: bool) -> bool:
+        """Whether an entry or a folder above it is left out."""
+        if not self._files:
+            return False
+        outer = os.path.dirname(full)
+        return self(full, folder) or (outer != full and self.with_parents(outer, True))

@@ -6,81 +6,136 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.engine import findings as f
+from migrate_mgpu.output.report import AVAILABLE
+from migrate_mgpu.output.style import painter
 
 if TYPE_CHECKING:
-    import argparse
+    from migrate_mgpu.output.report import Report
+    from migrate_mgpu.output.style import Paint
+
+_STYLES = {
+    f.APPLIED: "green",
+    AVAILABLE: "green",
+    f.KEPT: "cyan",
+    f.REFUSED: "red",
+    f.MANUAL: "yellow",
+}
+# How many programs of one state are named, and how many reasons of each.
+_NAMED = 5
+_REASONS = 3
 
 
-def left_by_hand(result: f.RunResult) -> bool:
-    """Whether a person still has something to do."""
-    return any(finding.state in (f.REFUSED, f.MANUAL) for finding in result.findings)
+def write(report: Report, stream: TextIO, failures: TextIO) -> None:
+    """Findings by file, the programs by state with what is next, a last line with the counts."""
+    paint = painter(failures)
+    for file in report.result.files:
+        if file.error is not None:
+            line = f":{file.error_line}" if file.error_line else ""
+            failures.write(f"{paint(f'{file.path}{line}:', 'bold')} {paint(file.error, 'red')}\n")
+    paint = painter(stream)
+    stream.write(_findings(report, paint))
+    stream.write(_programs(report, paint))
+    if report.statistics:
+        stream.write(_statistics(report, paint))
+    stream.write(summary(report))
 
 
-def write(result: f.RunResult, stream: TextIO, options: argparse.Namespace) -> None:
-    """Findings by file, then a line for each program that is not plainly done, then a summary."""
-    for file in result.files:
-        if file.error:
-            stream.write(f"{file.path}:{file.error_line}: {file.error}\n")
+def _findings(report: Report, paint: Paint) -> str:
+    lines = []
+    for file in report.result.files:
         for finding in file.findings:
-            if options.quiet and finding.state == f.APPLIED:
+            if report.quiet and finding.state == f.APPLIED:
                 continue
+            state = report.state(file, finding)
             advice = f" ({finding.advice})" if finding.advice else ""
-            stream.write(
-                f"{finding.path}:{finding.line}:{finding.column}: {finding.code} "
-                f"{_word(finding.state, options)}: {finding.message}{advice}\n"
+            place = paint(f"{finding.path}:{finding.line}:{finding.column}:", "bold")
+            lines.append(
+                f"{place} {finding.code} {paint(state, _STYLES[state])}: "
+                f"{finding.message}{advice}\n"
             )
-    stream.write(_programs(result))
-    if options.statistics:
-        stream.write(_statistics(result, options))
-    stream.write(_summary(result, options))
+    return "".join(lines)
 
 
-def _word(state: str, options: argparse.Namespace) -> str:
-    if state == f.APPLIED and (options.diff or options.check):
-        return "available"
-    return state
-
-
-def _programs(result: f.RunResult) -> str:
-    if not result.programs:
+def _programs(report: Report, paint: Paint) -> str:
+    """Those that cannot run first; a state's programs share what is next for them."""
+    programs = report.result.programs
+    if not programs:
         return ""
-    lines = ["", "Programs:"]
-    width = max(len(str(program.entry)) for program in result.programs)
-    for program in result.programs:
-        runs = f"; runs on {program.runs_on}" if program.runs_on else ""
-        lines.append(f"  {str(program.entry):<{width}}  {program.state}{runs}")
-        lines += [f"      {reason}" for reason in program.reasons[:3]]
-        if len(program.reasons) > 3:
-            lines.append(f"      and {len(program.reasons) - 3} more")
-    for state, count in Counter(program.state for program in result.programs).items():
-        steps = {program.next for program in result.programs if program.state == state}
-        lines.append(f"Next, {state} ({count}): {'; '.join(sorted(steps))}")
+    groups: dict[tuple[str, str, str], list[f.ProgramResult]] = {}
+    for program in sorted(programs, key=lambda p: (-len(p.reasons), str(p.entry))):
+        groups.setdefault((program.state, program.runs_on, program.next), []).append(program)
+    counts = Counter(program.state for program in programs)
+    total = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    lines = ["", paint(f"Programs: {total}", "bold")]
+    width = max(len(str(program.entry)) for program in programs)
+    for (state, runs_on, following), members in sorted(
+        groups.items(), key=lambda group: (not group[1][0].reasons, group[0])
+    ):
+        runs = f", runs on {runs_on}" if runs_on else ""
+        lines.append(f"  {paint(state, 'bold')}{runs}; next: {following}")
+        named = members if report.statistics else members[:_NAMED]
+        for program in named:
+            of = f"{program.modules} files" if program.modules > 1 else ""
+            lines.append(f"    {program.entry!s:<{width if of else 0}}  {of}".rstrip())
+            lines += [f"        {reason}" for reason in program.reasons[:_REASONS]]
+            if len(program.reasons) > _REASONS:
+                lines.append(f"        and {len(program.reasons) - _REASONS} more")
+        if len(members) > len(named):
+            lines.append(f"    and {len(members) - len(named)} more (--statistics names all)")
+    return "\n".join(lines) + "\n\n"
+
+
+def _statistics(report: Report, paint: Paint) -> str:
+    result = report.result
+    sites = result.sites
+    rows = [
+        ("configs moved to tf.config", sites[f.APPLIED]),
+        ("configs kept on their session", sites[f.KEPT]),
+        ("configs of programs that stay on TF1", sites[f.REFUSED]),
+    ]
+    lines = [paint("Sites", "bold"), *_table(rows), ""]
+    states = Counter(program.state for program in result.programs)
+    lines += [paint("Programs", "bold"), *_table(sorted(states.items())), ""]
+    codes = Counter(finding.code for finding in result.findings)
+    if codes:
+        from migrate_mgpu.output.catalogue import by_code
+
+        known = by_code()
+        named = [
+            (f"{code} {known[code].name if code in known else ''}".rstrip(), count)
+            for code, count in sorted(codes.items())
+        ]
+        lines += [paint("Findings", "bold"), *_table(named), ""]
     return "\n".join(lines) + "\n"
 
 
-def _statistics(result: f.RunResult, options: argparse.Namespace) -> str:
-    sites = result.sites
-    total = sum(sites.values())
-    lines = ["", "Statistics:"]
-    for state, word in ((f.APPLIED, "moved"), (f.KEPT, "kept"), (f.REFUSED, "refused")):
-        share = f" ({100 * sites[state] / total:.0f} %)" if total else ""
-        lines.append(f"  configs {word:<8} {sites[state]:>5}{share}")
-    for state, count in sorted(Counter(p.state for p in result.programs).items()):
-        lines.append(f"  programs {state}: {count}")
-    for code, count in sorted(Counter(x.code for x in result.findings).items()):
-        lines.append(f"  {code} {count:>5}")
-    return "\n".join(lines) + "\n"
+def _table(rows: list[tuple[str, int]]) -> list[str]:
+    """Names, counts and shares, in columns."""
+    total = sum(count for _, count in rows)
+    width = max((len(name) for name, _ in rows), default=0)
+    digits = len(str(total))
+    return [
+        f"  {name:<{width}}  {count:>{digits}}"
+        + (f"  {100 * count / total:3.0f} %" if total else "")
+        for name, count in rows
+    ] + ([f"  {'in all':<{width}}  {total:>{digits}}"] if len(rows) > 1 else [])
 
 
-def _summary(result: f.RunResult, options: argparse.Namespace) -> str:
-    changed = sum(file.changed for file in result.files)
-    failed = sum(file.error is not None for file in result.files)
-    verb = "would change" if options.diff or options.check else "changed"
-    text = f"{changed} of {result.scanned} files {verb}"
+def summary(report: Report) -> str:
+    """The last line: what happened, in numbers."""
+    result = report.result
+    verb = "changed" if report.writes else "would change"
+    files = f"{result.scanned} file" + ("s" if result.scanned != 1 else "")
+    text = f"{report.changed} of {files} {verb}"
     sites = result.sites
-    text += (
-        f"; configs: {sites[f.APPLIED]} moved, {sites[f.KEPT]} kept, {sites[f.REFUSED]} refused"
-    )
-    if failed:
-        text += f"; {failed} could not be processed"
+    if any(sites.values()):
+        text += (
+            f"; configs: {sites[f.APPLIED]} moved, {sites[f.KEPT]} kept, {sites[f.REFUSED]} refused"
+        )
+    if report.accepted:
+        text += f"; {len(report.accepted)} accepted by the baseline"
+    if report.outdated:
+        text += f"; {report.outdated} of the baseline no longer found (--write-baseline drops them)"
+    if report.failed:
+        text += f"; {report.failed} could not be processed"
     return text + "\n"

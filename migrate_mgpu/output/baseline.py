@@ -1,0 +1,98 @@
+"""Findings that a project has accepted: ``--baseline FILE``, ``--write-baseline``.
+
+An entry is a finding without its position (path, code, message, the text of its
+line), so that lines may move; equal ones are counted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from migrate_mgpu.engine import findings as f
+from migrate_mgpu.output.report import Report
+from migrate_mgpu.settings import UsageError
+
+VERSION = 1
+# Messages name other places: "(line 12)", "(train.py:12)".
+_PLACE = re.compile(r"(?<=\bline )\d+|(?<=\.py:)\d+")
+
+
+class Key(NamedTuple):
+    """What stays of a finding when the lines of its file move."""
+
+    path: str
+    code: str
+    message: str
+    text: str
+
+
+def read(name: str) -> Counter[Key]:
+    """The accepted findings.
+
+    Raises:
+        UsageError: the file cannot be read or is no baseline.
+    """
+    try:
+        document = json.loads(Path(name).read_text(encoding="utf-8"))
+        if document["version"] != VERSION:
+            raise UsageError(f"{name}: is of version {document['version']!r}, not {VERSION}")
+        accepted: Counter[Key] = Counter()
+        for entry in document["findings"]:
+            key = Key(entry["path"], entry["code"], entry["message"], entry["text"])
+            accepted[key] += int(entry.get("count", 1))
+        return accepted
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{name}: is not a baseline of migrate-mgpu") from None
+
+
+def apply(report: Report, name: str, accepted: Counter[Key]) -> None:
+    """Takes the accepted findings out of a report."""
+    left = Counter(accepted)
+    for file in report.result.files:
+        lines = _lines(file)
+        remaining = []
+        for finding in file.findings:
+            key = _key(finding, lines, name)
+            if finding.state != f.APPLIED and left[key] > 0:
+                left[key] -= 1
+                report.accepted.append(finding)
+            else:
+                remaining.append(finding)
+        file.findings[:] = remaining
+    report.outdated = sum(left.values())
+
+
+def write(report: Report, name: str) -> None:
+    """Accepts all findings of a run, but those that are done.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    found: Counter[Key] = Counter()
+    for file in report.result.files:
+        lines = _lines(file)
+        for finding in file.findings:
+            if finding.state != f.APPLIED:
+                found[_key(finding, lines, name)] += 1
+    findings = [{**key._asdict(), "count": count} for key, count in sorted(found.items())]
+    document = {"version": VERSION, "findings": findings}
+    temporary = Path(f"{name}.new")
+    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(name)
+
+
+def _key(finding: f.Finding, lines: list[str], name: str) -> Key:
+    path = os.path.relpath(finding.path, Path(name).parent)
+    text = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
+    return Key(Path(path).as_posix(), finding.code, _PLACE.sub("N", finding.message), text)
+
+
+def _lines(file: f.FileResult) -> list[str]:
+    return re.split(r"\r\n|\r|\n", file.before or "")

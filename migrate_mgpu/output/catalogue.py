@@ -1,0 +1,182 @@
+"""Every code that a finding can have: ``migrate-mgpu rules`` and ``migrate-mgpu explain``."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TextIO
+
+from migrate_mgpu.engine.rules import Case, modules
+from migrate_mgpu.settings import USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A code with what a reader wants to know; ``doc`` is Markdown."""
+
+    code: str
+    name: str
+    summary: str
+    doc: str
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """Where the documentation has it."""
+        return f"docs/rules.md#{self.code.lower()}"
+
+
+# What the tool leaves to its user. No rewriter stands behind these.
+BY_HAND = (
+    Entry(
+        "MGPU901",
+        "config-kept",
+        "a config stays on its session, where it works as before",
+        """\
+## What it means
+The program runs on TF2 as it is, with this `ConfigProto` on its session. The
+finding says what keeps the config from moving to `tf.config`.
+
+## Why
+Options of `tf.config` hold for the whole process. A config that is handed to
+code that cannot be seen, that has a field without a TF2 form, or that differs
+from another session's cannot be said with them exactly. A config moves whole or
+not at all.
+
+## What to do
+Nothing, for the program to run. To be rid of the config, change what the finding
+names and run migrate-mgpu again.
+""",
+    ),
+    Entry(
+        "MGPU902",
+        "program-refused",
+        "a program stays as it is, because it cannot run on TF2 yet",
+        """\
+## What it means
+The place that the finding names does not work on TF2, not even under
+`tf.compat.v1`: `tf.contrib`, `tensorflow.examples`, Python 2. All files of the
+program stay unchanged.
+
+## Why
+Half a migrated program runs nowhere.
+
+## What to do
+Mend what the finding names, as it advises, and run migrate-mgpu again.
+""",
+    ),
+    Entry(
+        "MGPU903",
+        "growth-or-limit",
+        "`allow_growth` is left out beside a memory limit",
+        """\
+## What it means
+The config asked for a memory fraction and for growth. The fraction became a
+memory limit; growth was left out.
+
+## Why
+TF2 refuses a GPU that has both. In TF1 the fraction limits what growth may take,
+so the limit is the half that other programs on the GPU rely on. What is lost:
+memory is now taken when the program starts, not as it is needed.
+
+## What to do
+If growing matters more than the limit, drop the memory fraction.
+""",
+    ),
+    Entry(
+        "MGPU906",
+        "tf1-requirement",
+        "a requirement keeps a migrated program on TF1",
+        """\
+## What it means
+A requirement file beside or above a migrated program allows only TF1:
+`tensorflow-gpu==1.15`, `tensorflow==1.*`, `tensorflow<2`.
+
+## Why
+Requirement files are never edited: others may use the same file, and which
+versions they want is theirs to say.
+
+## What to do
+Write what the finding advises. `tensorflow-gpu` is no longer published, the
+package `tensorflow` uses GPUs as well.
+""",
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def entries() -> tuple[Entry, ...]:
+    """All codes, in order."""
+    rewriters = [
+        Entry(
+            module.RULE.code,
+            module.RULE.name,
+            module.RULE.summary,
+            module.__doc__ or "",
+            tuple(module.CASES),
+        )
+        for module in modules()
+    ]
+    return tuple(sorted([*rewriters, *BY_HAND], key=lambda entry: entry.code))
+
+
+@lru_cache(maxsize=1)
+def by_code() -> dict[str, Entry]:
+    return {entry.code: entry for entry in entries()}
+
+
+def rules(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
+    """``migrate-mgpu rules``."""
+    usage = "usage: migrate-mgpu rules\n\nLists every code with its rule's name and summary.\n"
+    if list(argv) in (["-h"], ["--help"]):
+        stdout.write(usage)
+        return 0
+    if argv:
+        stderr.write(f"{usage}migrate-mgpu rules: error: takes no arguments\n")
+        return USAGE
+    width = max(len(entry.name) for entry in entries())
+    for entry in entries():
+        stdout.write(f"{entry.code}  {entry.name:<{width}}  {entry.summary}\n")
+    return 0
+
+
+def explain(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
+    """``migrate-mgpu explain CODE|NAME``."""
+    usage = "usage: migrate-mgpu explain CODE|NAME\n\nSays what a rule does, why, and shows it.\n"
+    if list(argv) in (["-h"], ["--help"]):
+        stdout.write(usage)
+        return 0
+    if len(argv) != 1:
+        stderr.write(f"{usage}migrate-mgpu explain: error: give one code or name\n")
+        return USAGE
+    for entry in entries():
+        if argv[0].upper() == entry.code or argv[0] == entry.name:
+            stdout.write(explanation(entry))
+            return 0
+    stderr.write(
+        f"migrate-mgpu explain: error: there is no rule {argv[0]!r} "
+        "(`migrate-mgpu rules` lists them)\n"
+    )
+    return USAGE
+
+
+def explanation(entry: Entry) -> str:
+    """Everything about a code, as plain text that is Markdown."""
+    parts = [f"# {entry.code} {entry.name}\n\n{entry.doc.strip()}\n"]
+    if entry.cases:
+        parts.append("\n## Examples\n")
+    for case in entry.cases:
+        parts.append(f"{case.name}:\n\n{_code(case.before)}")
+        if case.after is not None and case.after != case.before:
+            parts.append(f"becomes\n\n{_code(case.after)}")
+        if case.refused is not None:
+            parts.append(f"and the finding says: {case.refused}\n")
+    return "\n".join(parts)
+
+
+def _code(text: str) -> str:
+    return textwrap.indent(text, "    ")

@@ -28,8 +28,9 @@ import re
 
 from migrate_mgpu.engine.module import Module, Use
 from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import table
-from migrate_mgpu.engine.text import Edit, Layout
+from migrate_mgpu.engine.text import Layout
 
 RULE = Rule(
     code="MGPU201",
@@ -90,7 +91,6 @@ with Session() as sess:
 
 # Statuses of plain names that TF2 does not have, or has as something else.
 ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
-_DISABLERS = {"disable_v2_behavior", "disable_eager_execution"}
 
 
 def v1_uses(module: Module) -> list[Use]:
@@ -146,8 +146,16 @@ def swaps(module: Module) -> bool:
 
 
 def chooses_behavior(module: Module) -> bool:
-    """Whether the module already turns TF2's behaviour off somewhere."""
-    return any(use.symbol.name in _DISABLERS for use in module.uses)
+    """Whether the module already says itself how much of TF2's behaviour it wants.
+
+    ``disable_eager_execution()`` alone is such a word only in code that speaks
+    TF2 otherwise; beside TF1's own names it leaves v2 shapes, variables and
+    control flow, which TF1 did not have.
+    """
+    enough = {"disable_v2_behavior"}
+    if is_explicit_v1(module) and not swaps(module):
+        enough.add("disable_eager_execution")
+    return any(use.symbol.name in enough for use in module.uses)
 
 
 def apply(module: Module, is_entry: bool = True) -> list[Edit]:

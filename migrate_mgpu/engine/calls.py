@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
@@ -52,6 +51,7 @@ class CallGraph:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._targets: dict[ast.AST, Function | None] = {}
+        self._references: dict[ast.AST, list[Reference]] = {}
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -135,38 +135,87 @@ class CallGraph:
         For an ``__init__`` the mentions of its class count, for another method
         those through ``self`` only.
         """
+        if function.node not in self._references:
+            self._references[function.node] = self._find_references(function)
+        return self._references[function.node]
+
+    def _find_references(self, function: Function) -> list[Reference]:
         name = function.name
         if function.owner is not None and name == "__init__":
-            _node, name = function.owner, function.owner.name
+            name = function.owner.name
         found: list[Reference] = []
-        for module in self._modules:
-            for mention in self._mentions(module, name):
-                target = self.target(module, mention)
-                if target is not None and target.node is function.node:
-                    parent = module.names.parents.get(mention)
-                    call = (
-                        parent if isinstance(parent, ast.Call) and parent.func is mention else None
-                    )
-                    found.append(Reference(module, mention, call))
+        for module, mention in self._mentions.get(name, ()):
+            target = self.target(module, mention)
+            if target is not None and target.node is function.node:
+                parent = module.names.parents.get(mention)
+                called = isinstance(parent, ast.Call) and parent.func is mention
+                call = parent if called and isinstance(parent, ast.Call) else None
+                found.append(Reference(module, mention, call))
         return found
 
-    @staticmethod
-    def _mentions(module: Module, name: str) -> Iterator[ast.expr]:
-        yield from module.names.attributes.get(name, ())
-        for scope in list(module.names.scopes.values()):
-            for mention in scope.names.get(name, ()):
-                if isinstance(mention.ctx, ast.Load):
-                    yield mention
-        # `from utils import get_config as make` and `import x as y` rename.
-        for scope in list(module.names.scopes.values()):
-            for local, bindings in scope.bindings.items():
-                if local != name and any(
-                    b.kind == "import" and (b.qualname or "").endswith("." + name) for b in bindings
-                ):
-                    for other in list(module.names.scopes.values()):
-                        for mention in other.names.get(local, ()):
-                            if isinstance(mention.ctx, ast.Load):
-                                yield mention
+    def runs_once(self, module: Module, node: ast.AST) -> bool:
+        """Whether the code at a node is known to run at most once in a process."""
+        return self._runs_once(module, node, set())
+
+    def _runs_once(self, module: Module, node: ast.AST, seen: set[ast.AST]) -> bool:
+        child = node
+        for parent in module.names.ancestors(node):
+            if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+                if child in parent.body:
+                    return False
+            elif isinstance(parent, (ast.Lambda, ast.comprehension)):
+                return False
+            elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                references = self.references(Function(module, parent))
+                if parent in seen or len(references) != 1:
+                    return False
+                reference = references[0]
+                if reference.call is None and not _is_started(reference):
+                    return False
+                return self._runs_once(reference.module, reference.node, {*seen, parent})
+            child = parent
+        return True
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:
+        """Where each function or class name of the run is mentioned, under whatever alias."""
+        defined = {
+            node.name
+            for module in self._modules
+            for node in module.names.scopes
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        }
+        found: dict[str, list[tuple[Module, ast.expr]]] = {}
+        for module in self._modules:
+            names = module.names
+            for name in defined & names.attributes.keys():
+                found.setdefault(name, []).extend((module, n) for n in names.attributes[name])
+            aliases = {name: {name} for name in defined & names.by_id.keys()}
+            for scope in names.scopes.values():
+                for local, bindings in scope.bindings.items():
+                    for binding in bindings:  # `from utils import get_config as make`
+                        original = (binding.qualname or "").rpartition(".")[2]
+                        if original != local and original in defined and local in names.by_id:
+                            aliases.setdefault(local, set()).add(original)
+            for local, originals in aliases.items():
+                for mention in names.by_id[local]:
+                    if isinstance(mention.ctx, ast.Load):
+                        for original in originals:
+                            found.setdefault(original, []).append((module, mention))
+        return found
+
+
+def _is_started(reference: Reference) -> bool:
+    """`tf.app.run(main)`, `tf.app.run(main=main)`: handed on to be called once."""
+    names = reference.module.names
+    parent = names.parents.get(reference.node)
+    if isinstance(parent, ast.keyword):
+        parent = names.parents.get(parent)
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Attribute)
+        and parent.func.attr == "run"
+    )
 
 
 def _callable(module: Module, node: ast.AST) -> Function | None:

@@ -23,6 +23,7 @@ class Finding:
     state: str
     message: str
     advice: str = ""
+    cell: int | None = None  # of a notebook; the line is then the cell's
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import ast
 import re
 
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.states import name_unused
-from migrate_mgpu.engine.text import Edit, Layout
+from migrate_mgpu.engine.text import Layout
 
 
 def with_imports(module: Module, needed: set[str]) -> list[Edit]:

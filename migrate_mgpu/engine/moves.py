@@ -10,8 +10,8 @@ from migrate_mgpu.engine.flows import Flow, Handover, Problem, Setting, Step
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
+from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import (
-    Edit,
     Layout,
     comments,
     remove_argument,

@@ -74,6 +74,7 @@ class Names:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.scopes: dict[ast.AST, Scope] = {tree: self.module_scope}  # by the node that opens it
         self.scope_of_name: dict[ast.Name, Scope] = {}
+        self.by_id: dict[str, list[ast.Name]] = {}
         self.calls: list[ast.Call] = []
         self.imports: list[ast.Import | ast.ImportFrom] = []
         self.attributes: dict[str, list[ast.Attribute]] = {}
@@ -128,6 +129,7 @@ class Names:
             self.scope_of_name[node] = scope
             home = self._home(scope, node.id)
             home.names.setdefault(node.id, []).append(node)
+            self.by_id.setdefault(node.id, []).append(node)
             if isinstance(node.ctx, (ast.Store, ast.Del)):
                 self._bind_name(node, home)
         elif isinstance(node, ast.Call):
@@ -231,10 +233,11 @@ class Names:
 
     def mentions(self, name: str, home: Scope) -> list[ast.Name]:
         """Every place that reads or binds the variable ``name`` of a scope, in source order."""
-        found: list[ast.Name] = []
-        for scope in self.scopes.values():
-            if name in scope.names and self.defining_scope(name, scope) is home:
-                found.extend(scope.names[name])
+        found = [
+            node
+            for node in self.by_id.get(name, ())
+            if self.defining_scope(name, self.scope_of_name[node]) is home
+        ]
         return sorted(found, key=_position)
 
     def bindings_of(self, node: ast.Name) -> list[Binding]:

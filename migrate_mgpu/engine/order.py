@@ -100,7 +100,7 @@ class Order:
         if called_from_top:
             return None
         for statement in module.tree.body:
-            if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
+            if isinstance(statement, _DEFINITIONS) or is_main_guard(statement):
                 continue
             place = self.found_in(module, statement)
             if place is not None:
@@ -150,7 +150,8 @@ def _expression(node: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Expr(node), node)
 
 
-def _is_main_guard(statement: ast.stmt) -> bool:
+def is_main_guard(statement: ast.AST) -> bool:
+    """`if __name__ == "__main__":`"""
     return isinstance(statement, ast.If) and any(
         isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
     )

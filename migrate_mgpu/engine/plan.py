@@ -12,14 +12,17 @@ from migrate_mgpu.engine.flows import Flow, Problem
 from migrate_mgpu.engine.imports import remove_imports, with_imports
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import Move, build, check
+from migrate_mgpu.engine.notebook import Notebook
+from migrate_mgpu.engine.order import is_main_guard
 from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.rules import modules as rule_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.sessions import Gone, conflict, goes_away
 from migrate_mgpu.engine.sinks import sink_calls
+from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
-from migrate_mgpu.engine.text import Edit, Layout, splice
+from migrate_mgpu.engine.text import Layout
 from migrate_mgpu.engine.timing import Hoist, Timing
 from migrate_mgpu.engine.tracking import find_flows
 
@@ -74,6 +77,7 @@ class _Planner:
         for state in self.states:
             for module in state.program.modules:
                 self._by_module.setdefault(module, []).append(state)
+        self._programs: dict[Flow, list[State]] = {}
         outcomes = [self._decide(flow) for flow in self.flows]
         self._settle(outcomes)
         for outcome in outcomes:
@@ -87,7 +91,10 @@ class _Planner:
     # -- what becomes of each flow ----------------------------------------
 
     def _programs_of(self, flow: Flow) -> list[State]:
-        return list(dict.fromkeys(s for m in flow.modules for s in self._by_module.get(m, ())))
+        if flow not in self._programs:
+            states = (s for m in flow.modules for s in self._by_module.get(m, ()))
+            self._programs[flow] = list(dict.fromkeys(states))
+        return self._programs[flow]
 
     def _decide(self, flow: Flow) -> Outcome:
         states = self._programs_of(flow)
@@ -106,7 +113,7 @@ class _Planner:
             problem = Problem(flow.module, flow.place, "no session uses it")
             return Outcome(flow, f.KEPT, [problem], idle=True)
         native = all(state.kind == NATIVE for state in alive)
-        problems = [*check(flow, native), *self._switched_off(flow)]
+        problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
         for state in states:
             if state.kind == REFUSED:
                 entry = state.program.entry.path.name
@@ -136,6 +143,23 @@ class _Planner:
         hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
 
+    def _leaks(self, flow: Flow) -> list[Problem]:
+        """Options that hold under a condition only, in code that may run again with another one.
+
+        On a config they are gone with it; in ``tf.config`` they would stay for the
+        next session.
+        """
+        for setting in flow.settings:
+            names = setting.module.names
+            conditional = len(flow.creations) > 1 or any(
+                isinstance(parent, (ast.If, ast.Try)) and not is_main_guard(parent)
+                for parent in names.ancestors(setting.statement)
+            )
+            if conditional and not self.graph.runs_once(setting.module, setting.statement):
+                text = "it is set under a condition, in code that may run more than once"
+                return [Problem(setting.module, setting.statement, text)]
+        return []
+
     def _switched_off(self, flow: Flow) -> list[Problem]:
         """Settings whose rule the user does not want, here or at all: the config stays whole."""
         found: list[Problem] = []
@@ -157,15 +181,16 @@ class _Planner:
 
     def _settle(self, outcomes: list[Outcome]) -> None:
         """A flow moves only if all that share a program with it and must agree move too."""
-        fate = {id(outcome.flow): outcome for outcome in outcomes}
+        by_state: dict[State, list[Outcome]] = {state: [] for state in self.states}
+        for outcome in outcomes:
+            for state in self._programs_of(outcome.flow):
+                by_state[state].append(outcome)
         changed = True
         while changed:
             changed = False
             for state in self.states:
-                inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
-                stays = [
-                    o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle
-                ]
+                inside = by_state[state]
+                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle]
                 if not stays:
                     continue
                 if state.kind == NATIVE:
@@ -202,7 +227,7 @@ class _Planner:
                         changed = True
         for state in self.states:
             if state.kind == BRIDGE:
-                inside = [fate[id(flow)] for flow in self.flows if state in self._programs_of(flow)]
+                inside = by_state[state]
                 if any(outcome.state == f.KEPT and not outcome.idle for outcome in inside):
                     state.kind = KEPT
         if not self.options.bridge:
@@ -293,15 +318,18 @@ class _Planner:
         self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
     ) -> None:
         line = getattr(node, "lineno", 1)
-        column = getattr(node, "col_offset", 0) + 1
-        finding = f.Finding(module.path, line, column, code, state, message, advice)
+        column = _column(module, node)
+        cell = None
+        if isinstance(module.source, Notebook):
+            cell, line = module.source.place_in_cell(line)
+        finding = f.Finding(module.path, line, column, code, state, message, advice, cell)
         found = self._file(module).findings
         if finding not in found:
             found.append(finding)
 
     def _file(self, module: Module) -> f.FileResult:
         if module not in self.results:
-            self.results[module] = f.FileResult(module.path, module.source.text)
+            self.results[module] = f.FileResult(module.path, module.source.file_text)
         return self.results[module]
 
     def _report_flow(self, outcome: Outcome) -> None:
@@ -363,8 +391,8 @@ class _Planner:
         for module, edits in self.edits.items():
             if edits:
                 result = self._file(module)
-                result.after = splice(module.source.text, edits)
-                _self_check(module, result)
+                result.after = module.source.apply(edits)
+                _self_check(module, edits, result)
         for unreadable in self.project.unreadable.values():
             error = unreadable.error
             self.results[id(unreadable)] = f.FileResult(  # type: ignore[index]
@@ -375,7 +403,9 @@ class _Planner:
             sites[outcome.state] += 1
         files = sorted(self.results.values(), key=lambda result: str(result.path))
         for result in files:
-            result.findings.sort(key=lambda finding: (finding.line, finding.column, finding.code))
+            result.findings.sort(
+                key=lambda finding: (finding.cell or 0, finding.line, finding.column, finding.code)
+            )
         return f.RunResult(
             files, [self._program(s) for s in self.states], sites, order=self._order()
         )
@@ -416,6 +446,14 @@ class _Planner:
         return found
 
 
+def _column(module: Module, node: ast.AST) -> int:
+    """1-based, in characters: ast counts UTF-8 bytes."""
+    source = module.source
+    if not hasattr(node, "lineno"):
+        return 1
+    return source.place(source.span(node)[0])[1]
+
+
 def _lines(*nodes: ast.AST) -> tuple[int, int]:
     first = min(getattr(node, "lineno", 1) for node in nodes)
     last = max(getattr(node, "end_lineno", 1) or 1 for node in nodes)
@@ -432,11 +470,11 @@ def _differs(module: Module, call: ast.Call, plain: bool) -> Problem:
     return Problem(module, call, f"another session of the process {text}")
 
 
-def _self_check(module: Module, result: f.FileResult) -> None:
+def _self_check(module: Module, edits: list[Edit], result: f.FileResult) -> None:
     """The output must parse, or it is not written at all."""
     assert result.after is not None
     try:
-        ast.parse(result.after)
+        ast.parse(splice(module.source.text, edits))
         module.source.encode(result.after)
     except (SyntaxError, ValueError, RecursionError) as error:
         result.after = None

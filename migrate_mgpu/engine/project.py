@@ -11,7 +11,7 @@ from pathlib import Path
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import absolute
 from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
-from migrate_mgpu.engine.source import SourceError, decode
+from migrate_mgpu.engine.source import Source, SourceError, decode
 
 # Looked for by nearly every file and never a file of the run; a folder of such
 # a name beside a script is a checkout of the library itself.
@@ -106,7 +106,7 @@ class Project:
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
-            source = decode(path, data)
+            source = _decode(path, data)
             source.tree  # noqa: B018 - parses now, so that errors are found here
         except SourceError as error:
             self.unreadable[path.resolve()] = Unreadable(path, error)
@@ -192,7 +192,8 @@ class Project:
         if path not in self._outside:
             self._outside[path] = None
             try:
-                data = path.read_bytes()
+                # Not a pipe or device, which could wait forever.
+                data = path.read_bytes() if path.is_file() else b""
             except OSError:
                 return None
             if FRAMEWORK.search(data):
@@ -244,6 +245,14 @@ class Project:
                             if path in self.unreadable:
                                 found[path] = self.unreadable[path]
         return list(found.values())
+
+
+def _decode(path: Path, data: bytes) -> Source:
+    if path.suffix == ".ipynb":
+        from migrate_mgpu.engine import notebook
+
+        return notebook.decode(path, data)
+    return decode(path, data)
 
 
 def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Module]:

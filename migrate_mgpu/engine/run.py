@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from migrate_mgpu.engine.findings import FileResult, RunResult
+from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.plan import Options, plan
 from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.selection import Selection
-from migrate_mgpu.engine.source import SourceError
+from migrate_mgpu.engine.source import SourceError, not_writable
 from migrate_mgpu.engine.source import write as write_bytes
 
 
@@ -33,19 +34,41 @@ def migrate(
 
 
 def _write(result: RunResult, project: Project) -> None:
+    """Writes what changed; a file that cannot be written keeps its neighbours as they are.
+
+    Files that import each other must fit together: when one of them fails, those
+    that import it or are imported by it, and are not written yet, are left alone.
+    """
     by_path = {file.path: file for file in result.files}
-    for path in result.order:
-        file = by_path[path]
-        if file.changed:
-            _write_file(file, project)
+    changed = [by_path[path] for path in result.order if by_path[path].changed]
+    failed: set[Path] = set()
+    for file in changed:
+        if reason := not_writable(file.path):
+            _fail(file, f"cannot be written: {reason}", failed)
+    for file in changed:
+        if not file.changed:
+            continue
+        module = project.modules[file.path.resolve()]
+        broken = [other for other in _neighbours(module, project) if other.path in failed]
+        if broken:
+            names = ", ".join(str(other.path) for other in broken)
+            _fail(file, f"not written, because {names} could not be", failed)
+            continue
+        assert file.after is not None
+        try:
+            new = module.source.encode(file.after)
+            write_bytes(file.path, project.data[file.path], new)
+        except SourceError as error:
+            _fail(file, str(error), failed)
+        except OSError as error:
+            _fail(file, f"cannot be written: {error.strerror or error}", failed)
 
 
-def _write_file(file: FileResult, project: Project) -> None:
-    module = project.modules[file.path.resolve()]
-    assert file.after is not None
-    try:
-        write_bytes(file.path, project.data[file.path], module.source.encode(file.after))
-    except SourceError as error:
-        file.error, file.after = str(error), None
-    except OSError as error:
-        file.error, file.after = f"cannot be written: {error.strerror or error}", None
+def _neighbours(module: Module, project: Project) -> list[Module]:
+    importers = [other for other in project.modules.values() if module in other.imported]
+    return [*module.imported, *importers]
+
+
+def _fail(file: FileResult, message: str, failed: set[Path]) -> None:
+    file.error, file.error_line, file.after = message, 0, None
+    failed.add(file.path)

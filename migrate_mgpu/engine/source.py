@@ -34,6 +34,28 @@ class ChangedMeanwhile(SourceError):
 
 
 @dataclass(frozen=True)
+class Edit:
+    """``text[start:end]`` becomes ``new``."""
+
+    start: int
+    end: int
+    new: str
+
+
+def splice(text: str, edits: list[Edit]) -> str:
+    """Applies edits that do not overlap; insertions at one place keep their order."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        if edit.start < position:
+            raise ValueError("two edits overlap")
+        pieces += (text[position : edit.start], edit.new)
+        position = edit.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+@dataclass(frozen=True)
 class Source:
     """One file's text with what is needed to write it back byte for byte.
 
@@ -126,6 +148,15 @@ class Source:
         line = self.line_text(node.lineno)  # type: ignore[attr-defined]
         return line[: len(line) - len(line.lstrip())]
 
+    @property
+    def file_text(self) -> str:
+        """The text of the file itself; a notebook's is not its code."""
+        return self.text
+
+    def apply(self, edits: list[Edit]) -> str:
+        """The file's text with edits of its code."""
+        return splice(self.text, edits)
+
     def encode(self, text: str) -> bytes:
         """The bytes that stand for a changed text of this file.
 
@@ -159,6 +190,21 @@ def decode(path: Path, data: bytes) -> Source:
         raise SourceError(f"is not valid {encoding}: {error.reason}", line) from None
 
 
+def not_writable(path: Path) -> str:
+    """Why a file cannot be replaced; empty when it can."""
+    target = Path(os.path.realpath(path))
+    try:
+        status = target.stat()
+    except OSError as error:
+        return error.strerror or str(error)
+    if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
+        # A rename would replace a read-only file all the same; its owner said no.
+        return "Permission denied"
+    if not os.access(target.parent, os.W_OK):
+        return "its folder cannot be written"
+    return ""
+
+
 def write(path: Path, old: bytes, new: bytes) -> None:
     """Replaces a file's content in one step, so that every reader sees the old or the new bytes.
 
@@ -172,9 +218,8 @@ def write(path: Path, old: bytes, new: bytes) -> None:
     if target.read_bytes() != old:
         raise ChangedMeanwhile("changed while it was being migrated; left as it is now")
     status = target.stat()
-    if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
-        # A rename would replace a read-only file all the same; its owner said no.
-        raise PermissionError(13, "Permission denied", str(target))
+    if reason := not_writable(target):
+        raise PermissionError(13, reason, str(target))
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -5,19 +5,9 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from migrate_mgpu.engine.source import Source
-
-
-@dataclass(frozen=True)
-class Edit:
-    """``text[start:end]`` becomes ``new``."""
-
-    start: int
-    end: int
-    new: str
+from migrate_mgpu.engine.source import Edit, Source
 
 
 class Comment(NamedTuple):
@@ -26,19 +16,6 @@ class Comment(NamedTuple):
     line: int
     text: str
     alone: bool  # nothing else stands on its line
-
-
-def splice(text: str, edits: list[Edit]) -> str:
-    """Applies edits that do not overlap; insertions at one place keep their order."""
-    pieces: list[str] = []
-    position = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        if edit.start < position:
-            raise ValueError("two edits overlap")
-        pieces += (text[position : edit.start], edit.new)
-        position = edit.end
-    pieces.append(text[position:])
-    return "".join(pieces)
 
 
 def comments(code: str) -> list[Comment]:

@@ -18,12 +18,22 @@ from migrate_mgpu.engine.text import Layout
 # docs/semantics.md). After them growth, limits, visible devices and thread
 # counts can no longer change.
 _GRAPH_MODE = {
-    "data.TFRecordDataset", "data.FixedLengthRecordDataset", "distribute.MirroredStrategy",
+    "data.TFRecordDataset", "data.FixedLengthRecordDataset", "data.TextLineDataset",
+    "data.Dataset.from_generator", "data.experimental.make_csv_dataset",
+    "data.experimental.sample_from_datasets", "data.experimental.make_batched_features_dataset",
+    "data.experimental.map_and_batch", "data.experimental.parallel_interleave",
+    "data.experimental.prefetch_to_device", "data.experimental.copy_to_device",
+    "data.experimental.unbatch", "data.experimental.bucket_by_sequence_length",
+    "data.experimental.group_by_window", "data.experimental.group_by_reducer",
+    "distribute.experimental.CentralStorageStrategy",
     "distribute.experimental.MultiWorkerMirroredStrategy", "config.list_logical_devices",
     "config.experimental.list_logical_devices", "train.MonitoredTrainingSession",
     "keras.Sequential", "keras.models.Sequential", "keras.Model", "keras.models.Model",
 }  # fmt: skip
-_DATASET_METHODS = {"map", "flat_map", "interleave", "filter", "map_with_legacy_function"}
+_DATASET_METHODS = {
+    "map", "flat_map", "interleave", "filter", "map_with_legacy_function", "reduce", "scan",
+    "take_while", "unbatch", "group_by_window", "from_generator",
+}  # fmt: skip
 # What a Keras program calls without starting the runtime.
 _HARMLESS = (
     "datasets.", "utils.", "preprocessing.", "callbacks.", "backend.set_", "backend.image_",
@@ -48,8 +58,21 @@ class Timing:
     def __init__(self, graph: CallGraph, modules: list[Module], native: bool) -> None:
         self.graph = graph
         self.modules = modules
-        self._initialises = Order(graph, _starts_eagerly if native else _starts_in_graph_mode)
+        self._initialises = Order(graph, _starts_eagerly if native else self._starts_in_graph_mode)
         self._native = native
+
+    def _starts_in_graph_mode(self, module: Module, node: ast.AST) -> bool:
+        if _starts_graph_mode(module, node):
+            return True
+        if isinstance(node, ast.Call):
+            target = self.graph.target(module, node.func)
+            if target is not None:
+                decorators = (
+                    d.func if isinstance(d, ast.Call) else d for d in target.node.decorator_list
+                )
+                names = (symbol(target.module.names.qualname(d)) for d in decorators)
+                return any(name is not None and name.name == "function" for name in names)
+        return False
 
     def place(self, flow: Flow) -> Hoist | Problem | None:
         """None: every call can stand where its setting stood. Or where to, or why not at all."""
@@ -123,12 +146,14 @@ def _argument_of_later_process(module: Module, node: ast.AST) -> bool:
     return isinstance(node, ast.Dict)
 
 
-def _starts_in_graph_mode(module: Module, node: ast.AST) -> bool:
+def _starts_graph_mode(module: Module, node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     for qualname in module.names.qualnames(node.func):
         found = symbol(qualname)
         if found is not None:
+            if found.name == "distribute.MirroredStrategy":  # it looks for GPUs itself
+                return not node.args and not any(k.arg == "devices" for k in node.keywords)
             return found.name in _GRAPH_MODE
         if qualname in ("keras.Sequential", "keras.models.Sequential", "keras.models.Model"):
             return True

@@ -77,9 +77,14 @@ def check(repository: Path, tally: Tally) -> None:
             assert file.after is not None
             ast.parse(file.after)
             changed[str(file.path)] = file.after
-    assert sum(first.sites.values()) == sum(
-        finding.message.startswith(("the config stays", "unchanged")) for finding in first.findings
-    ) + first.sites["applied"]
+    assert (
+        sum(first.sites.values())
+        == sum(
+            finding.message.startswith(("the config stays", "unchanged"))
+            for finding in first.findings
+        )
+        + first.sites["applied"]
+    )
     again = [
         (path, changed[path].encode("utf-8", "surrogateescape") if path in changed else data)
         for path, data in contents
@@ -119,8 +124,10 @@ def main() -> None:
         except Exception as error:
             print(f"FAILED {repository.name}: {type(error).__name__}: {str(error)[:300]}")
     total = sum(tally.sites.values())
-    print(f"{tally.repositories} repositories, {tally.files} files, {tally.changed} changed, "
-          f"{tally.seconds:.1f} s")
+    print(
+        f"{tally.repositories} repositories, {tally.files} files, {tally.changed} changed, "
+        f"{tally.seconds:.1f} s"
+    )
     for state, count in tally.sites.most_common():
         print(f"configs {state:<8} {count:>5}  {100 * count / max(total, 1):.1f} %")
     for state, count in tally.programs.most_common():

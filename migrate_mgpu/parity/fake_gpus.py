@@ -117,6 +117,13 @@ def add_to_context(module: Any, machine: Machine) -> None:
         self._logical_devices = devices
 
     context._initialize_logical_devices = _initialize_logical_devices
+    num_gpus = context.num_gpus
+
+    @functools.wraps(num_gpus)
+    def _num_gpus(self: Any) -> int:  # 1.15's MirroredStrategy() asks this
+        return int(self.config.device_count["GPU"])
+
+    context.num_gpus = _num_gpus
     details = getattr(context, "get_device_details", None)
     if details is not None:  # not in 1.15
 
@@ -188,6 +195,22 @@ def map_operations(module: Any) -> None:
         place(self, map_device(device_str))
 
     module.Operation._set_device_from_string = _set_device_from_string
+
+
+def map_strategy(module: Any) -> None:
+    """MirroredStrategy: replicas on the stand-in CPUs, without NCCL, which knows GPUs only."""
+    extended = module.MirroredExtended
+    original = extended.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, strategy: Any, devices: Any = None, cross_device_ops: Any = None) -> None:
+        if type(cross_device_ops).__name__ in ("NcclAllReduce", "HierarchicalCopyAllReduce"):
+            cross_device_ops = module.cross_device_ops_lib.ReductionToOneDevice()
+        if devices is None:
+            devices = module.all_devices()
+        original(self, strategy, [map_device(d) for d in devices], cross_device_ops)
+
+    extended.__init__ = __init__
 
 
 def patch_cuda_driver(machine: Machine) -> None:

@@ -1,11 +1,12 @@
 """Run an unedited TensorFlow program and record the configuration it really uses.
 
-    PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M] [--map-gpus] PROGRAM [ARGS]
+    PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M] [--map-gpus]
+        [--watch OPTIONS.json] PROGRAM [ARGS]
 
 The program runs as ``__main__`` with its own ``sys.argv``, ``sys.path[0]`` and
 working directory; its standard output and exit status are its own. This file is
 executed by the interpreter under test, so it is Python 3.7, standard library
-only, and takes nothing but ``fake_gpus.py`` from the package that it lies in.
+only, and takes nothing but its siblings of that kind from the package that it lies in.
 
 TensorFlow is watched from the moment the program imports it (an import hook, so
 that a program which sets environment variables first still can):
@@ -21,6 +22,8 @@ that a program which sets environment variables first still can):
   one for each visible fake GPU, so that a program without soft placement runs,
   and ``/gpu:9`` still fails where there is no GPU 9. What is recorded is the
   configuration before this change. Distribution strategies are not mapped.
+
+With ``--watch`` the training is recorded too (``watch.py``, which needs numpy).
 
 The trace is rewritten after every event: a program that dies in native code
 leaves what was seen until then, with ``"status": null``.
@@ -92,6 +95,15 @@ class Trace:
             "servers": [],
             "context": {"initialised": [], "exit": None},
         }
+        self.recorder: Any = None  # of the training, with --watch
+        self.more_patches: dict[str, Any] = {}
+        self._process = os.getpid()
+
+    def watch(self, options: dict[str, Any]) -> None:
+        """Record the training too."""
+        found = _sibling("watch").patches(_sibling, self.path, options)
+        self.recorder, self.more_patches = found
+        self.recorder.save_trace = self.save
 
     def record(self, proto: Any, **more: Any) -> dict[str, Any]:
         """One configuration: the proto as a dict of its set fields, and its circumstances."""
@@ -104,7 +116,11 @@ class Trace:
         return entry
 
     def save(self) -> None:
+        if os.getpid() != self._process:
+            return  # a child that the program forked
         self.data["versions"] = _versions()
+        if self.recorder is not None:
+            self.data["training"] = self.recorder.save()
         temporary = self.path + ".part"
         with open(temporary, "w", encoding="utf-8") as stream:
             json.dump(self.data, stream, indent=1, sort_keys=True, default=str)
@@ -213,6 +229,11 @@ def patch_ops(trace: Trace, module: Any) -> None:
         fake_gpus.map_operations(module)
 
 
+def patch_mirrored(trace: Trace, module: Any) -> None:
+    if trace.map_gpus:
+        fake_gpus.map_strategy(module)
+
+
 def patch_device_lib(trace: Trace, module: Any) -> None:
     if trace.machine is not None:
         fake_gpus.add_to_device_lib(module, trace.machine)
@@ -221,15 +242,28 @@ def patch_device_lib(trace: Trace, module: Any) -> None:
 PATCHES = {
     ".python.client.device_lib": patch_device_lib,
     ".python.client.session": patch_session,
+    ".python.distribute.mirrored_strategy": patch_mirrored,
     ".python.eager.context": patch_context,
     ".python.framework.ops": patch_ops,
     ".python.training.server_lib": patch_server,
 }
 
 
-def _patch_for(name: str) -> Any:
+def _patch_for(trace: Trace, name: str) -> Any:
+    """What is to be done to a module, as one function, or None."""
     package, dot, rest = name.partition(".")
-    return PATCHES.get(dot + rest) if package in ("tensorflow", "tensorflow_core") else None
+    key = dot + rest if package in ("tensorflow", "tensorflow_core") else name
+    first, second = PATCHES.get(key), trace.more_patches.get(key)
+    if first is None and second is None:
+        return None
+
+    def patch(module: Any) -> None:
+        if first is not None:
+            first(trace, module)
+        if second is not None:
+            second(module)
+
+    return patch
 
 
 class ImportHook(importlib.abc.MetaPathFinder):
@@ -239,7 +273,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
         self.trace = trace
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        patch = _patch_for(name)
+        patch = _patch_for(self.trace, name)
         if patch is None:
             return None
         for finder in sys.meta_path:
@@ -254,7 +288,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             execute(module)
-            patch(self.trace, module)
+            patch(module)
 
         loader.exec_module = exec_module
 
@@ -265,9 +299,9 @@ class ImportHook(importlib.abc.MetaPathFinder):
 def install(trace: Trace) -> None:
     """Watch TensorFlow: what is imported already at once, the rest when it is imported."""
     for name, module in list(sys.modules.items()):
-        patch = _patch_for(name)
+        patch = _patch_for(trace, name)
         if patch is not None and module.__name__ == name:
-            patch(trace, module)
+            patch(module)
     sys.meta_path.insert(0, ImportHook(trace))
     if trace.machine is not None:
         fake_gpus.patch_cuda_driver(trace.machine)
@@ -298,6 +332,8 @@ def run(trace: Trace, program: str, argv: list[str]) -> int:
             sys.stderr.write(f"{exit_.code}\n")
         status = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
     except BaseException as error:
+        if trace.recorder is not None and trace.recorder.stopped:
+            return _end(trace, 0)  # the wanted steps are recorded
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
         text = traceback.format_exc()
         sys.stderr.write(text)
@@ -306,8 +342,14 @@ def run(trace: Trace, program: str, argv: list[str]) -> int:
             "message": str(error),
             "traceback": text,
         }
+    return _end(trace, status)
+
+
+def _end(trace: Trace, status: int) -> int:
     trace.data["status"] = status
     _record_context_at_exit(trace)
+    if trace.recorder is not None:
+        trace.recorder.finish()
     trace.save()
     return status
 
@@ -331,6 +373,7 @@ def main() -> int:
     parser.add_argument("--gpus", type=int, help="number of fake physical GPUs")
     parser.add_argument("--gpu-memory", help="their total memory, MiB, by commas")
     parser.add_argument("--map-gpus", action="store_true", help="run /gpu:i on logical CPU i")
+    parser.add_argument("--watch", help="record the training; a JSON file with options")
     parser.add_argument("program")
     parser.add_argument("argv", nargs=argparse.REMAINDER)
     options = parser.parse_args()
@@ -342,6 +385,9 @@ def main() -> int:
         parser.error("--map-gpus needs --gpus")
     out = os.path.abspath(options.out)
     trace = Trace(out, options.program, options.argv, machine, options.map_gpus)
+    if options.watch:
+        with open(options.watch, encoding="utf-8") as stream:
+            trace.watch(json.load(stream))
     return run(trace, options.program, options.argv)
 
 

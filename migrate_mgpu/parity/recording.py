@@ -1,0 +1,247 @@
+"""What a program trains, evaluates and predicts, as it is recorded.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only. The
+watchers (``watch_graph``, ``watch_eager``) call it; numbers go into the trace's
+``training`` entry, arrays into ``<trace>.npz``. The format is in docs/parity.md.
+
+A *series* is one train op, or one set of variables that a tape trains: a program with
+one optimizer has one. Its k-th step has a loss for each tower or replica.
+"""
+
+# Plain strings for paths: pathlib's resolve() would follow links.
+# ruff: noqa: PTH105, PTH110, PTH118
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from typing import Any, Callable, Optional
+
+SAVE_EVERY_S = 2.0
+WAIT_S = 0.02
+MAX_PREDICTIONS = 10_000  # examples; more are counted, not kept
+
+
+class Enough(BaseException):
+    """The wanted number of steps has been recorded: the program is ended."""
+
+
+class Refused(Exception):
+    """The reference ended without initial values to carry over."""
+
+
+class Series:
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.combine = "sum"
+        self.losses: dict[int, list[float]] = {}  # tower or replica -> loss of each step
+        self.examples: dict[int, list[Optional[int]]] = {}
+        self.seen_first: set[str] = set()
+
+    @property
+    def steps(self) -> int:
+        return min((len(values) for values in self.losses.values()), default=0)
+
+    def data(self) -> dict[str, Any]:
+        places = sorted(self.losses)
+        return {
+            "combine": self.combine,
+            "losses": [self.losses[place] for place in places],
+            "examples": [self.examples[place] for place in places],
+        }
+
+
+class Recorder:
+    """Collects; thread-safe; ``save`` writes the arrays and returns the JSON part."""
+
+    def __init__(self, path: str, options: dict[str, Any], matching: Any) -> None:
+        self.path = path
+        self.options = options
+        self.steps_wanted: Optional[int] = options.get("steps")
+        self.lock = threading.RLock()
+        self.series: list[Series] = []
+        self.variables: list[dict[str, Any]] = []
+        self.arrays: dict[str, Any] = {}
+        self.outputs: list[dict[str, Any]] = []
+        self.pins: dict[str, Any] = {}
+        self.notes: list[str] = []
+        self.declared = False
+        self.stopped = False
+        self.carried: Optional[dict[str, Any]] = None
+        self.save_trace: Callable[[], None] = lambda: None
+        self.at_exit: list[Callable[[], None]] = []
+        self._matching = matching
+        self._reference: Optional[dict[str, Any]] = None
+        self._saved_at = time.monotonic()
+        self._index: dict[str, int] = {}
+        self.seconds_waited = 0.0
+        self.first_step_at: Optional[float] = None
+
+    # Steps ----------------------------------------------------------------------------------
+
+    def get_series(self, index: int) -> Series:
+        with self.lock:
+            while len(self.series) <= index:
+                self.series.append(Series(len(self.series)))
+            return self.series[index]
+
+    def loss(self, index: int, place: int, value: float, examples: Optional[int]) -> None:
+        with self.lock:
+            series = self.get_series(index)
+            if self.first_step_at is None:
+                self.first_step_at = time.time()
+            if self.steps_wanted is not None and (
+                len(series.losses.get(place, ())) >= self.steps_wanted
+            ):
+                return
+            series.losses.setdefault(place, []).append(float(value))
+            series.examples.setdefault(place, []).append(examples)
+        if time.monotonic() - self._saved_at > SAVE_EVERY_S:
+            self._saved_at = time.monotonic()
+            self.save_trace()
+
+    def check_enough(self) -> None:
+        """Raise ``Enough`` when every series has the wanted number of steps."""
+        wanted = self.steps_wanted
+        if wanted is None or self.stopped or not self.series:
+            return
+        if all(series.steps >= wanted for series in self.series):
+            self.stopped = True
+            raise Enough
+
+    # Variables ------------------------------------------------------------------------------
+
+    def variable(self, name: str, shape: Any, dtype: str) -> int:
+        """The index of a trained variable, registered on first sight."""
+        with self.lock:
+            name = self._matching.plain(name)
+            if name not in self._index:
+                self._index[name] = len(self.variables)
+                entry = {"name": name, "shape": [int(n) for n in shape], "dtype": dtype}
+                self.variables.append(entry)
+            return self._index[name]
+
+    def array(self, kind: str, index: int, value: Any) -> None:
+        """Keep an array of a variable: ``initial``, ``gradient``, ``after_one``, ``final``."""
+        with self.lock:
+            self.arrays[f"{kind}/{index}"] = value
+
+    # Initial values -------------------------------------------------------------------------
+
+    @property
+    def carries(self) -> bool:
+        return bool(self.options.get("initial"))
+
+    def reference(self) -> dict[str, Any]:
+        """The reference's variables and initial values; waits until it has made them.
+
+        Raises:
+          Refused: the reference ended before its first step.
+        """
+        with self.lock:
+            if self._reference is None:
+                path = self.options["initial"]
+                begin = time.monotonic()
+                while not os.path.exists(path):
+                    if os.path.exists(path + ".none"):
+                        raise Refused("the reference ended before its first step")
+                    time.sleep(WAIT_S)
+                self.seconds_waited += time.monotonic() - begin
+                import numpy
+
+                with numpy.load(path) as stored:
+                    variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
+                    values = [stored[f"initial/{i}"] for i in range(len(variables))]
+                self._reference = {"variables": variables, "values": values}
+                self._reference["carrier"] = self._matching.Carrier(variables)
+            return self._reference
+
+    def carry(self, variables: list[dict[str, Any]]) -> list[tuple[int, Any]]:
+        """Pair the trained variables with the reference's; returns (index, value) to assign."""
+        reference = self.reference()
+        pairs, lacking, more = self._matching.pair(reference["variables"], variables)
+        self.carried = {
+            "pairs": [[i, j] for i, j in pairs],
+            "unmatched_reference": [reference["variables"][i]["name"] for i in lacking],
+            "unmatched_target": [variables[j]["name"] for j in more],
+        }
+        return [(j, reference["values"][i]) for i, j in pairs]
+
+    def publish_initial(self) -> None:
+        """Write the initial values where the target waits for them."""
+        path = self.options.get("publish")
+        if not path or os.path.exists(path):
+            return
+        import numpy
+
+        with self.lock:
+            text = json.dumps(self.variables).encode("utf-8")
+            arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
+            with open(path + ".part", "wb") as stream:
+                numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)
+            os.replace(path + ".part", path)
+
+    # Results --------------------------------------------------------------------------------
+
+    def output(self, kind: str, values: dict[str, Any]) -> None:
+        """Keep results: numbers as they are, arrays in the npz."""
+        import numpy
+
+        with self.lock:
+            step = max((series.steps for series in self.series), default=0)
+            entry: dict[str, Any] = {"kind": kind, "step": step, "values": {}, "arrays": {}}
+            for name, value in values.items():
+                try:
+                    value = numpy.asarray(value)
+                except Exception as error:
+                    self.note(f"{kind} {name} was not kept: {error}")
+                    continue
+                if value.dtype.kind not in "fiub":
+                    continue  # class names and other texts
+                if value.ndim == 0:
+                    entry["values"][str(name)] = float(value)
+                else:
+                    key = f"{kind}/{len(self.outputs)}/{len(entry['arrays'])}"
+                    self.arrays[key] = value
+                    entry["arrays"][str(name)] = key
+            self.outputs.append(entry)
+
+    def note(self, text: str) -> None:
+        with self.lock:
+            if text not in self.notes:
+                self.notes.append(text)
+
+    def pin(self, name: str, value: Any) -> None:
+        with self.lock:
+            self.pins[name] = value
+
+    def finish(self) -> None:
+        """The program has ended: read the last values of what was trained."""
+        for action in self.at_exit:
+            try:
+                action()
+            except Exception as error:
+                self.note(f"final values could not be read: {type(error).__name__}: {error}")
+
+    def save(self) -> dict[str, Any]:
+        import numpy
+
+        with self.lock:
+            if self.arrays:
+                with open(self.path + ".npz.part", "wb") as stream:
+                    numpy.savez(stream, **self.arrays)
+                os.replace(self.path + ".npz.part", self.path + ".npz")
+            return {
+                "declared": self.declared,
+                "stopped": self.stopped,
+                "variables": self.variables,
+                "series": [series.data() for series in self.series],
+                "carried": self.carried,
+                "outputs": self.outputs,
+                "pins": self.pins,
+                "notes": self.notes,
+                "seconds_waited": self.seconds_waited,
+                "first_step_at": self.first_step_at,
+            }

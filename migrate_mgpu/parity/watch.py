@@ -1,0 +1,94 @@
+"""Which part of TensorFlow, Keras and Estimators each watcher patches.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable
+
+
+def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The recorder, and the patches by module name.
+
+    Args:
+      load: gives a module of this folder.
+      path: the trace's.
+      options: ``steps``, ``dropout``, ``initial`` (where the reference's values are),
+        ``publish`` (where to write one's own).
+
+    Names that begin with a dot are TensorFlow's, in whichever package it lies.
+    """
+    recording, matching = load("recording"), load("matching")
+    graph_module = load("watch_graph")
+    recorder = recording.Recorder(path, options, matching)
+    graph = graph_module.GraphWatch(recorder)
+    graph.replica_id = graph_module.replica_id
+    eager = load("watch_eager").EagerWatch(recorder, graph)
+    pins = load("pin").Pins(recorder, options.get("dropout", "mask"))
+    results = load("watch_results").ResultsWatch(recorder, pins, eager, recording.MAX_PREDICTIONS)
+    recorder.at_exit = [graph.finish, eager.finish]
+    pins.seed_python()
+
+    def after_import(module: Any) -> None:
+        if getattr(recorder, "installed", False) or "compat" not in module.__dict__:
+            return  # 1.15 has two modules of this name
+        recorder.installed = True
+        eager.patch_creation()
+        for package in ("tensorflow_core", "tensorflow"):
+            for name, action in (
+                (".python.eager.context", pins.seed_eager),
+                (".python.framework.config", pins.precision),
+            ):
+                if package + name in sys.modules:
+                    action(sys.modules[package + name])
+
+    def model(module: Any) -> None:
+        results.patch_keras_model(module.Model)
+
+    def estimator(module: Any) -> None:
+        for name in ("Estimator", "EstimatorV2"):
+            if hasattr(module, name):
+                results.patch_estimator(getattr(module, name))
+
+    def optimizer_v2(module: Any) -> None:
+        graph.patch_optimizer(module, "OptimizerV2")
+        eager.patch_keras_optimizer(module)
+
+    table: dict[str, Callable[[Any], None]] = {
+        "": after_import,
+        ".python.framework.ops": pins.patch_graphs,
+        ".python.ops.gradients_util": graph.patch_gradients,
+        ".python.training.optimizer": graph.patch_optimizer,
+        ".python.client.session": graph.patch_session,
+        ".python.eager.backprop": eager.patch_tape,
+        ".python.eager.def_function": eager.patch_function,
+        ".python.eager.polymorphic_function.polymorphic_function": eager.patch_function,
+        ".python.ops.nn_ops": pins.patch_dropout,
+        ".python.ops.random_ops": pins.patch_random_shuffle,
+        ".python.data.ops.dataset_ops": pins.patch_datasets,
+        ".python.data.experimental.ops.shuffle_ops": pins.patch_shuffle_and_repeat,
+        ".python.training.input": pins.patch_queues,
+        ".python.keras.backend": graph.patch_keras_function,
+        ".python.keras.engine.training": model,
+        ".python.keras.engine.base_layer": lambda m: results.patch_layer(m.Layer),
+        ".python.keras.optimizer_v2.optimizer_v2": optimizer_v2,
+        "keras.src.backend": graph.patch_keras_function,
+        "keras.src.engine.training": model,
+        "keras.src.engine.training_v1": model,
+        "keras.src.engine.base_layer": lambda m: results.patch_layer(m.Layer),
+        "keras.src.optimizers.optimizer": eager.patch_keras_optimizer,
+        "keras.src.optimizers.legacy.optimizer_v2": optimizer_v2,
+        "keras.src.backend.tensorflow.optimizer": eager.patch_keras_optimizer,
+        "keras.src.backend.tensorflow.trainer": lambda m: results.patch_keras_model(
+            m.TensorFlowTrainer
+        ),
+        "keras.src.layers.layer": lambda m: results.patch_layer(m.Layer),
+        "keras.src.trainers.trainer": pins.patch_jit,
+        "tensorflow_estimator.python.estimator.estimator": estimator,
+        "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions": (
+            pins.patch_feeding
+        ),
+    }
+    return recorder, table

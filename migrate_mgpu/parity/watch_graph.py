@@ -1,0 +1,508 @@
+"""Training in graphs and sessions: TF1's, and TF2's under ``tensorflow.compat.v1``.
+
+``tf.gradients`` shows every loss (each tower's, each replica's), ``apply_gradients``
+every train op. A ``Session.run`` that reaches a train op is a step: the losses are
+fetched along with it, variables are read before and after the first one. Nothing is
+added to the program's graph, so operation seeds and finalized graphs are as they were.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from typing import Any, Optional
+
+_SOURCES = {
+    "IteratorGetNext",
+    "IteratorGetNextSync",
+    "MultiDeviceIteratorGetNextFromShard",
+    "OptionalGetValue",
+    "Placeholder",
+    "PlaceholderV2",
+    "PlaceholderWithDefault",
+    "QueueDequeueManyV2",
+    "QueueDequeueUpToV2",
+    "QueueDequeueV2",
+}
+_RANDOM = re.compile(r"Random|Truncated|Multinomial|Stateless.*Random")
+_STATE = "_migrate_mgpu_parity"
+
+
+class TrainOp:
+    """One ``apply_gradients``, of all replicas."""
+
+    def __init__(self, index: int, combine: str) -> None:
+        self.index = index
+        self.combine = combine
+        self.losses: dict[int, Any] = {}  # tower or replica -> tensor
+        self.pairs: dict[int, list[Any]] = {}
+        self.operations: set[Any] = set()
+
+    def variables(self) -> list[Any]:
+        return [v for pairs in self.pairs.values() for g, v in pairs if g is not None]
+
+
+class GraphState:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
+        self.train_ops: list[TrainOp] = []
+        self.counts: dict[Optional[int], int] = {}
+        self.plans: dict[Any, Optional[Plan]] = {}
+
+
+class Plan:
+    """What is fetched along with a step."""
+
+    def __init__(self, train_ops: list[TrainOp]) -> None:
+        self.train_ops = train_ops
+        # For each train op and place: the source operations of its examples.
+        self.sources: dict[tuple[int, int], frozenset[Any]] = {}
+        self.example_tensors: dict[Any, Any] = {}
+        self.fetches: dict[Any, Any] = {}
+
+
+class GraphWatch:
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self._local = threading.local()
+        self._last: Optional[tuple[Any, list[tuple[int, Any]]]] = None
+
+    # Building -------------------------------------------------------------------------------
+
+    def patch_gradients(self, module: Any) -> None:
+        original = module._GradientsHelper
+
+        @functools.wraps(original)
+        def _GradientsHelper(ys: Any, xs: Any, *args: Any, **options: Any) -> Any:
+            found = original(ys, xs, *args, **options)
+            losses = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+            graph = getattr(losses[0], "graph", None) if losses else None
+            if graph is not None and not graph.building_function:
+                _state(graph).calls.append((losses[0], [g for g in found if g is not None]))
+            return found
+
+        module._GradientsHelper = _GradientsHelper
+
+    def patch_optimizer(self, module: Any, name: str = "Optimizer") -> None:
+        """``apply_gradients`` of the class, and of user classes that override it."""
+        base = getattr(module, name)
+        self._wrap_apply(base, module)
+        original = base.__init__
+
+        @functools.wraps(original)
+        def __init__(optimizer: Any, *args: Any, **options: Any) -> None:
+            for cls in type(optimizer).__mro__:
+                if "apply_gradients" in cls.__dict__ and issubclass(cls, base):
+                    self._wrap_apply(cls, module)
+            original(optimizer, *args, **options)
+
+        base.__init__ = __init__
+
+    def _wrap_apply(self, cls: Any, module: Any) -> None:
+        original = cls.__dict__["apply_gradients"]
+        if getattr(original, _STATE, False):
+            return
+
+        @functools.wraps(original)
+        def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **options: Any) -> Any:
+            ops = _module("framework.ops")
+            graph = ops.get_default_graph()
+            in_graph = not _module("eager.context").executing_eagerly()
+            if getattr(self._local, "inside", False) or not in_graph or graph.building_function:
+                return original(optimizer, grads_and_vars, *args, **options)
+            pairs = list(grads_and_vars)
+            self._local.inside = True
+            try:
+                result = original(optimizer, pairs, *args, **options)
+            finally:
+                self._local.inside = False
+            self._applied(graph, pairs, result)
+            return result
+
+        setattr(apply_gradients, _STATE, True)
+        cls.apply_gradients = apply_gradients
+
+    def _applied(self, graph: Any, pairs: list[Any], result: Any) -> None:
+        self.recorder.declared = True
+        state = _state(graph)
+        replica = replica_id()
+        index = state.counts.get(replica, 0)
+        state.counts[replica] = index + 1
+        losses = _linked(state, pairs)
+        if replica is None:
+            index = len(state.train_ops)
+        if index == len(state.train_ops):
+            state.train_ops.append(TrainOp(index, "mean" if replica is None else "sum"))
+        train_op = state.train_ops[index]
+        train_op.pairs[replica or 0] = pairs
+        train_op.operations |= set(_operations(result))
+        for place, loss in enumerate(losses):
+            train_op.losses[place if replica is None else replica] = loss
+        state.plans.clear()
+
+    # Running --------------------------------------------------------------------------------
+
+    def patch_session(self, module: Any) -> None:
+        session = module.BaseSession
+        run, close = session.run, session.close
+        self._run = run
+
+        @functools.wraps(run)
+        def watched(
+            this: Any,
+            fetches: Any,
+            feed_dict: Any = None,
+            options: Any = None,
+            run_metadata: Any = None,
+        ) -> Any:
+            plan = None
+            state = getattr(this.graph, _STATE, None)
+            if state is not None and state.train_ops:
+                try:
+                    handler = module._FetchHandler(this.graph, fetches, {})
+                    wanted = [t.op for t in handler.fetches()] + list(handler.targets())
+                except (TypeError, ValueError):
+                    wanted = []  # TensorFlow will say what is wrong with them
+                plan = self._plan(state, wanted, this.graph)
+            if plan is None:
+                return run(this, fetches, feed_dict, options, run_metadata)
+            self._before(this, plan)
+            extra = self._extra(plan)
+            names = list(extra)
+            tensors = [extra[name] for name in names]
+            result, found = run(this, [fetches, tensors], feed_dict, options, run_metadata)
+            fed = {_tensor(this.graph, k): v for k, v in (feed_dict or {}).items()}
+            self._after(this, plan, dict(zip(names, found)), fed)
+            return result
+
+        @functools.wraps(close)
+        def closing(this: Any) -> None:
+            if self._last is not None and self._last[0] is this:
+                self.finish()
+                self._last = None
+            close(this)
+
+        @functools.wraps(session.make_callable)
+        def make_callable(
+            this: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False
+        ) -> Any:
+            def call(*values: Any, **options: Any) -> Any:
+                feed = dict(zip(feed_list or [], values))
+                return this.run(fetches, feed, **options)
+
+            return call
+
+        session.run, session.close = watched, closing
+        session.make_callable = make_callable
+
+    def patch_keras_function(self, module: Any) -> None:
+        """Keras 2 in graphs makes its own callables instead of ``Session.run``."""
+        cls = getattr(module, "GraphExecutionFunction", None)
+        if cls is None:
+            return
+        call = cls.__call__
+
+        @functools.wraps(call)
+        def watched(this: Any, inputs: Any) -> Any:
+            graph = this.updates_op.graph
+            state = getattr(graph, _STATE, None)
+            plan = None
+            if state is not None and state.train_ops:
+                wanted = [this.updates_op] + [t.op for t in this.outputs]
+                plan = self._plan(state, wanted, graph)
+            if plan is None:
+                return call(this, inputs)
+            nest = _module("util.nest")
+            values = nest.flatten(inputs, expand_composites=True)
+            session = module.get_session(inputs)
+            self._before(session, plan)
+            extra = self._extra(plan)
+            fed: dict[Any, Any] = {}
+            for tensor, value in zip(this.inputs, values):
+                if value is None:
+                    continue
+                if hasattr(value, "op"):
+                    extra[("fed", tensor)] = value
+                else:
+                    fed[tensor] = value
+            found: dict[Any, Any] = {}
+            own_fetches, own_callbacks = this.fetches, this.fetch_callbacks
+            this.fetches = list(own_fetches) + list(extra.values())
+            this.fetch_callbacks = _Callbacks(own_callbacks, found)
+            try:
+                result = call(this, inputs)
+            finally:
+                this.fetches, this.fetch_callbacks = own_fetches, own_callbacks
+            by_name = {name: found[id(tensor)] for name, tensor in extra.items()}
+            for name in [n for n in by_name if n[0] == "fed"]:
+                fed[name[1]] = by_name.pop(name)
+            self._after(session, plan, by_name, fed)
+            return result
+
+        cls.__call__ = watched
+
+    def _plan(self, state: GraphState, wanted: list[Any], graph: Any) -> Optional[Plan]:
+        key = frozenset(wanted)
+        if key not in state.plans:
+            reached = _ancestors(wanted)
+            found = [t for t in state.train_ops if t.operations & reached]
+            plan = Plan(found) if found else None
+            if plan is not None:
+                self._plan_sources(plan, graph)
+                random = sorted({op.type for op in reached if _RANDOM.search(op.type)})
+                if random:
+                    self.recorder.pin("random_operations", random)
+            state.plans[key] = plan
+        return state.plans[key]
+
+    def _plan_sources(self, plan: Plan, graph: Any) -> None:
+        for train_op in plan.train_ops:
+            for place, loss in train_op.losses.items():
+                if not graph.is_fetchable(loss):
+                    self.recorder.note(f"a loss cannot be fetched: {loss.name}")
+                    continue
+                plan.fetches[("loss", train_op.index, place)] = loss
+                sources = frozenset(
+                    op for op in _ancestors([loss.op], _SOURCES) if op.type in _SOURCES
+                )
+                plan.sources[train_op.index, place] = sources
+                for op in sources:
+                    usable = [t for t in op.outputs if _batched(t) and graph.is_fetchable(t)]
+                    if usable and not op.type.startswith("Placeholder"):
+                        tensor = min(usable, key=_size)
+                        plan.fetches[("source", op)] = tensor
+
+    def _extra(self, plan: Plan) -> dict[Any, Any]:
+        extra = dict(plan.fetches)
+        for train_op in plan.train_ops:
+            if "gradient" not in self.recorder.get_series(train_op.index).seen_first:
+                for replica, pairs in train_op.pairs.items():
+                    for i, (gradient, _) in enumerate(pairs):
+                        if gradient is not None:
+                            key = ("gradient", train_op.index, replica, i)
+                            for part in ("values", "indices"):
+                                if hasattr(gradient, part):
+                                    extra[key + (part,)] = getattr(gradient, part)
+                            if not hasattr(gradient, "indices"):
+                                extra[key + ("dense",)] = gradient
+        return extra
+
+    def _before(self, session: Any, plan: Plan) -> None:
+        recorder = self.recorder
+        graph_ops = getattr(session.graph, _STATE).train_ops
+        variables = _in_creation_order(session.graph, [v for t in graph_ops for v in t.variables()])
+        known = [(recorder.variable(v.name, v.shape, v.dtype.base_dtype.name), v) for v in variables]
+        if "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first:
+            for train_op in graph_ops:
+                recorder.get_series(train_op.index).seen_first.add("initial")
+            if recorder.carries:
+                for j, value in recorder.carry(recorder.variables):
+                    for index, variable in known:
+                        if index == j:
+                            for part in _components(variable):
+                                start = part.initializer
+                                self._run(session, start, {start.inputs[1]: value})
+            self._read(session, known, "initial")
+            recorder.publish_initial()
+        self._last = (session, known)
+
+    def _after(self, session: Any, plan: Plan, found: dict[Any, Any], fed: dict[Any, Any]) -> None:
+        import numpy
+
+        recorder = self.recorder
+        counts = {
+            name[1]: numpy.shape(value)[0] for name, value in found.items() if name[0] == "source"
+        }
+        for tensor, value in fed.items():
+            if numpy.ndim(value):
+                counts[tensor.op] = numpy.shape(value)[0]
+        for train_op in plan.train_ops:
+            series = recorder.get_series(train_op.index)
+            series.combine = train_op.combine
+            counted: set[Any] = set()
+            for place in sorted(train_op.losses):
+                if ("loss", train_op.index, place) not in found:
+                    continue
+                sources = plan.sources[train_op.index, place]
+                examples: Optional[int] = None
+                known = [counts[op] for op in sources if op in counts]
+                if known:  # towers that split one batch: it is counted once
+                    examples = 0 if sources in counted else int(max(known))
+                    counted.add(sources)
+                value = found["loss", train_op.index, place]
+                recorder.loss(train_op.index, place, float(numpy.sum(value)), examples)
+            if "gradient" not in series.seen_first:
+                series.seen_first.add("gradient")
+                self._gradients(train_op, found)
+                assert self._last is not None
+                names = {recorder._matching.plain(v.name) for v in train_op.variables()}
+                stepped = [
+                    (i, v) for i, v in self._last[1] if recorder.variables[i]["name"] in names
+                ]
+                self._read(session, stepped, "after_one")
+        recorder.check_enough()
+
+    def _gradients(self, train_op: TrainOp, found: dict[Any, Any]) -> None:
+        import numpy
+
+        totals: dict[int, Any] = {}
+        for replica, pairs in train_op.pairs.items():
+            for i, (gradient, variable) in enumerate(pairs):
+                if gradient is None:
+                    continue
+                key = ("gradient", train_op.index, replica, i)
+                if key + ("dense",) in found:
+                    value = found[key + ("dense",)]
+                else:
+                    values = found[key + ("values",)]
+                    value = numpy.zeros(variable.shape.as_list(), values.dtype)
+                    numpy.add.at(value, found[key + ("indices",)], values)
+                at = self.recorder.variable(variable.name, variable.shape, "")
+                totals[at] = totals[at] + value if at in totals else value
+        for at, value in totals.items():
+            self.recorder.array("gradient", at, value)
+
+    def _read(self, session: Any, known: list[tuple[int, Any]], kind: str) -> None:
+        tensors = [_reading(_components(variable)[0]) for _, variable in known]
+        for (index, _), value in zip(known, self._run(session, tensors)):
+            self.recorder.array(kind, index, value)
+
+    def finish(self) -> None:
+        """Read what was trained last, where its session is still open."""
+        if self._last is not None and not getattr(self._last[0], "_closed", False):
+            self._read(self._last[0], self._last[1], "final")
+
+
+class _Callbacks(dict):  # type: ignore[type-arg]
+    """Keras' ``fetch_callbacks``: the program's own, and ours for every other fetch."""
+
+    def __init__(self, own: dict[Any, Any], found: dict[int, Any]) -> None:
+        super().__init__(own)
+        self._found = found
+
+    def __contains__(self, fetch: Any) -> bool:
+        return True
+
+    def __getitem__(self, fetch: Any) -> Any:
+        def keep(value: Any) -> None:
+            self._found[id(fetch)] = value
+            if dict.__contains__(self, fetch):
+                dict.__getitem__(self, fetch)(value)
+
+        return keep
+
+
+def _module(name: str) -> Any:
+    import sys
+
+    for package in ("tensorflow_core", "tensorflow"):
+        module = sys.modules.get(f"{package}.python.{name}")
+        if module is not None:
+            return module
+    raise ImportError(name)
+
+
+def replica_id() -> Optional[int]:
+    """The replica that this thread builds, or None outside of a strategy's replicas."""
+    try:
+        context = _module("distribute.distribute_lib")
+        context.has_strategy  # noqa: B018 (1.15 has it elsewhere)
+    except (ImportError, AttributeError):
+        context = _module("distribute.distribution_strategy_context")
+    if not context.has_strategy() or context.in_cross_replica_context():
+        return None
+    replica = context.get_replica_context()
+    for name in ("_replica_id_in_sync_group", "replica_id_in_sync_group"):
+        value = getattr(replica, name, None)
+        if isinstance(value, int):
+            return value
+    value = _module("framework.tensor_util").constant_value(replica.replica_id_in_sync_group)
+    return 0 if value is None else int(value)
+
+
+def _state(graph: Any) -> GraphState:
+    found = getattr(graph, _STATE, None)
+    if found is None:
+        found = GraphState()
+        setattr(graph, _STATE, found)
+    return found
+
+
+def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:
+    """The losses whose gradients are applied, in the order of their ``tf.gradients`` calls."""
+    owners: dict[Any, int] = {}
+    for i, (_, gradients) in enumerate(state.calls):
+        for gradient in gradients:
+            owners[getattr(gradient, "values", gradient).op] = i
+    begin = [getattr(g, "values", g).op for g, _ in pairs if g is not None and not callable(g)]
+    hit = {owners[op] for op in _ancestors(begin, stop=owners) if op in owners}
+    return [state.calls[i][0] for i in sorted(hit)]
+
+
+def _ancestors(begin: list[Any], stop: Any = ()) -> set[Any]:
+    """Operations that these need, themselves included; not beyond those in ``stop``
+    (operations, or names of types)."""
+    seen: set[Any] = set()
+    waiting = list(begin)
+    while waiting:
+        op = waiting.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op in stop or op.type in stop:
+            continue
+        waiting.extend(tensor.op for tensor in op.inputs)
+        waiting.extend(op.control_inputs)
+    return seen
+
+
+def _operations(result: Any) -> list[Any]:
+    if result is None:
+        return []
+    if isinstance(result, (list, tuple)):
+        return [op for one in result for op in _operations(one)]
+    parts = _components(result)
+    if parts != [result]:
+        return [op for one in parts for op in _operations(one)]
+    return [getattr(result, "op", result)]
+
+
+def _components(variable: Any) -> list[Any]:
+    """The variables of a replicated one, or the variable itself."""
+    for name in ("_values", "values"):
+        parts = getattr(variable, name, None)
+        if isinstance(parts, (list, tuple)) and parts:
+            return list(parts)
+    inner = getattr(variable, "_v", None)
+    return [variable] if inner is None else [inner]
+
+
+def _reading(variable: Any) -> Any:
+    snapshot = getattr(variable, "_snapshot", None)
+    return variable._graph_element if snapshot is None else snapshot
+
+
+def _in_creation_order(graph: Any, variables: list[Any]) -> list[Any]:
+    order = {v.name: i for i, v in enumerate(graph.get_collection("trainable_variables"))}
+    distinct = {v.name: v for v in variables}
+    return sorted(distinct.values(), key=lambda v: order.get(v.name, len(order)))
+
+
+def _tensor(graph: Any, key: Any) -> Any:
+    return graph.as_graph_element(key, allow_operation=False)
+
+
+def _batched(tensor: Any) -> bool:
+    return tensor.shape.ndims != 0 and tensor.dtype.name not in ("resource", "variant")
+
+
+def _size(tensor: Any) -> float:
+    if tensor.shape.ndims is None:
+        return float("inf")
+    size = 1.0
+    for n in tensor.shape.as_list()[1:]:
+        size *= 1e6 if n is None else n
+    return size

@@ -1,0 +1,118 @@
+"""What Keras models and Estimators return from fit, evaluate and predict.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+
+class ResultsWatch:
+    def __init__(self, recorder: Any, pins: Any, eager: Any, most_predictions: int) -> None:
+        self.recorder = recorder
+        self._pins = pins
+        self._eager = eager
+        self._most = most_predictions
+        self._local = threading.local()
+
+    def patch_keras_model(self, cls: Any) -> None:
+        if "fit" in cls.__dict__:
+            self._pins.force_order(cls, "fit", "Model.fit")
+        for name, keep in (
+            ("fit", self._fit),
+            ("evaluate", self._evaluate),
+            ("predict", self._predict),
+        ):
+            if name in cls.__dict__:
+                self._outermost(cls, name, keep)
+
+    def patch_layer(self, cls: Any) -> None:
+        original = cls.__dict__["__call__"]
+
+        @functools.wraps(original)
+        def __call__(layer: Any, *args: Any, **options: Any) -> Any:
+            if args:
+                self._eager.called(args[0])
+            return original(layer, *args, **options)
+
+        cls.__call__ = __call__
+
+    def patch_estimator(self, cls: Any) -> None:
+        def evaluated(estimator: Any, values: Any) -> None:
+            if isinstance(values, dict):
+                self.recorder.output("evaluate", values)
+
+        if "evaluate" in cls.__dict__:
+            self._outermost(cls, "evaluate", evaluated)
+        original = cls.__dict__.get("predict")
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def predict(estimator: Any, *args: Any, **options: Any) -> Any:
+            kept: list[Any] = []
+            try:
+                for one in original(estimator, *args, **options):
+                    if len(kept) < self._most:
+                        kept.append(one)
+                    yield one
+            finally:
+                if kept:
+                    self._keep_predictions(kept)
+
+        cls.predict = predict
+
+    def _keep_predictions(self, kept: list[Any]) -> None:
+        import numpy
+
+        if isinstance(kept[0], dict):
+            columns = {name: [one[name] for one in kept] for name in kept[0]}
+        else:
+            columns = {"predictions": kept}
+        self.recorder.output("predict", {n: numpy.asarray(c) for n, c in columns.items()})
+
+    def _outermost(self, cls: Any, name: str, keep: Any) -> None:
+        original = cls.__dict__[name]
+
+        @functools.wraps(original)
+        def method(this: Any, *args: Any, **options: Any) -> Any:
+            depth = getattr(self._local, "depth", 0)
+            self._local.depth = depth + 1
+            try:
+                found = original(this, *args, **options)
+            finally:
+                self._local.depth = depth
+            if depth == 0:
+                keep(this, found)
+            return found
+
+        setattr(cls, name, method)
+
+    def _fit(self, model: Any, history: Any) -> None:
+        values = getattr(history, "history", None)
+        if isinstance(values, dict):
+            self.recorder.output("history", values)
+
+    def _evaluate(self, model: Any, found: Any) -> None:
+        if isinstance(found, dict):
+            values = found
+        elif hasattr(model, "get_metrics_result"):
+            values = dict(model.get_metrics_result())
+            first = found[0] if isinstance(found, (list, tuple)) else found
+            values.setdefault("loss", first)
+        else:
+            both = found if isinstance(found, (list, tuple)) else [found]
+            values = dict(zip(model.metrics_names, both))
+        self.recorder.output("evaluate", values)
+
+    def _predict(self, model: Any, found: Any) -> None:
+        if isinstance(found, dict):
+            values = dict(found)
+        elif isinstance(found, (list, tuple)):
+            values = {f"predictions[{i}]": one for i, one in enumerate(found)}
+        else:
+            values = {"predictions": found}
+        self.recorder.output("predict", {n: v[: self._most] for n, v in values.items()})

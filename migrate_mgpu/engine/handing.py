@@ -67,7 +67,8 @@ class HandedOn:
             return
         parent = module.names.parents[attribute]
         value = getattr(parent, "value", None)
-        if isinstance(parent, ast.Assign) and is_none(value):
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and is_none(value):
+            self.flow.steps.append(Step(module, parent))
             return
         if isinstance(value, ast.Call) and value in self.taken:
             return

@@ -71,31 +71,31 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
 
 
 def _combinations(flow: Flow) -> list[Problem]:
+    """Fields that TF1 combines, or of which TF2 takes only one, in the same run of the program."""
     found: list[Problem] = []
-    by_path: dict[str, list[Setting]] = {}
-    for setting in flow.settings:
-        by_path.setdefault(setting.path, []).append(setting)
-    if VISIBLE in by_path and GPU_COUNT in by_path and len(flow.creations) == 1:
-        place = by_path[GPU_COUNT][0]
-        found.append(
-            Problem(place.module, place.statement, "TF1 combines device_count with visible GPUs")
-        )
-    if GROWTH in by_path and FRACTION in by_path:
-        for setting in (*by_path[GROWTH], *by_path[FRACTION]):
-            if not _unconditional(flow, setting) or not _always_limits(by_path[FRACTION]):
-                found.append(
-                    Problem(
-                        setting.module,
-                        setting.statement,
-                        "whether memory growth or a memory limit holds is only known at run time",
-                    )
-                )
-                break
+    for count in _of(flow, GPU_COUNT):
+        if any(_together(count, listed) for listed in _of(flow, VISIBLE)):
+            reason = "TF1 combines device_count with visible GPUs"
+            found.append(Problem(count.module, count.statement, reason))
+    for growth in _of(flow, GROWTH):
+        for limit in _of(flow, FRACTION):
+            if _together(growth, limit) and not (
+                _unconditional(flow, limit) and bool(known(limit))
+            ):
+                reason = "whether memory growth or a memory limit holds is only known at run time"
+                found.append(Problem(growth.module, growth.statement, reason))
     return found
 
 
-def _always_limits(settings: list[Setting]) -> bool:
-    return all(bool(known(setting)) for setting in settings)
+def _of(flow: Flow, path: str) -> list[Setting]:
+    return [setting for setting in flow.settings if setting.path == path]
+
+
+def _together(first: Setting, second: Setting) -> bool:
+    """Whether both settings may be made in one run of the code."""
+    if first.module is not second.module:
+        return True
+    return not first.module.names.exclusive(first.statement, second.statement)
 
 
 def _unconditional(flow: Flow, setting: Setting) -> bool:
@@ -208,7 +208,7 @@ def build(
     # A TF1 session does not place softly unless told to, TF2's eager code does.
     states_default = native and not any(s.path == SOFT_PLACEMENT for s in flow.settings)
     rules = field_rules()
-    has_limit = any(setting.path == FRACTION for setting in flow.settings)
+    limits = _of(flow, FRACTION)
     early: list[str] = []
     emptied: list[tuple[Module, ast.stmt]] = []
     for (module, statement), members in _statements(flow).items():
@@ -228,7 +228,7 @@ def build(
                 groups.append((None, default))
         for setting in settings:
             rule = rules[setting.path]
-            if setting.path == GROWTH and has_limit:
+            if setting.path == GROWTH and any(_together(setting, limit) for limit in limits):
                 move.overruled.append(setting)
                 continue
             lines = rule.apply(setting, writer)

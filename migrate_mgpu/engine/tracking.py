@@ -341,6 +341,9 @@ class _Tracker(HandedOn):
                     return
             self.variable(module, target.id, home, path)
         elif len(targets) == 1 and isinstance(target, ast.Attribute) and not path:
+            if not (isinstance(node, ast.Call) and node in self.taken):
+                call = node if isinstance(node, ast.Call) else None
+                self.flow.steps.append(Step(module, parent, call=call))
             self._kept_on_self(module, target, node)
         else:
             self.problem(module, node, "it is assigned to something that is not a plain name")

@@ -1,0 +1,65 @@
+"""Whatever config program is migrated: the output parses, stays as it is, and sets the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from hypothesis import HealthCheck, given, note, settings
+
+from migrate_mgpu.engine.findings import RunResult
+from migrate_mgpu.engine.run import migrate
+from tests.properties import fake_tensorflow
+from tests.properties.programs import programs
+
+
+def run(code: str) -> tuple[str, RunResult]:
+    result = migrate([("program.py", code.encode())], bridge=True, write=False)
+    for file in result.files:
+        assert file.error is None, file.error
+        if file.changed:
+            assert file.after is not None
+            return file.after, result
+    return code, result
+
+
+def sessions(code: str) -> list[dict[str, Any]]:
+    return fake_tensorflow.run(code)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(programs())
+def test_same_configuration(code: str) -> None:
+    after, result = run(code)
+    note(after)
+    ast.parse(after)
+    assert run(after)[0] == after
+    assert sessions(after) == sessions(code)
+    assert sum(result.sites.values()) == len(re.findall(r"ConfigProto\(", code)) or (
+        "else:" in code and sum(result.sites.values()) == 1
+    )
+    assert code.count("#") <= after.count("#"), "a comment is lost"
+    assert ("\r\n" in code) == ("\r\n" in after)
+    assert not re.search(r"(?<!\r)\n", after) or "\r\n" not in after
+
+
+def test_the_fake_sees_a_lost_option() -> None:
+    """The check can fail: each of these differs from its TF1 form."""
+    before = "import tensorflow as tf\nc = tf.ConfigProto({})\ntf.Session(config=c)\n"
+    start = "import tensorflow.compat.v1 as tf\n"
+    plain = sessions(start + "tf.Session()\n")
+    for fields in (
+        "allow_soft_placement=True",
+        "log_device_placement=True",
+        "intra_op_parallelism_threads=3",
+        "gpu_options=tf.GPUOptions(allow_growth=True)",
+        "gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.5)",
+        "gpu_options=tf.GPUOptions(visible_device_list='1')",
+        "device_count={'CPU': 2}",
+    ):
+        code = before.format(fields)
+        assert sessions(code) != plain, fields
+        assert sessions(run(code)[0]) == sessions(code)
+    late = start + "tf.Session()\ntf.config.set_soft_device_placement(True)\n"
+    assert sessions(late) != sessions(before.format("allow_soft_placement=True"))

@@ -1,0 +1,80 @@
+"""The benchmark command measures what it says; how fast things are is no test's business."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import cli  # noqa: E402
+import generated  # noqa: E402
+import measure  # noqa: E402
+import peers  # noqa: E402
+from measure import Contender  # noqa: E402
+
+PYTHON = sys.executable
+
+
+def test_contenders_take_turns_in_folders_of_their_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = f"import os; open({str(log)!r}, 'a').write(os.environ['WHO'] + str(os.listdir('.')))"
+    contenders = [
+        Contender(who, [PYTHON, "-c", code], (0,), lambda to: (to / "made").touch(), {"WHO": who})
+        for who in "ab"
+    ]
+    first, second = measure.compare(contenders, 2)
+    assert len(first.seconds) == len(second.seconds) == 2
+    assert min(first.seconds) > 0 and min(first.peak_mib) > 1
+    # One round to warm up, then two, and another one begins each time.
+    assert log.read_text().replace("['made']", "") == "baabba"
+
+
+def test_memory_is_the_childs() -> None:
+    code = "x = bytearray(200 * 2**20)"
+    (result,) = measure.compare([Contender("big", [PYTHON, "-c", code])], 1)
+    assert 200 < result.peak_mib[0] < 400
+
+
+def test_a_contender_that_fails_is_an_error() -> None:
+    code = "import sys; print('no such option'); sys.exit(2)"
+    with pytest.raises(measure.Failed, match=r"peer: exit status 2\n.*no such option"):
+        measure.compare([Contender("peer", [PYTHON, "-c", code], (0, 1))], 1)
+
+
+def test_missing_peers_are_in_the_table() -> None:
+    contenders = [Contender("base", [PYTHON, "-c", ""]), Contender("rg", "not installed")]
+    comparison = cli.Comparison("clean", "base", contenders)
+    text = cli.table(comparison, measure.compare(contenders, 1))
+    assert "rg" in text and "missing: not installed" in text
+    assert "1.00" in text
+
+
+def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(peers.Missing, match="no_such_package_of_ours"):
+        peers.environment(tmp_path / "env", f"{tmp_path}/no_such_package_of_ours")
+
+
+def test_generated_code_is_what_its_name_says(tmp_path: Path) -> None:
+    from migrate_mgpu.engine import prefilter
+
+    generated.clean_tree(tmp_path / "clean", 200)
+    files = list((tmp_path / "clean").rglob("module*.py"))
+    hits = [path for path in files if prefilter.HIT.search(path.read_bytes())]
+    assert (len(files), len(hits)) == (200, 2)
+    (tmp_path / "tf1").mkdir()
+    generated.tf1_tree(tmp_path / "tf1", 3)
+    generated.long_file(tmp_path / "long.py", 500)
+    assert (tmp_path / "long.py").read_text().count("\n") == 500
+    for path in [*files, *(tmp_path / "tf1").iterdir(), tmp_path / "long.py"]:
+        compile(path.read_bytes(), path, "exec")
+
+
+def test_usage() -> None:
+    command = [PYTHON, str(ROOT / "benchmarks" / "cli.py")]
+    assert subprocess.run([*command, "--help"], capture_output=True).returncode == 0
+    assert subprocess.run([*command, "--only", "x"], capture_output=True).returncode == 2

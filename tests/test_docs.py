@@ -1,0 +1,303 @@
+"""README and docs: every command is run, every program and every output is what it says.
+
+    python tests/test_docs.py
+
+writes the outputs of the ``console`` blocks anew. Read what it wrote before you commit it.
+
+How a page is read:
+
+* ```` ```console ````: lines with ``$`` are run in a scratch folder of the page, in their
+  order, and must print what stands under them.
+* ```` ```sh ````: run in a copy of the repository, and must succeed. A line below the block
+  says so where that is different: "*Run by `.ci/run`*" (only in the README, which that script
+  reads) or "*Not run by the tests: reason*".
+* ```` ```python ````, by the words before it: "`train.py`:" puts it into the scratch folder;
+  "becomes" says that the tool makes it of the block before. In semantics.md a program is
+  followed by ```` ```text ````, what it prints on the TensorFlows that its first line names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import oracle
+import pytest
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.parity import launch
+
+ROOT = Path(__file__).parents[1]
+RULES = ROOT / "docs" / "rules.md"  # generated: its examples are tests/rewriters/test_cases.py
+PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if path != RULES]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.M | re.S)
+BY_CI = "*Run by `.ci/run`"
+NOT_RUN = re.compile(r"\*Not run by the tests: .{10,}")
+RUNTIMES = {"1.15": "tf1.15", "2.15": "tf2.15", "newest": "tf2-latest"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; ``lead`` is the text between it and the block before it."""
+
+    page: Path
+    line: int
+    language: str
+    body: str
+    lead: str
+    tail: str  # the paragraph after it
+    start: int  # of the body, in the page's text
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def file(self) -> str | None:
+        """The name that the words before the block give it."""
+        found = re.search(r"`([\w/]+\.\w+)`:$", self.lead.strip())
+        return found.group(1) if found else None
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found, end = [], 0
+    for match in FENCE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        tail = text[match.end() :].lstrip("\n").partition("\n\n")[0]
+        lead = text[end : match.start()]
+        found.append(Block(page, line, match[1], match[2], lead, tail, match.start(2)))
+        end = match.end()
+    return found
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+
+
+def of(language: str) -> list[Block]:
+    return [block for block in ALL if block.language == language]
+
+
+def pairs() -> Iterator[tuple[Block, Block]]:
+    """Programs, and what the page says becomes of them."""
+    for before, after in zip(ALL, ALL[1:]):
+        if before.language == after.language == "python" and "becomes" in after.lead:
+            yield before, after
+
+
+PAIRS = list(pairs())
+FACTS = [
+    (program, output)
+    for program, output in zip(ALL, ALL[1:])
+    if program.language == "python" and output.language == "text"
+]
+
+
+def targets(program: Block) -> list[str]:
+    first = program.body.splitlines()[0]
+    assert first.startswith("# TF "), f"{program}: its first line names no TensorFlow"
+    return [runtime for word, runtime in RUNTIMES.items() if word in first]
+
+
+# -- commands ----------------------------------------------------------------
+
+
+def environment() -> dict[str, str]:
+    scripts = str(Path(sys.executable).parent)
+    kept = {k: v for k, v in os.environ.items() if not re.match("PYTEST|FORCE_COLOR|COLUMNS", k)}
+    return {**kept, "PATH": scripts + os.pathsep + os.environ["PATH"], "NO_COLOR": "1"}
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def play(page: Path, folder: Path) -> Iterator[tuple[Block, str]]:
+    """Each console block of a page with what it prints; the folder goes along."""
+    for block in blocks(page):
+        if block.language == "python" and block.file:
+            (folder / block.file).write_text(block.body, encoding="utf-8")
+        elif block.language == "console":
+            text = ""
+            for line in block.body.splitlines():
+                if line.startswith("$ "):
+                    text += f"{line}\n{shell(line[2:], folder).stdout}"
+            yield block, text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_blocks_print_what_they_say(page: Path, tmp_path: Path) -> None:
+    for block, text in play(page, tmp_path):
+        assert text == block.body, f"{block} (python tests/test_docs.py writes it anew)"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository, to do with as the pages say."""
+    folder = tmp_path_factory.mktemp("copy") / "migrate-mgpu"
+    skipped = shutil.ignore_patterns(".git", ".venv", "*.egg-info", "__pycache__", ".*_cache")
+    shutil.copytree(ROOT, folder, ignore=skipped)
+    return folder
+
+
+def runnable(block: Block) -> bool:
+    return not (block.tail.startswith(BY_CI) or NOT_RUN.match(block.tail))
+
+
+@pytest.mark.parametrize("block", [block for block in of("sh") if runnable(block)], ids=str)
+def test_commands_succeed(block: Block, copy: Path, runtime: Callable[[str], object]) -> None:
+    if "oracle.py" in block.body:
+        for name in RUNTIMES.values():
+            runtime(name)  # skips where it cannot be made
+    done = shell("set -e\n" + block.body, copy)
+    assert done.returncode == 0, done.stdout
+
+
+def test_ci_runs_what_is_said_to_be_run_by_it() -> None:
+    said = [block for block in of("sh") if block.tail.startswith(BY_CI)]
+    readme = [block for block in said if block.page.name == "README.md"]
+    assert len(readme) == 2 and all(block.body.count("\n") == 1 for block in readme)
+    for block in said:
+        assert any(block.body.strip() in other.body for other in readme), str(block)
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert BY_CI in script, "it looks for the same words"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_in_commands_between_the_lines_exist(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for command in re.findall(r"`((?:python|pytest|bash) [^`]+)`", text):
+        for path in re.findall(r"[\w.]+(?:/[\w.]+)+", command):
+            assert (ROOT / path).exists(), command
+    for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        assert (page.parent / link).exists(), link
+
+
+def test_selections_of_tests_select_some() -> None:
+    """``pytest FILE -k WORD`` in the text is the proof of what stands before it."""
+    wanted: dict[str, list[str]] = {}
+    for page in PAGES:
+        for path, word in re.findall(
+            r"`pytest ([\w/.]+) -k (\w+)`", page.read_text(encoding="utf-8")
+        ):
+            wanted.setdefault(path, []).append(word)
+    for path, words in wanted.items():
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", path]
+        names = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.lower()
+        for word in words:
+            assert word.lower() in names.replace(path.lower(), ""), f"pytest {path} -k {word}"
+
+
+# -- programs ----------------------------------------------------------------
+
+
+def test_every_block_is_checked_somehow() -> None:
+    checked = {id(block) for pair in [*PAIRS, *FACTS] for block in pair}
+    for block in ALL:
+        if block.language not in ("console", "sh", "toml", "yaml") and id(block) not in checked:
+            assert block.language == "python" and block.file, f"{block} is not checked by anything"
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: str(pair[0]))
+def test_tool_makes_the_one_of_the_other(pair: tuple[Block, Block]) -> None:
+    before, after = pair
+    result = migrate([("train.py", before.body.encode())], bridge=True, write=False)
+    assert [file.after for file in result.files] == [after.body]
+
+
+def test_readme_pair_is_equal_on_real_tensorflow(
+    runtime: Callable[[str], runtimes.Runtime], tmp_path: Path
+) -> None:
+    for name in RUNTIMES.values():
+        runtime(name)
+    ((before, after),) = [pair for pair in PAIRS if pair[0].page.name == "README.md"]
+    for name, block in [("before.py", before), ("after.py", after)]:
+        (tmp_path / name).write_text(block.body, encoding="utf-8")
+    found = oracle.check(tmp_path / "before.py", tmp_path / "after.py")
+    assert set(found) == {"tf2.15", "tf2-latest"}
+    assert all(not differences for differences in found.values()), oracle.verdict("README", found)
+
+
+@pytest.fixture(scope="module")
+def facts(
+    runtime: Callable[[str], runtimes.Runtime], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], dict[Block, launch.Run]]:
+    """The runs of all programs of a runtime, TensorFlow being imported once."""
+    done: dict[str, dict[Block, launch.Run]] = {}
+
+    def get(where: str) -> dict[Block, launch.Run]:
+        if where not in done:
+            interpreter = runtime(where)
+            folder = tmp_path_factory.mktemp("facts")
+            chosen = [program for program, _ in FACTS if where in targets(program)]
+            jobs = []
+            for program in chosen:
+                path = folder / f"line{program.line}.py"
+                path.write_text(program.body, encoding="utf-8")
+                jobs.append(launch.Job(path, map_gpus=False))
+            done[where] = dict(zip(chosen, launch.run_many(interpreter, jobs, parallel=2)))
+        return done[where]
+
+    return get
+
+
+@pytest.mark.parametrize(
+    ("program", "output", "where"),
+    [(program, output, where) for program, output in FACTS for where in targets(program)],
+    ids=str,
+)
+def test_semantics(
+    facts: Callable[[str], dict[Block, launch.Run]], program: Block, output: Block, where: str
+) -> None:
+    run = facts(where)[program]
+    assert run.status == 0, run.stderr
+    assert run.stdout == output.body
+
+
+# -- the generated page --------------------------------------------------------
+
+
+def generator() -> object:
+    spec = importlib.util.spec_from_file_location("generate_rules", ROOT / "docs/generate_rules.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_rules_page_is_fresh() -> None:
+    made = generator().page()  # type: ignore[attr-defined]
+    assert RULES.read_text(encoding="utf-8") == made, "run: python docs/generate_rules.py"
+
+
+def rewrite() -> None:
+    """Puts what the console blocks print today into the pages."""
+    import tempfile
+
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            for block, printed in reversed(list(play(page, Path(folder)))):
+                text = text[: block.start] + printed + text[block.start + len(block.body) :]
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()

@@ -1,19 +1,29 @@
 """The oracle: a TF1 program on real TensorFlow 1.15.5, and its migrated form beside it.
 
-    python tests/oracle.py fixtures/config/allow_growth [...] [--record]
+    python tests/oracle.py [fixtures/config/allow_growth ...] [--record]
 
-A case is a folder with ``before.py`` (TF1) and ``after.py`` (migrated). ``before.py``
-runs on 1.15.5, ``after.py`` on TensorFlow 2.15 and on the newest, all on a machine with
-four fake GPUs; the effective device configurations and the printed results must be equal.
+A case is a folder with ``before.py`` (TF1) and ``after.py`` (migrated), or, for a program
+of several modules, with folders ``before/`` and ``after/`` that each hold a ``main.py``.
+``before.py`` runs on 1.15.5, ``after.py`` on TensorFlow 2.15 and on the newest, all on a
+machine with four fake GPUs; the effective device configurations and the printed results
+must be equal.
 
 ``--record`` writes what ``before.py`` did to ``reference.json``, which stands in where
-there is no Python 3.7. ``parity.toml`` in the case's folder may say otherwise:
+there is no Python 3.7. ``parity.toml`` in the case's folder says what the tool makes of the
+program (``tests/test_fixtures.py`` asserts it) and how to run it:
 
+    state = "bridge"               # or "native", "bridge, config kept", "refused" (no after.py)
+    reason = "contrib"             # a part of a finding that says why, where there is one
     argv = ["--steps", "2"]
     gpus = 2                       # fake GPUs
     gpu_memory_mib = [16384, 8192] # their total memory
     targets = ["tf2-latest"]
     expect_failure = "InvalidArgumentError"  # both sides must end with this exception
+    reference = false              # before.py cannot run on 1.15; [expected] is its configuration
+    [states]                       # of the other programs of a folder
+    "evaluate.py" = "refused"
+    [expected]                     # settings that are not at their defaults
+    memory_growth = true
     [accept]                       # settings that may differ, with the reason
     memory_growth = "a limit and growth exclude each other in TF2"
 
@@ -47,6 +57,8 @@ from migrate_mgpu.runtimes import Runtime
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 RECORD = "reference.json"
+MAIN = "main.py"  # of a program of several modules
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 class NotCompared(Exception):
@@ -55,20 +67,29 @@ class NotCompared(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of programs, and how to run and compare them."""
+    """A program, what it is migrated to, and how to run and compare the two."""
 
     before: Path
     after: Path
+    state: str = "bridge"
+    reason: str = ""
+    states: Mapping[str, str] = field(default_factory=dict)
     argv: tuple[str, ...] = ()
     gpus: int = 4
     gpu_memory_mib: tuple[int, ...] = (16384, 8192, 16384, 8192)
     targets: tuple[str, ...] = TARGETS
     accept: Mapping[str, str] = field(default_factory=dict)
     expect_failure: str | None = None
+    reference: bool = True
+    expected: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.before.name == MAIN
 
     @property
     def record(self) -> Path:
-        return self.before.parent / RECORD
+        return (self.before.parent.parent if self.is_folder else self.before.parent) / RECORD
 
 
 def load(folder: Path) -> Case:
@@ -78,8 +99,10 @@ def load(folder: Path) -> Case:
       NotCompared: no such case, or an unknown entry in its ``parity.toml``.
     """
     before, after = folder / "before.py", folder / "after.py"
-    if not (before.is_file() and after.is_file()):
-        raise NotCompared(f"{folder}: no before.py and after.py")
+    if (folder / "before").is_dir():
+        before, after = folder / "before" / MAIN, folder / "after" / MAIN
+    if not before.is_file():
+        raise NotCompared(f"{folder}: no before.py")
     options: dict[str, Any] = {}
     if (folder / "parity.toml").is_file():
         options = tomllib.loads((folder / "parity.toml").read_text(encoding="utf-8"))
@@ -90,6 +113,11 @@ def load(folder: Path) -> Case:
         return Case(before, after, **options)
     except TypeError as error:
         raise NotCompared(f"{folder / 'parity.toml'}: {error}") from error
+
+
+def folders() -> list[Path]:
+    """The folders of all fixtures."""
+    return sorted(path.parent for path in FIXTURES.glob("*/*/parity.toml"))
 
 
 def run_all(runtime: Runtime, cases: Sequence[Case], which: str) -> list[launch.Run]:
@@ -117,8 +145,10 @@ def _copy(folder: Path) -> Iterator[Path]:
         yield copy
 
 
-def references(cases: Sequence[Case]) -> list[launch.Run]:
+def references(cases: Sequence[Case]) -> list[launch.Run | None]:
     """What each ``before.py`` does: run where TensorFlow 1.15 is, recorded elsewhere.
+
+    None for a case that says what is expected instead (``reference = false``).
 
     Raises:
       NotCompared: no runtime, and a record that is missing or of another ``before.py``.
@@ -126,8 +156,9 @@ def references(cases: Sequence[Case]) -> list[launch.Run]:
     try:
         runtime = runtimes.ensure(REFERENCE)
     except runtimes.RuntimeUnavailable as error:
-        return [recorded(case, str(error)) for case in cases]
-    return run_all(runtime, cases, "before")
+        return [recorded(case, str(error)) if case.reference else None for case in cases]
+    runs = iter(run_all(runtime, [case for case in cases if case.reference], "before"))
+    return [next(runs) if case.reference else None for case in cases]
 
 
 def recorded(case: Case, because: str = "") -> launch.Run:
@@ -158,11 +189,14 @@ def record(case: Case, run: launch.Run) -> None:
 def _key(case: Case) -> str:
     """Changes with everything that the record depends on."""
     what = json.dumps([case.argv, case.gpus, case.gpu_memory_mib[: case.gpus]]).encode()
-    return hashlib.sha256(case.before.read_bytes() + what).hexdigest()
+    files = sorted(case.before.parent.rglob("*.py")) if case.is_folder else [case.before]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files) + what).hexdigest()
 
 
-def compare_runs(case: Case, before: launch.Run, after: launch.Run) -> list[Difference]:
+def compare_runs(case: Case, before: launch.Run | None, after: launch.Run) -> list[Difference]:
     """All differences of two runs, the accepted ones marked."""
+    if before is None:
+        return configuration.accepted(_compare_expected(case, after), case.accept)
     found = _compare_exits(case, before, after)
     if before.trace and after.trace:
         found += configuration.compare(before.trace, after.trace)
@@ -180,6 +214,21 @@ def _compare_exits(case: Case, before: launch.Run, after: launch.Run) -> list[Di
     return [] if ends == [wanted, wanted] else [Difference("exit", *sides, f"expected {wanted}")]
 
 
+def _compare_expected(case: Case, after: launch.Run) -> list[Difference]:
+    """What differs from the configuration that ``parity.toml`` expects."""
+    wanted = {**configuration.DEFAULTS, "visible_gpus": list(range(case.gpus)), **case.expected}
+    limits = wanted["gpu_memory_limit_mib"]
+    wanted["gpu_memory_limit_mib"] = {int(gpu): limit for gpu, limit in limits.items()}
+    found = [] if after.status == 0 else [Difference("exit", "0", _exit(after))]
+    used = configuration.effective(after.trace) if after.trace else []
+    if not used:
+        found.append(Difference("configuration", "one", "none was recorded"))
+    for one in used:
+        differences = configuration.compare_settings(wanted, one.settings)
+        found += [replace(difference, where=one.where) for difference in differences]
+    return found
+
+
 def _exit(run: launch.Run) -> str:
     if run.status is None:
         return f"timed out after {run.seconds:.0f} s"
@@ -189,10 +238,15 @@ def _exit(run: launch.Run) -> str:
     return str(run.status)
 
 
-def check_all(cases: Sequence[Case]) -> list[dict[str, list[Difference]]]:
-    """For each case, its differences by target runtime (an empty list: equal)."""
+def check_all(
+    cases: Sequence[Case], before: Sequence[launch.Run | None] | None = None
+) -> list[dict[str, list[Difference]]]:
+    """For each case, its differences by target runtime (an empty list: equal).
+
+    ``before`` is what ``references`` gave, when it is known already.
+    """
     results: list[dict[str, list[Difference]]] = [{} for _ in cases]
-    before = references(cases)
+    before = references(cases) if before is None else before
     for target in sorted({target for case in cases for target in case.targets}):
         chosen = [i for i, case in enumerate(cases) if target in case.targets]
         after = run_all(runtimes.ensure(target), [cases[i] for i in chosen], "after")
@@ -219,14 +273,21 @@ def verdict(name: str, results: Mapping[str, Sequence[Difference]]) -> str:
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", nargs="+", type=Path, help="folders with before.py and after.py")
+    parser.add_argument(
+        "cases", nargs="*", type=Path, help="folders with a before.py; all fixtures if left out"
+    )
     parser.add_argument("--record", action="store_true", help=f"write {RECORD}")
     options = parser.parse_args(argv)
     try:
-        cases = [load(folder) for folder in options.cases]
+        chosen = options.cases or [f for f in folders() if load(f).state != "refused"]
+        cases = [load(folder) for folder in chosen]
+        for case in cases:
+            if not case.after.is_file():
+                raise NotCompared(f"{case.before}: there is no {case.after.name} to compare with")
         if options.record:
-            runs = run_all(runtimes.ensure(REFERENCE), cases, "before")
-            for case, run in zip(cases, runs):
+            recordable = [case for case in cases if case.reference]
+            runs = run_all(runtimes.ensure(REFERENCE), recordable, "before")
+            for case, run in zip(recordable, runs):
                 if run.trace is None:
                     raise NotCompared(f"{case.before} recorded nothing:\n{run.stderr[-2000:]}")
                 record(case, run)
@@ -234,7 +295,7 @@ def main(argv: Sequence[str]) -> int:
     except (NotCompared, runtimes.RuntimeUnavailable) as error:
         print(error, file=sys.stderr)
         return 8
-    for folder, result in zip(options.cases, results):
+    for folder, result in zip(chosen, results):
         print(verdict(str(folder), result))
     equal = all(d.accepted for result in results for found in result.values() for d in found)
     return 0 if equal else 1

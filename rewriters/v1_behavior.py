@@ -26,9 +26,11 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate_mgpu.engine.imports import without_names
 from migrate_mgpu.engine.module import Module, Use
 from migrate_mgpu.engine.rules import Case, Rule
 from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.states import name_unused
 from migrate_mgpu.engine.symbols import table
 from migrate_mgpu.engine.text import Layout
 
@@ -135,7 +137,7 @@ def is_mixed(module: Module) -> Use | None:
 
 def swaps(module: Module) -> bool:
     """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
-    if is_plain_v1(module):
+    if is_plain_v1(module) or any(is_plain_v1(user) for user in module.star_users):
         return True
     if is_explicit_v1(module):
         return False
@@ -158,8 +160,10 @@ def chooses_behavior(module: Module) -> bool:
     return any(use.symbol.name in enough for use in module.uses)
 
 
-def apply(module: Module, is_entry: bool = True) -> list[Edit]:
-    """The edits of one module of a bridged program.
+def apply(
+    module: Module, is_entry: bool = True, gone: frozenset[ast.AST] | set[ast.AST] = frozenset()
+) -> list[Edit]:
+    """The edits of one module of a bridged program; ``gone`` is what its moved configs leave out.
 
     A module that keeps its import needs the call only as an entry point: the
     modules of the program that speak TF1 make it too.
@@ -175,6 +179,10 @@ def apply(module: Module, is_entry: bool = True) -> list[Edit]:
         start, end = module.source.span(statement)
         code = module.source.text[start:end]
         new, call = _swapped(statement, code) if swap else (code, _explicit_call(statement))
+        if isinstance(statement, ast.ImportFrom) and new != code:
+            unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+            if len(unused) < len(statement.names):
+                new = without_names(new, unused)
         if disable and call and call.startswith("disable"):  # `from tensorflow import ...`
             new = _with_name(new, "disable_v2_behavior")
         if new != code:

@@ -97,6 +97,7 @@ class Flow:
     handovers: list[Handover] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    may_be_none: bool = False  # a branch has no config at all
 
     @property
     def place(self) -> ast.Call:

@@ -120,6 +120,8 @@ class HandedOn:
             self.problem(module, function.node, f"`{function.name}` is decorated")
             return False
         for node in ast.walk(function.node):
+            if isinstance(node, ast.Return) and (node.value is None or is_none(node.value)):
+                self.flow.may_be_none = True
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 self.problem(module, node, f"`{function.name}` is a generator")
                 return False

@@ -149,10 +149,18 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
                 edits.append(layout.replace([]))
             continue
         code = module.source.text[layout.start : layout.end]
-        for alias in unused:
-            text = rf"\b{re.escape(alias.name)}\b"
-            if alias.asname:
-                text += rf"\s+as\s+{alias.asname}\b"
-            code = re.sub(rf",\s*{text}|{text}\s*,\s*", "", code, count=1)
+        code = without_names(code, unused)
         edits.append(Edit(layout.start, layout.end, code))
     return edits
+
+
+def without_names(code: str, aliases: list[ast.alias]) -> str:
+    """An import statement's text without some of its names."""
+    for alias in aliases:
+        text = rf"\b{re.escape(alias.name)}\b"
+        if alias.asname:
+            text += rf"\s+as\s+{alias.asname}\b"
+        head, keyword, names = code.partition("import")
+        names = re.sub(rf",\s*{text}|{text}\s*,\s*", "", names, count=1)
+        code = head + keyword + names
+    return code

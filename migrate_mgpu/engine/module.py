@@ -73,6 +73,7 @@ class Module:
     writable: bool = True  # False: outside the given paths, only read
     imported: list[Module] = field(default_factory=list)
     needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
+    star_users: list[Module] = field(default_factory=list)  # that get TensorFlow by `import *`
 
     @property
     def package(self) -> str:

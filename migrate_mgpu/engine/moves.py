@@ -64,6 +64,11 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
         if setting.module is not flow.module:
             # Between two writes the helper would return None to a caller that fills it.
             found.append(Problem(setting.module, setting.statement, "it is filled in another file"))
+    if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
+        for setting in _of(flow, SOFT_PLACEMENT):
+            if known(setting) is not True:
+                reason = "TF1's eager code places softly whatever its config says"
+                found.append(Problem(setting.module, setting.statement, reason))
     found += _combinations(flow)
     found += _late_settings(flow)
     found += _layouts(flow)
@@ -78,6 +83,8 @@ def _combinations(flow: Flow) -> list[Problem]:
             reason = "TF1 combines device_count with visible GPUs"
             found.append(Problem(count.module, count.statement, reason))
     for growth in _of(flow, GROWTH):
+        if known(growth) is False:  # TF2's default: it is left out beside a limit
+            continue
         for limit in _of(flow, FRACTION):
             if _together(growth, limit) and not (
                 _unconditional(flow, limit) and bool(known(limit))
@@ -206,7 +213,7 @@ def build(
     """
     move = Move(flow)
     # A TF1 session does not place softly unless told to, TF2's eager code does.
-    states_default = native and not any(s.path == SOFT_PLACEMENT for s in flow.settings)
+    sets_default = native and any(sink.kind.name == "Session" for sink in flow.sinks)
     rules = field_rules()
     limits = _of(flow, FRACTION)
     early: list[str] = []
@@ -219,17 +226,21 @@ def build(
             key=lambda s: (s.value.lineno, s.value.col_offset),
         )
         groups: list[tuple[Setting | None, list[str]]] = []
-        if states_default:
-            states_default = False
+        if (
+            sets_default
+            and _starts_config(flow, members)
+            and not _sets_softness(flow, module, statement)
+        ):
             default = [f"{writer.tf}.config.set_soft_device_placement(False)"]
-            if hoist:
-                early += default
-            else:
+            if not hoist:
                 groups.append((None, default))
+            elif default[0] not in early:
+                early = default + early
         for setting in settings:
             rule = rules[setting.path]
             if setting.path == GROWTH and any(_together(setting, limit) for limit in limits):
-                move.overruled.append(setting)
+                if known(setting) is not False:
+                    move.overruled.append(setting)
                 continue
             lines = rule.apply(setting, writer)
             move.applied.append((setting, rule))
@@ -256,6 +267,26 @@ def build(
         move.edit(module, Layout(module.source, statement).insert_before(early))
     _fill_emptied(move, emptied)
     return move
+
+
+def _starts_config(flow: Flow, members: list[object]) -> bool:
+    """Whether a statement makes the config (or leaves it out)."""
+    return any(
+        (isinstance(m, Step) and (m.creation in flow.creations or not (m.creation or m.call)))
+        or (isinstance(m, (SinkCall, Handover)) and m.argument in flow.creations)
+        or (isinstance(m, Setting) and m.creation in flow.creations)
+        for m in members
+    )
+
+
+def _sets_softness(flow: Flow, module: Module, statement: ast.stmt) -> bool:
+    """Whether soft placement is set wherever this statement runs."""
+    names = module.names
+    block = names.block(statement)
+    return any(
+        s.module is module and (s.statement is statement or names.block(s.statement) is block)
+        for s in _of(flow, SOFT_PLACEMENT)
+    )
 
 
 def _carrier(

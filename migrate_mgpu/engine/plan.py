@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.flows import Flow, Problem
+from migrate_mgpu.engine.flows import Flow, Problem, Setting
 from migrate_mgpu.engine.imports import remove_imports, with_imports
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.moves import Move, build, check
+from migrate_mgpu.engine.moves import Move, build, check, spelling
 from migrate_mgpu.engine.notebook import Notebook
 from migrate_mgpu.engine.order import is_main_guard
 from migrate_mgpu.engine.project import Project
@@ -19,7 +19,7 @@ from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.rules import modules as rule_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.sessions import Gone, conflict, goes_away
-from migrate_mgpu.engine.sinks import sink_calls
+from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Layout
@@ -64,8 +64,10 @@ class _Planner:
         self.options = options
         self.graph = CallGraph(project)
         self.flows = find_flows(project, self.graph)
-        self.bridge = next(m for m in rule_modules() if m.RULE.name == "v1-behavior")
-        self.judge = Judge(self.flows, self.graph, self.bridge)
+        by_name = {module.RULE.name: module for module in rule_modules()}
+        self.bridge = by_name["v1-behavior"]
+        self.optimizers = by_name["keras-learning-rate"]
+        self.judge = Judge(self.flows, self.graph, self.bridge, self.optimizers)
         self.edits: dict[Module, list[Edit]] = {}
         self.results: dict[Module, f.FileResult] = {}
 
@@ -151,9 +153,14 @@ class _Planner:
         """
         for setting in flow.settings:
             names = setting.module.names
-            conditional = len(flow.creations) > 1 or any(
-                isinstance(parent, (ast.If, ast.Try)) and not is_main_guard(parent)
-                for parent in names.ancestors(setting.statement)
+            always = _conditions(flow, setting)
+            conditional = (
+                len(flow.creations) > 1
+                or flow.may_be_none
+                or any(
+                    isinstance(parent, (ast.If, ast.Try)) and parent not in always
+                    for parent in names.ancestors(setting.statement)
+                )
             )
             if conditional and not self.graph.runs_once(setting.module, setting.statement):
                 text = "it is set under a condition, in code that may run more than once"
@@ -277,14 +284,20 @@ class _Planner:
                 for one in goes_away(sink, self.graph) or ():
                     gone.add(one.statement)
                     self._drop(one)
+        done: set[Module] = set()
         for state in self.states:
             if state.kind == NATIVE:
                 self._native_extras(state, gone)
+                for module in state.program.modules:
+                    if module.writable and module not in done:
+                        done.add(module)
+                        self._learning_rates(module)
         entries = {id(state.program.entry) for state in self.states}
         for module in bridged:
-            edits = self.bridge.apply(module, id(module) in entries)
+            edits = self.bridge.apply(module, id(module) in entries, gone)
             if edits:
-                self.edits.setdefault(module, []).extend(edits)
+                # First, so that at one place `disable_v2_behavior()` precedes the calls.
+                self.edits[module] = [*edits, *self.edits.get(module, [])]
                 self._note_bridge(module)
         for module in list(self.edits):
             self.edits[module] += remove_imports(module, gone, self.edits[module])
@@ -297,6 +310,10 @@ class _Planner:
         if any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
             return
         lines = [gone.module.source.code(gone.call)] if gone.call else []
+        if gone.states_default:
+            tf = spelling(gone.module, gone.statement)
+            if tf is not None:
+                lines = [f"{tf}.config.set_soft_device_placement(False)"]
         comment = layout.trailing_comment
         if comment:
             lines = [f"{lines[0]}  {comment}"] if lines else [comment]
@@ -310,7 +327,15 @@ class _Planner:
                     for one in goes_away(sink, self.graph) or ():
                         if one.statement not in gone:
                             gone.add(one.statement)
-                            self._drop(one)
+                            self._drop(replace(one, states_default=_is_session(one, sink)))
+
+    def _learning_rates(self, module: Module) -> None:
+        rule = self.optimizers.RULE
+        if not self.options.rules.enabled(rule.code, rule.name):
+            return
+        for call, edits in self.optimizers.apply(module):
+            self.edits.setdefault(module, []).extend(edits)
+            self._finding(module, call, rule.code, f.APPLIED, rule.summary)
 
     # -- findings ---------------------------------------------------------
 
@@ -446,6 +471,21 @@ class _Planner:
         return found
 
 
+def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:
+    """The `if` and `try` statements that the session, or else the config, stands in as well.
+
+    Under those the setting is no more conditional than the session itself.
+    """
+    names = setting.module.names
+    scope = names.scope_at(setting.statement)
+    sinks = [s.call for s in flow.sinks if s.module is setting.module]
+    places = [call for call in sinks if names.scope_at(names.statement(call)) is scope]
+    places = places or [c for c in flow.creations if flow.module is setting.module]
+    found = [set(names.ancestors(place)) for place in places]
+    main = {node for node in names.ancestors(setting.statement) if is_main_guard(node)}
+    return main.union(set.intersection(*found) if found else set())
+
+
 def _column(module: Module, node: ast.AST) -> int:
     """1-based, in characters: ast counts UTF-8 bytes."""
     source = module.source
@@ -458,6 +498,14 @@ def _lines(*nodes: ast.AST) -> tuple[int, int]:
     first = min(getattr(node, "lineno", 1) for node in nodes)
     last = max(getattr(node, "end_lineno", 1) or 1 for node in nodes)
     return first, last
+
+
+def _is_session(gone: Gone, sink: SinkCall) -> bool:
+    """Whether a statement is the one that made a plain session for Keras.
+
+    Such a session does not place softly, which TF2's eager code does.
+    """
+    return sink.kind.name == "Session" and gone.statement is gone.module.names.statement(sink.call)
 
 
 def _already_switched(state: State) -> bool:

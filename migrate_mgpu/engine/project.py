@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.names import absolute
+from migrate_mgpu.engine.names import Binding, absolute
 from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
 from migrate_mgpu.engine.source import Source, SourceError, decode
 
@@ -66,6 +66,10 @@ class Project:
         self._load(files)
         for module in list(self.modules.values()):
             self._link(module)
+        starred = [m for m in self.modules.values() if "import *" in m.source.text]
+        for _ in range(3):  # `from ops import *` of a module that says `from utils import *`
+            for module in starred:
+                self._bind_stars(module)
 
     # -- loading ----------------------------------------------------------
 
@@ -144,6 +148,22 @@ class Project:
                             needed.setdefault(id(target), target)
         module.imported = list(found.values())
         module.needs = list(needed.values())
+
+    def _bind_stars(self, module: Module) -> None:
+        """`from ops import *`: what another module of the run defines is known here by its name."""
+        names = module.names
+        for node in names.star_imports:
+            if names.scope_at(node) is not names.module_scope:
+                continue
+            for target in self.resolve(module, names.absolute(node))[-1:]:
+                for name, bindings in list(target.names.module_scope.bindings.items()):
+                    if name.startswith("_") or name in names.module_scope.bindings:
+                        continue
+                    for binding in bindings:
+                        qualname = binding.qualname or f"{target.name}.{name}"
+                        names.module_scope.bind(name, Binding("import", node, qualname))
+                        if qualname == "tensorflow" and module not in target.star_users:
+                            target.star_users.append(module)
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""

@@ -29,11 +29,11 @@ def migrate(
     result = plan(project, Options(bridge=bridge, rules=rules))
     result.scanned = len(contents)
     if write:
-        _write(result, project)
+        write_files(result, project)
     return result
 
 
-def _write(result: RunResult, project: Project) -> None:
+def write_files(result: RunResult, project: Project) -> None:
     """Writes what changed; a file that cannot be written keeps its neighbours as they are.
 
     Files that import each other must fit together: when one of them fails, those

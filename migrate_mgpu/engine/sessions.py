@@ -104,6 +104,7 @@ class Gone:
     module: Module
     statement: ast.stmt
     call: ast.Call | None = None
+    states_default: bool = False  # TF1's soft placement, off, is written in its place
 
 
 def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:

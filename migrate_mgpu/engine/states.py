@@ -9,7 +9,7 @@ from types import ModuleType
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
-from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.module import Module, Obstacle, Use
 from migrate_mgpu.engine.project import Program
 from migrate_mgpu.engine.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.engine.sinks import sink_calls
@@ -68,11 +68,14 @@ class State:
 class Judge:
     """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
 
-    def __init__(self, flows: list[Flow], graph: CallGraph, bridge: ModuleType) -> None:
+    def __init__(
+        self, flows: list[Flow], graph: CallGraph, bridge: ModuleType, optimizers: ModuleType
+    ) -> None:
         self.flows = flows
         self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
+        self._optimizer_obstacles: Callable[[Module], list[Obstacle]] = optimizers.obstacles
         self._swaps: Callable[[Module], bool] = bridge.swaps
 
     def state(self, program: Program) -> State | None:
@@ -153,6 +156,9 @@ class Judge:
             for node, name in gone_keras_names(module)
             if not _inside(module, node, gone) and not _binds_only_removed(module, node, gone)
         ]
+        for module in state.program.needed:
+            for obstacle in self._optimizer_obstacles(module):
+                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
         for module, use in left[:3]:
             state.refuse(
                 Reason(
@@ -259,6 +265,12 @@ def gone_keras_names(module: Module) -> list[tuple[ast.AST, str]]:
         for name in spelled:
             if name.startswith("keras.") and _keras_status(name) in ("gone", "unknown"):
                 found.append((statement, name))
+    for attributes in module.names.attributes.values():  # K.get_session()
+        for node in attributes:
+            name = module.names.qualname(node) or ""
+            if name.startswith("keras.") and table().status(name) in ("gone", "legacy_keras"):
+                if not module.is_guarded(node):
+                    found.append((node, name))
     return found
 
 

@@ -182,6 +182,7 @@ class _Tracker(HandedOn):
         if binding.kind == "assign" and value is not None:
             if is_none(value):
                 if not path:
+                    self.flow.may_be_none = True
                     self.flow.steps.append(Step(module, statement))
                     return
             elif isinstance(value, ast.Call):

@@ -113,12 +113,12 @@ def _plan_and_write(
     from migrate_mgpu.engine.selection import Selection
 
     progress.doing, progress.total = "migrating", None
-    return migrate(
-        contents,
-        bridge=options.bridge,
-        write=options.writes,
-        rules=Selection(options.select, options.ignore),
-    )
+    rules = Selection(options.select, options.ignore)
+    if options.jobs > 1:
+        from migrate_mgpu import parallel
+
+        return parallel.migrate(contents, options.bridge, options.writes, rules, options.jobs)
+    return migrate(contents, options.bridge, options.writes, rules)
 
 
 def _report(
@@ -129,6 +129,8 @@ def _report(
     stdout: TextIO,
     stderr: TextIO,
 ) -> int:
+    from pathlib import Path
+
     from migrate_mgpu import requirements, settings
     from migrate_mgpu.engine import findings
     from migrate_mgpu.output.report import Report, failure
@@ -136,6 +138,8 @@ def _report(
     if result is None:
         sites = {findings.APPLIED: 0, findings.KEPT: 0, findings.REFUSED: 0}
         result = findings.RunResult([], [], sites, len(contents))
+    place = {Path(path): number for number, (path, _) in enumerate(contents)}
+    result.programs.sort(key=lambda program: place[program.entry])
     result.files += [failure(u.path, f"cannot be read: {u.reason}") for u in unread]
     given = [options.stdin_filename] if options.stdin else options.paths
     requirements.add(result, given)

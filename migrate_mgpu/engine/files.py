@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # What is taken from a folder. A file that is named explicitly is taken as Python
 # whatever its name ends with.
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 
 # Folders that hold other people's code or nothing to migrate; hidden ones are
 # left out anyway.
@@ -144,6 +144,9 @@ class _Patterns:
         self._files = files
 
     def add(self, folder: str, lines: Sequence[str]) -> None:
+        self._add(folder, [_as_bytes(line) for line in lines])
+
+    def _add(self, folder: str, lines: Sequence[str]) -> None:
         from migrate_mgpu.engine.gitignore import Ignored
 
         self._files = ((folder.rstrip(os.sep) + os.sep, Ignored(lines)), *self._files)
@@ -154,19 +157,20 @@ class _Patterns:
         try:
             if not stat.S_ISREG(os.stat(name).st_mode):
                 return self
-            with open(name, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as stream:
-                lines = stream.read().split("\n")
+            with open(name, "rb") as stream:
+                data = stream.read()
         except OSError:
             return self  # as git does
         inner = _Patterns(self._files)
-        inner.add(folder, lines)
+        text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+        inner._add(folder, text.split("\n"))
         return inner
 
     def __call__(self, full: str, folder: bool) -> bool:
         """Whether an entry is left out, for itself; nobody asks below a folder that is."""
         for start, ignored in self._files:
             if full.startswith(start):
-                path = full[len(start) :]
+                path = _as_bytes(full[len(start) :])
                 answer = ignored(path if os.sep == "/" else path.replace(os.sep, "/"), folder)
                 if answer is not None:
                     return answer
@@ -178,3 +182,8 @@ class _Patterns:
             return False
         outer = os.path.dirname(full)
         return self(full, folder) or (outer != full and self.with_parents(outer, True))
+
+
+def _as_bytes(text: str) -> str:
+    """One character for each byte of a name: to git, `?` is a byte."""
+    return text if text.isascii() else os.fsencode(text).decode("latin-1")

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Ignored:
-    """The patterns of one file; paths are relative to its folder and use ``/``."""
+    """The patterns of one file; paths are relative to its folder and use ``/``.
+
+    A character of both stands for a byte: names are bytes to git.
+    """
 
     def __init__(self, lines: Iterable[str]) -> None:
         rules = [rule for line in lines if (rule := _rule(line)) is not None]
@@ -80,20 +83,24 @@ def _expression(pattern: str) -> re.Pattern[str] | None:
 
     pieces: list[str] = []
     i, end = 0, len(pattern)
+    literal = min(pattern.find(wildcard) % (end + 1) for wildcard in "*?[\\")
     while i < end:
         character = pattern[i]
         if character == "*":
             stars = i
             while i < end and pattern[i] == "*":
                 i += 1
-            alone = (stars == 0 or pattern[stars - 1] == "/") and (i == end or pattern[i] == "/")
+            # git compares the text before the first wildcard by itself, so that
+            # a `**` directly after it counts as one at the start.
+            starts = stars == literal or pattern[stars - 1] == "/"
+            alone = starts and (i == end or pattern.startswith(("/", "\\/"), i))
             if i - stars < 2 or not alone:
                 pieces.append("[^/]*")
-            elif i == end:
-                pieces.append(".+" if stars else ".*")
-            else:
+            elif pattern.startswith("/", i):
                 pieces.append("(?:.*/)?")
                 i += 1
+            else:
+                pieces.append(".*")
         elif character == "?":
             pieces.append("[^/]")
             i += 1

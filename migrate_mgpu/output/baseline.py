@@ -90,7 +90,8 @@ def write(report: Report, name: str) -> None:
 
 def _key(finding: f.Finding, lines: list[str], name: str) -> Key:
     path = os.path.relpath(finding.path, Path(name).parent)
-    text = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
+    known = finding.cell is None and 0 < finding.line <= len(lines)  # a cell's lines are not
+    text = lines[finding.line - 1].strip() if known else ""
     return Key(Path(path).as_posix(), finding.code, _PLACE.sub("N", finding.message), text)
 
 

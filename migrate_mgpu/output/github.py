@@ -25,10 +25,13 @@ def render(report: Report) -> str:
             state = report.state(file, finding)
             kind = "warning" if state == AVAILABLE or severity(finding) == WARNING else "notice"
             advice = f" ({finding.advice})" if finding.advice else ""
+            position, cell = f",line={finding.line},col={finding.column}", ""
+            if finding.cell is not None:  # GitHub counts the lines of the notebook's JSON
+                position, cell = "", f"cell {finding.cell}, line {finding.line}: "
             lines.append(
-                f"::{kind} file={_property(str(finding.path))},line={finding.line},"
-                f"col={finding.column},title={_property(finding.code)}::"
-                f"{_message(f'{state}: {finding.message}{advice}')}\n"
+                f"::{kind} file={_property(str(finding.path))}{position},"
+                f"title={_property(finding.code)}::"
+                f"{_message(f'{cell}{state}: {finding.message}{advice}')}\n"
             )
     return "".join(lines) + summary(report)
 

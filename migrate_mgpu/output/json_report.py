@@ -63,6 +63,7 @@ def _finding(report: Report, file: f.FileResult, finding: f.Finding) -> dict[str
     entry = by_code().get(finding.code)
     return {
         "path": str(finding.path),
+        "cell": finding.cell,
         "line": finding.line,
         "column": finding.column,
         "code": finding.code,

@@ -59,14 +59,16 @@ def _result(report: Report, file: f.FileResult, finding: f.Finding) -> dict[str,
     state = report.state(file, finding)
     # Something that can still be rewritten is worth a warning to who only checks.
     level = "warning" if state == AVAILABLE else severity(finding)
-    found: dict[str, Any] = {
+    cell = f"cell {finding.cell}, line {finding.line}: " if finding.cell is not None else ""
+    # A notebook's lines are those of its JSON, which nobody reads.
+    line = finding.line if finding.cell is None else 0
+    return {
         "ruleId": finding.code,
         "level": level,
-        "message": {"text": f"{state}: {finding.message}{advice}"},
-        "locations": [_location(finding.path, finding.line, finding.column)],
+        "message": {"text": f"{cell}{state}: {finding.message}{advice}"},
+        "locations": [_location(finding.path, line, finding.column)],
         "properties": {"state": state},
     }
-    return found
 
 
 def _failure(file: f.FileResult) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def _findings(report: Report, paint: Paint) -> str:
                 continue
             state = report.state(file, finding)
             advice = f" ({finding.advice})" if finding.advice else ""
-            place = paint(f"{finding.path}:{finding.line}:{finding.column}:", "bold")
+            cell = f"cell {finding.cell}:" if finding.cell is not None else ""
+            place = paint(f"{finding.path}:{cell}{finding.line}:{finding.column}:", "bold")
             lines.append(
                 f"{place} {finding.code} {paint(state, _STYLES[state])}: "
                 f"{finding.message}{advice}\n"
@@ -65,7 +66,7 @@ def _programs(report: Report, paint: Paint) -> str:
     for program in sorted(programs, key=lambda p: (-len(p.reasons), str(p.entry))):
         groups.setdefault((program.state, program.runs_on, program.next), []).append(program)
     counts = Counter(program.state for program in programs)
-    total = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    total = "; ".join(f"{count} {state}" for state, count in sorted(counts.items()))
     lines = ["", paint(f"Programs: {total}", "bold")]
     width = max(len(str(program.entry)) for program in programs)
     for (state, runs_on, following), members in sorted(

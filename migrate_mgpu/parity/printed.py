@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 
 from migrate_mgpu.parity.configuration import Difference
 
@@ -24,6 +25,8 @@ _DIAGNOSTIC = re.compile(
     r"Device mapping:( no known devices\.)?"
     rf"|{_DEVICE} -> .*"  # the mapping's entries
     rf"|\S+: \(\w+\): ?{_DEVICE}"  # a placement
+    r"|Epoch \d+/\d+"  # Keras' progress bar, whose form is each Keras' own
+    r"|.*\d+/(\d+|Unknown) (\[[=>.]*\]|\S*━\S*).*"
 )
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\w*\(([^()]*)\)")
 _NUMBER = re.compile(
@@ -42,20 +45,43 @@ def lines(text: str) -> list[str]:
     return kept
 
 
+# Lines and numbers in them that differ between two runs of one program: times, rates.
+Noise = frozenset[tuple[int, int]]
+
+
+def noise(one: str, other: str) -> Noise | None:
+    """The numbers (line, place) that differ between two runs of the reference; None when
+    more than numbers differ."""
+    first, second = lines(one), lines(other)
+    if len(first) != len(second):
+        return None
+    found = set()
+    for number, (a, b) in enumerate(zip(first, second)):
+        if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
+            return None
+        for place, (left, right) in enumerate(zip(_NUMBER.findall(a), _NUMBER.findall(b))):
+            if left != right:
+                found.add((number, place))
+    return frozenset(found)
+
+
 def compare(
     reference: str,
     target: str,
     relative: float = RELATIVE_TOLERANCE,
     absolute: float = ABSOLUTE_TOLERANCE,
+    noise: Noise | None = None,
 ) -> list[Difference]:
     """The first line that differs, as a ``printed`` difference; empty when none does.
 
-    Whole numbers must be equal, others within ``absolute + relative * |reference|``.
+    A number that was printed with few digits may differ by one in the last of them: both
+    sides may have been rounded apart. Numbers in ``noise`` are not compared. Whole numbers must be equal, others within ``absolute + relative * |reference|``.
     A NaN equals nothing, itself included: a result that is none is not a match.
     """
     before, after = lines(reference), lines(target)
     for number, (one, other) in enumerate(zip(before, after), start=1):
-        if not _same(one, other, relative, absolute):
+        ignored = {place for line, place in noise or () if line == number - 1}
+        if not _same(one, other, relative, absolute, ignored):
             return [Difference("printed", one, other, f"line {number}")]
     if len(before) != len(after):
         at = min(len(before), len(after))
@@ -65,16 +91,34 @@ def compare(
     return []
 
 
-def _same(one: str, other: str, relative: float, absolute: float) -> bool:
+def _same(
+    one: str, other: str, relative: float, absolute: float, ignored: Collection[int] = ()
+) -> bool:
     if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
         return False
-    for left, right in zip(_NUMBER.findall(one), _NUMBER.findall(other)):
+    for place, (left, right) in enumerate(zip(_NUMBER.findall(one), _NUMBER.findall(other))):
+        if place in ignored:
+            continue
         if left.lstrip("+-").isdigit() and right.lstrip("+-").isdigit():
             if int(left) != int(right):
                 return False
-        elif not _close(float(left), float(right), relative, absolute):
+        elif not _close(
+            float(left), float(right), relative, max(absolute, _last_digit(left, right, relative))
+        ):
             return False
     return True
+
+
+def _last_digit(left: str, right: str, relative: float) -> float:
+    """One unit of the last printed digit, where that is coarser than the tolerance.
+
+    Not for numbers with six digits or more: those show a difference that rounding hides.
+    """
+    digits = re.sub(r"[eE].*|\D", "", left).lstrip("0")
+    both_fixed = "." in left and "." in right and not re.search(r"[eE]", left + right)
+    if not both_fixed or len(digits) >= 6:
+        return 0.0
+    return 1.01 * 10.0 ** -len(left.partition(".")[2])
 
 
 def _close(left: float, right: float, relative: float, absolute: float) -> bool:

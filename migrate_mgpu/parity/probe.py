@@ -97,13 +97,20 @@ class Trace:
         }
         self.recorder: Any = None  # of the training, with --watch
         self.more_patches: dict[str, Any] = {}
+        self.isolation: Any = None
         self._process = os.getpid()
+        self._open = open  # a program's writes may be kept inside its copy
+        self._replace = os.replace
 
     def watch(self, options: dict[str, Any]) -> None:
         """Record the training too."""
         found = _sibling("watch").patches(_sibling, self.path, options)
         self.recorder, self.more_patches = found
         self.recorder.save_trace = self.save
+        if options.get("isolate"):
+            isolation = _sibling("isolate").Isolation(options["isolate"], self.recorder)
+            self.more_patches = _both(self.more_patches, isolation.patches())
+            self.isolation = isolation
 
     def record(self, proto: Any, **more: Any) -> dict[str, Any]:
         """One configuration: the proto as a dict of its set fields, and its circumstances."""
@@ -122,9 +129,24 @@ class Trace:
         if self.recorder is not None:
             self.data["training"] = self.recorder.save()
         temporary = self.path + ".part"
-        with open(temporary, "w", encoding="utf-8") as stream:
+        with self._open(temporary, "w", encoding="utf-8") as stream:
             json.dump(self.data, stream, indent=1, sort_keys=True, default=str)
-        os.replace(temporary, self.path)
+        self._replace(temporary, self.path)
+
+
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both patches where both have one."""
+
+    def chain(first: Any, second: Any) -> Any:
+        def patch(module: Any) -> None:
+            first(module)
+            second(module)
+
+        return patch
+
+    joined = {**one, **other}
+    joined.update({key: chain(one[key], other[key]) for key in one if key in other})
+    return joined
 
 
 def _versions() -> dict[str, str]:
@@ -322,6 +344,9 @@ def run(trace: Trace, program: str, argv: list[str]) -> int:
     """Execute the program; returns its exit status. The trace is saved."""
     _line_buffer_output()
     install(trace)
+    if trace.isolation is not None:
+        trace.isolation.patch_python()
+    _save_before_os_exit(trace)
     sys.argv = [program, *argv]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     status = 0
@@ -352,6 +377,18 @@ def _end(trace: Trace, status: int) -> int:
         trace.recorder.finish()
     trace.save()
     return status
+
+
+def _save_before_os_exit(trace: Trace) -> None:
+    leave = os._exit
+
+    @functools.wraps(leave)
+    def _exit(status: int) -> None:
+        if trace.recorder is not None:
+            trace.save()
+        leave(status)
+
+    os._exit = _exit  # type: ignore[assignment]
 
 
 def _record_context_at_exit(trace: Trace) -> None:

@@ -58,6 +58,7 @@ class Recorder:
 
     def __init__(self, path: str, options: dict[str, Any], matching: Any) -> None:
         self.path = path
+        self._open, self._replace = open, os.replace  # as before the program is isolated
         self.options = options
         self.steps_wanted: Optional[int] = options.get("steps")
         self.lock = threading.RLock()
@@ -179,9 +180,9 @@ class Recorder:
         with self.lock:
             text = json.dumps(self.variables).encode("utf-8")
             arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
-            with open(path + ".part", "wb") as stream:
+            with self._open(path + ".part", "wb") as stream:
                 numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)
-            os.replace(path + ".part", path)
+            self._replace(path + ".part", path)
 
     # Results --------------------------------------------------------------------------------
 
@@ -230,9 +231,9 @@ class Recorder:
 
         with self.lock:
             if self.arrays:
-                with open(self.path + ".npz.part", "wb") as stream:
+                with self._open(self.path + ".npz.part", "wb") as stream:
                     numpy.savez(stream, **self.arrays)
-                os.replace(self.path + ".npz.part", self.path + ".npz")
+                self._replace(self.path + ".npz.part", self.path + ".npz")
             return {
                 "declared": self.declared,
                 "stopped": self.stopped,

@@ -1,0 +1,59 @@
+"""Results under numbers, so that they can be shown and compared later.
+
+Each lies in ``<user data>/migrate-mgpu/parity/NNNN`` (or ``$MIGRATE_MGPU_TRACES/NNNN``):
+``result.json`` and, for each number of devices, a folder with the traces of both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+class NoSuchRecord(Exception):
+    """There is no record of this number."""
+
+
+def folder() -> Path:
+    """Where records lie."""
+    chosen = os.environ.get("MIGRATE_MGPU_TRACES")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("migrate-mgpu")) / "parity"
+
+
+def new() -> Path:
+    """A new folder with the next number; safe while other processes do the same."""
+    place = folder()
+    place.mkdir(parents=True, exist_ok=True)
+    number = max((int(p.name) for p in place.iterdir() if p.name.isdigit()), default=0) + 1
+    while True:
+        try:
+            (place / f"{number:04}").mkdir()
+            return place / f"{number:04}"
+        except FileExistsError:
+            number += 1
+
+
+def find(number: str) -> Path:
+    """The folder of a record.
+
+    Raises:
+      NoSuchRecord: there is none.
+    """
+    if number.isdigit() and (folder() / f"{int(number):04}" / "result.json").is_file():
+        return folder() / f"{int(number):04}"
+    raise NoSuchRecord(f"no record {number} in {folder()}")
+
+
+def write(place: Path, result: dict[str, Any]) -> None:
+    (place / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def read(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / "result.json").read_text(encoding="utf-8"))
+    return found

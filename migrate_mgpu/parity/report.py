@@ -1,0 +1,87 @@
+"""A result as a table for the terminal, written from its JSON form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+MOST_OUTPUTS = 8  # of a broken rung; --json has them all
+_MARKS = {"equal": "=", "differs": "X", "not compared": "-"}
+
+
+def write(result: Mapping[str, Any], stdout: TextIO) -> None:
+    """The ladder for each number of devices, the verdicts, and how to repeat it."""
+    print(f"{result['before']} -> {result['after']}", file=stdout)
+    for one in result["results"]:
+        _one(one, stdout)
+    print(file=stdout)
+    for one in result["results"]:
+        reason = f": {one['reason']}" if one["reason"] else ""
+        print(f"{_devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
+    if result["record"] is not None:
+        print(f"record {result['record']}; to repeat: {result['command']}", file=stdout)
+
+
+def _devices(one: Mapping[str, Any]) -> str:
+    return f"{one['devices']} device{'s' * (one['devices'] != 1)}"
+
+
+def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
+    print(f"\n{_devices(one)}, logical CPUs in the place of GPUs", file=stdout)
+    for side in ("reference", "target"):
+        about = one[side]
+        versions = ", ".join(f"{n} {v}" for n, v in about["versions"].items())
+        steps = "+".join(map(str, about["steps"])) or "0"
+        stands_in = ", recorded: it stands in for a runtime that is not here" * about["recorded"]
+        print(
+            f"  {side:<9} {about['program']} on {about['runtime']} ({versions}{stands_in}), "
+            f"{steps} steps, {about['seconds']:.1f} s, {about['ended']}",
+            file=stdout,
+        )
+        for note in about["notes"]:
+            print(f"            {note}", file=stdout)
+    pins = {**one["reference"]["pins"], **one["target"]["pins"]}
+    print("  made comparable: " + "; ".join(f"{n}: {v}" for n, v in pins.items()), file=stdout)
+    for rung in one["rungs"]:
+        _rung(rung, stdout)
+
+
+def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
+    outputs = rung["outputs"]
+    worst = max((o["largest_relative"] or 0.0 for o in outputs), default=0.0)
+    text = rung["reason"]
+    if rung["status"] == "equal":
+        text = f"largest relative difference {worst:.1e}" if worst else ""
+    elif rung["status"] == "not compared" and not text:
+        text = "; ".join(f"{o['name']}: {o['detail']}" for o in outputs)
+    mark = _MARKS[rung["status"]]
+    print(f"  {mark} {rung['rung']} {rung['name']:<29} {rung['status']:<13} {text}", file=stdout)
+    if rung["status"] != "differs":
+        return
+    broken = [o for o in outputs if o["status"] == "differs"]
+    for output in broken[:MOST_OUTPUTS]:
+        print(f"      {output['name']}: {output['detail']}{_numbers(output)}", file=stdout)
+    if len(broken) > MOST_OUTPUTS:
+        print(f"      and {len(broken) - MOST_OUTPUTS} more: --json has them all", file=stdout)
+
+
+def _numbers(output: Mapping[str, Any]) -> str:
+    if output["largest_absolute"] is None:
+        return ""
+    parts = [f"largest difference {output['largest_absolute']:.3g}"]
+    if output["largest_relative"] is not None:
+        parts.append(f"relative {output['largest_relative']:.3g}")
+    if output["needed"] is not None:
+        parts.append(f"--rtol '{output['name']}={output['needed'] * 1.01:.2g}' would pass")
+    return f" ({', '.join(parts)})"
+
+
+def write_list(folder: Path, stdout: TextIO) -> None:
+    """All records, a line each."""
+    for place in sorted(folder.glob("[0-9]*")) if folder.is_dir() else []:
+        if (place / "result.json").is_file():
+            result = json.loads((place / "result.json").read_text(encoding="utf-8"))
+            verdicts = ", ".join(f"{_devices(o)} {o['verdict']}" for o in result["results"])
+            print(f"{int(place.name):>5} {result['before']} -> {result['after']}: {verdicts}", file=stdout)

@@ -1,0 +1,216 @@
+"""Run both programs of a comparison, each in a copy of its folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate_mgpu.parity import launch
+from migrate_mgpu.parity.supervise import Limits, Process, run_all
+from migrate_mgpu.runtimes import Runtime
+
+_HERE = Path(__file__).parent
+_NOT_COPIED = shutil.ignore_patterns(
+    ".git", "__pycache__", ".venv", "venv", "node_modules", ".mypy_cache", ".ruff_cache"
+)
+LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
+
+
+@dataclass(frozen=True)
+class Options:
+    """How both programs are run."""
+
+    argv: tuple[str, ...] = ()
+    steps: int | None = None
+    dropout: str = "mask"
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class Side:
+    """What came of one program.
+
+    Attributes:
+      trace: the probe's, or None when it saw nothing; arrays lie in ``arrays``.
+      ended: how the process ended, see ``supervise``.
+    """
+
+    program: str
+    runtime: str
+    trace: dict[str, Any] | None
+    arrays: Path | None
+    stdout: str
+    stderr: str
+    ended: str
+    status: int | None
+    seconds: float
+    recorded: bool = False
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        return (self.trace or {}).get("training") or {}
+
+    @property
+    def failure(self) -> str | None:
+        """Why the program did not come to its end, or None."""
+        trace = self.trace or {}
+        if self.training.get("stopped"):
+            return None
+        exception = trace.get("exception")
+        if exception:
+            return f"{exception['type']}: {exception['message'][:300]}"
+        if self.ended != "exit 0":
+            return self.ended
+        if self.trace is None or trace.get("status") is None:
+            return f"{self.ended}, without coming to its end (os._exit?)"
+        return None
+
+
+def run_pair(
+    reference: tuple[Runtime, Path],
+    target: tuple[Runtime, Path],
+    devices: int,
+    options: Options,
+    folder: Path,
+) -> tuple[Side, Side]:
+    """Run both at once; the target waits for the reference's initial variables.
+
+    Traces, arrays and outputs are left in ``folder`` as ``reference.*`` and ``target.*``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    initial = folder / "initial.npz"
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as name:
+        work = Path(name)
+
+        def ended(_: Process) -> None:
+            if not initial.exists():  # the target must not wait for ever
+                initial.with_name("initial.npz.none").touch()
+
+        first = _process("reference", *reference, devices, options, folder, work, initial)
+        first.on_end = ended
+        second = _process("target", *target, devices, options, folder, work, initial)
+        run_all([first, second])
+    return (
+        collect(folder, "reference", reference[1].name, reference[0].name, first),
+        collect(folder, "target", target[1].name, target[0].name, second),
+    )
+
+
+def run_one(
+    runtime: Runtime,
+    program: Path,
+    devices: int,
+    options: Options,
+    folder: Path,
+    name: str = "reference",
+    initial: Path | None = None,
+) -> Side:
+    """Run one program, with initial values that lie at ``initial``, or to record them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as work:
+        place = initial or folder / "initial.npz"
+        process = _process(name, runtime, program, devices, options, folder, Path(work), place)
+        run_all([process])
+    return collect(folder, name, program.name, runtime.name, process)
+
+
+def _process(
+    side: str,
+    runtime: Runtime,
+    program: Path,
+    devices: int,
+    options: Options,
+    folder: Path,
+    work: Path,
+    initial: Path,
+) -> Process:
+    copy = (work / side).resolve() / program.resolve().parent.name
+    copy_folder(program.resolve().parent, copy)
+    (copy / ".tmp").mkdir()
+    out = folder / f"{side}.json"
+    watch = folder / f"{side}.options.json"
+    chosen: dict[str, Any] = {
+        "steps": options.steps,
+        "dropout": options.dropout,
+        "isolate": str(copy),
+    }
+    chosen["initial" if side == "target" else "publish"] = str(initial)
+    watch.write_text(json.dumps(chosen), encoding="utf-8")
+    command = [str(runtime.python), str(_HERE / "probe.py"), "--out", str(out)]
+    command += ["--watch", str(watch), "--gpus", str(devices), "--map-gpus"]
+    command += [str(copy / program.name)]
+    command += [text.replace("{devices}", str(devices)) for text in options.argv]
+    return Process(
+        command,
+        copy,
+        launch.environment({"TMPDIR": str(copy / ".tmp"), "PYTHONDONTWRITEBYTECODE": "1"}),
+        folder / f"{side}.stdout",
+        folder / f"{side}.stderr",
+        options.limits,
+    )
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a program's folder, without what is no part of a program."""
+
+    def copy_or_link(one: str, other: str) -> str:
+        if Path(one).stat().st_size > LINKED_ABOVE:
+            Path(other).symlink_to(one)
+            return other
+        return str(shutil.copy2(one, other))
+
+    shutil.copytree(
+        source, target, ignore=_NOT_COPIED, copy_function=copy_or_link, ignore_dangling_symlinks=True
+    )
+
+
+def collect(
+    folder: Path, side: str, program: str, runtime: str, process: Process | None = None
+) -> Side:
+    """A side from what it left in the folder; without the process, from an earlier run."""
+
+    def text(name: str) -> str:
+        path = folder / name
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    raw = text(f"{side}.json")
+    trace = json.loads(raw) if raw else None
+    arrays = folder / f"{side}.json.npz"
+    ended = process.ended if process and process.ended else "exit 0"
+    return Side(
+        program,
+        runtime,
+        trace,
+        arrays if arrays.exists() else None,
+        text(f"{side}.stdout"),
+        text(f"{side}.stderr"),
+        ended,
+        process.status if process else 0,
+        process.seconds if process else 0.0,
+    )
+
+
+def summary(side: Side) -> dict[str, Any]:
+    """What a result says about a side."""
+    trace = side.trace or {}
+    training = side.training
+    return {
+        "program": side.program,
+        "runtime": side.runtime,
+        "versions": trace.get("versions", {}),
+        "ended": side.failure or side.ended,
+        "seconds": round(side.seconds, 3),
+        "recorded": side.recorded,
+        "steps": [_steps(series) for series in training.get("series", [])],
+        "pins": training.get("pins", {}),
+        "notes": training.get("notes", []),
+    }
+
+
+def _steps(series: Mapping[str, Sequence[Sequence[float]]]) -> int:
+    return min((len(losses) for losses in series["losses"]), default=0)

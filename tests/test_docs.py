@@ -274,17 +274,19 @@ def test_semantics(
 # -- the generated page --------------------------------------------------------
 
 
-def generator() -> object:
-    spec = importlib.util.spec_from_file_location("generate_rules", ROOT / "docs/generate_rules.py")
+def generator(name: str) -> object:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_rules_page_is_fresh() -> None:
-    made = generator().page()  # type: ignore[attr-defined]
-    assert RULES.read_text(encoding="utf-8") == made, "run: python docs/generate_rules.py"
+@pytest.mark.parametrize("name", ["rules", "fields"])
+def test_generated_page_is_fresh(name: str) -> None:
+    made = generator(f"generate_{name}").page()  # type: ignore[attr-defined]
+    page = ROOT / f"docs/{name}.md"
+    assert page.read_text(encoding="utf-8") == made, f"run: python docs/generate_{name}.py"
 
 
 def rewrite() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 from migrate_mgpu.engine.findings import FileResult, RunResult
@@ -25,8 +26,14 @@ def migrate(
     returns a config is fine for a caller that still passes it on (``None``),
     so a run that is cut short leaves a project that works.
     """
-    project = Project([(Path(path), data) for path, data in contents])
-    result = plan(project, Options(bridge=bridge, rules=rules))
+    collecting = gc.isenabled()
+    gc.disable()  # syntax trees are all alive until the end: a third of the time saved
+    try:
+        project = Project([(Path(path), data) for path, data in contents])
+        result = plan(project, Options(bridge=bridge, rules=rules))
+    finally:
+        if collecting:
+            gc.enable()
     result.scanned = len(contents)
     if write:
         write_files(result, project)

@@ -17,7 +17,6 @@ Runs in the interpreter under test: Python 3.7, standard library only.
 """
 
 # Plain strings for paths: pathlib's resolve() would follow links.
-# ruff: noqa: PTH100, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 

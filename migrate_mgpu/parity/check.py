@@ -108,7 +108,9 @@ def judge(
     if all(rung.status == ladder.NOT_COMPARED for rung in rungs[1:]) and (
         rungs[0].status == ladder.NOT_COMPARED
     ):
-        return Judged(devices, NOT_COMPARED, "there was nothing to compare", rungs, reference, target)
+        return Judged(
+            devices, NOT_COMPARED, "there was nothing to compare", rungs, reference, target
+        )
     return Judged(devices, EQUIVALENT, "", rungs, reference, target)
 
 

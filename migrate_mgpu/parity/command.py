@@ -114,9 +114,7 @@ def _tolerances(options: argparse.Namespace) -> Any:
     return Tolerances(rtol, atol or 0.0, named_rtol, named_atol)
 
 
-def _run(
-    arguments: list[str], stdout: TextIO, stderr: TextIO, migrate: Migrate | None
-) -> int:
+def _run(arguments: list[str], stdout: TextIO, stderr: TextIO, migrate: Migrate | None) -> int:
     own, program_argv = arguments, []
     if "--" in arguments:
         at = arguments.index("--")

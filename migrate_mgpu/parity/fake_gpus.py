@@ -203,7 +203,9 @@ def map_strategy(module: Any) -> None:
     original = extended.__init__
 
     @functools.wraps(original)
-    def __init__(self: Any, strategy: Any, devices: Any = None, cross_device_ops: Any = None) -> None:
+    def __init__(
+        self: Any, strategy: Any, devices: Any = None, cross_device_ops: Any = None
+    ) -> None:
         if type(cross_device_ops).__name__ in ("NcclAllReduce", "HierarchicalCopyAllReduce"):
             cross_device_ops = module.cross_device_ops_lib.ReductionToOneDevice()
         if devices is None:

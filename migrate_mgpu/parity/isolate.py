@@ -9,7 +9,6 @@ Runs in the interpreter under test: Python 3.7, standard library only.
 """
 
 # Plain strings for paths, as programs give them.
-# ruff: noqa: PTH100, PTH101, PTH103, PTH110, PTH111, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -63,8 +62,8 @@ class Isolation:
             writes = any(letter in mode for letter in "wax+")
             return original(self.map(file) if writes else self.seen(file), mode, *args, **options)
 
-        builtins.open = opened  # type: ignore[assignment]
-        io.open = opened  # type: ignore[assignment]
+        builtins.open = opened
+        io.open = opened
         for owner, names in (
             (os, ("makedirs", "mkdir", "remove", "unlink", "rmdir", "removedirs")),
             (shutil, ("rmtree",)),

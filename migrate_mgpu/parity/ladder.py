@@ -44,6 +44,10 @@ ESTIMATORS_OWN = {
     "prediction/mean",
     "recall",
 }
+# Device settings that TensorFlow makes by itself.
+ACCEPTED = {
+    "isolate_session_state": "a MirroredStrategy sets it on its sessions; TF2 has no sessions",
+}
 _SAME_METRIC = {"acc": "accuracy", "mae": "mean_absolute_error", "mse": "mean_squared_error"}
 
 
@@ -109,14 +113,16 @@ def compare(
       noise: what differs between two runs of the reference's printed lines.
     """
     rungs = [Rung(number) for number in range(1, 10)]
-    rungs[0].outputs = _configurations(reference, target, accept or {})
+    rungs[0].outputs = _configurations(reference, target, {**ACCEPTED, **(accept or {})})
     one, other = reference.training, target.training
     if not one.get("declared") and not other.get("declared"):
         for rung in rungs[1:8]:
             rung.reason = "neither program trains"
     else:
         _training(rungs, reference, target, allowed)
-    if one.get("stopped") or other.get("stopped"):
+    if reference.failure or target.failure:
+        rungs[8].reason = "a program did not come to its end"
+    elif one.get("stopped") or other.get("stopped"):
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
         rungs[8].outputs = [
@@ -132,14 +138,19 @@ def compare(
 def _configurations(reference: Side, target: Side, accept: Mapping[str, str]) -> list[Output]:
     if reference.trace is None or target.trace is None:
         return [Output("configuration", DIFFERS, detail="a side left no trace")]
-    if not any(configuration.effective(side.trace) for side in (reference, target) if side.trace):
-        return [Output("configuration", NOT_COMPARED, detail="neither program uses TensorFlow")]
+    if not _runs(reference.trace) and not _runs(target.trace):
+        return [Output("configuration", NOT_COMPARED, detail="neither program runs TensorFlow")]
     found = configuration.compare(reference.trace, target.trace, accept)
     if not found:
         return [Output("configuration", EQUAL)]
     return [
         Output(d.name, EQUAL if d.accepted is not None else DIFFERS, detail=str(d)) for d in found
     ]
+
+
+def _runs(trace: Mapping[str, Any]) -> bool:
+    """Whether TensorFlow has executed anything."""
+    return bool(trace["sessions"] or trace["servers"] or trace["context"]["initialised"])
 
 
 # 2 to 8 -----------------------------------------------------------------------------------
@@ -271,9 +282,7 @@ def _counts(series: Mapping[str, Any] | None) -> list[int | None]:
     ]
 
 
-def _losses(
-    name: str, a: Any, b: Any, allowed: Tolerances, first_only: bool = False
-) -> Output:
+def _losses(name: str, a: Any, b: Any, allowed: Tolerances, first_only: bool = False) -> Output:
     before, after = curve(a), curve(b)
     if first_only:
         before, after = before[:1], after[:1]

@@ -7,7 +7,7 @@ standard library only.
 from __future__ import annotations
 
 import re
-from typing import Any, Optional
+from typing import Any
 
 
 def plain(name: str) -> str:
@@ -32,7 +32,7 @@ def pair(
     names = {plain(v["name"]): i for i, v in enumerate(reference)}
     unique = len(names) == len(reference)
     for j, variable in enumerate(target):
-        i: Optional[int] = names.get(plain(variable["name"])) if unique else None
+        i: int | None = names.get(plain(variable["name"])) if unique else None
         if i is not None and i not in taken and _same_shape(reference[i], variable):
             pairs[j] = i
             taken.add(i)
@@ -64,7 +64,7 @@ class Carrier:
         self._used: set[int] = set()
         self._names = {plain(v["name"]): i for i, v in enumerate(variables)}
 
-    def choose(self, name: str, shape: list[int]) -> Optional[int]:
+    def choose(self, name: str, shape: list[int]) -> int | None:
         """The index of the reference's variable whose value a new variable begins with."""
         wanted = {"name": name, "shape": shape}
         i = self._names.get(plain(name))

@@ -52,7 +52,8 @@ class Pins:
 
     def _shuffled(self, where: str) -> None:
         self._shuffles.add(where)
-        self.recorder.pin("shuffle", "in the data's own order: " + ", ".join(sorted(self._shuffles)))
+        names = ", ".join(sorted(self._shuffles))
+        self.recorder.pin("shuffle", f"in the data's own order: {names}")
 
     def patch_datasets(self, module: Any) -> None:
         for name in ("DatasetV2", "DatasetV1"):
@@ -64,9 +65,7 @@ class Pins:
         def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Any:
             return lambda dataset: dataset.repeat(count)
 
-        self._replace(
-            module, "shuffle_and_repeat", "shuffle_and_repeat", shuffle_and_repeat
-        )
+        self._replace(module, "shuffle_and_repeat", "shuffle_and_repeat", shuffle_and_repeat)
 
     def patch_queues(self, module: Any) -> None:
         def shuffle_batch(

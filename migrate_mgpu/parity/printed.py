@@ -75,7 +75,9 @@ def compare(
     """The first line that differs, as a ``printed`` difference; empty when none does.
 
     A number that was printed with few digits may differ by one in the last of them: both
-    sides may have been rounded apart. Numbers in ``noise`` are not compared. Whole numbers must be equal, others within ``absolute + relative * |reference|``.
+    sides may have been rounded apart. Numbers in ``noise`` are not compared.
+
+    Whole numbers must be equal, others within ``absolute + relative * |reference|``.
     A NaN equals nothing, itself included: a result that is none is not a match.
     """
     before, after = lines(reference), lines(target)

@@ -30,7 +30,6 @@ leaves what was seen until then, with ``"status": null``.
 """
 
 # Plain strings for paths: pathlib's resolve() would follow links.
-# ruff: noqa: PTH100, PTH105, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ one optimizer has one. Its k-th step has a loss for each tower or replica.
 """
 
 # Plain strings for paths: pathlib's resolve() would follow links.
-# ruff: noqa: PTH105, PTH110, PTH118
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ import json
 import os
 import threading
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 SAVE_EVERY_S = 2.0
 WAIT_S = 0.02
@@ -37,7 +36,7 @@ class Series:
         self.index = index
         self.combine = "sum"
         self.losses: dict[int, list[float]] = {}  # tower or replica -> loss of each step
-        self.examples: dict[int, list[Optional[int]]] = {}
+        self.examples: dict[int, list[int | None]] = {}
         self.seen_first: set[str] = set()
 
     @property
@@ -60,7 +59,7 @@ class Recorder:
         self.path = path
         self._open, self._replace = open, os.replace  # as before the program is isolated
         self.options = options
-        self.steps_wanted: Optional[int] = options.get("steps")
+        self.steps_wanted: int | None = options.get("steps")
         self.lock = threading.RLock()
         self.series: list[Series] = []
         self.variables: list[dict[str, Any]] = []
@@ -70,15 +69,15 @@ class Recorder:
         self.notes: list[str] = []
         self.declared = False
         self.stopped = False
-        self.carried: Optional[dict[str, Any]] = None
+        self.carried: dict[str, Any] | None = None
         self.save_trace: Callable[[], None] = lambda: None
         self.at_exit: list[Callable[[], None]] = []
         self._matching = matching
-        self._reference: Optional[dict[str, Any]] = None
+        self._reference: dict[str, Any] | None = None
         self._saved_at = time.monotonic()
         self._index: dict[str, int] = {}
         self.seconds_waited = 0.0
-        self.first_step_at: Optional[float] = None
+        self.first_step_at: float | None = None
 
     # Steps ----------------------------------------------------------------------------------
 
@@ -88,7 +87,7 @@ class Recorder:
                 self.series.append(Series(len(self.series)))
             return self.series[index]
 
-    def loss(self, index: int, place: int, value: float, examples: Optional[int]) -> None:
+    def loss(self, index: int, place: int, value: float, examples: int | None) -> None:
         with self.lock:
             series = self.get_series(index)
             if self.first_step_at is None:

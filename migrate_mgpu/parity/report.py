@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+MOST_CHARACTERS = 300
 MOST_OUTPUTS = 8  # of a broken rung; --json has them all
 _MARKS = {"equal": "=", "differs": "X", "not compared": "-"}
 
@@ -62,7 +63,10 @@ def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
         return
     broken = [o for o in outputs if o["status"] == "differs"]
     for output in broken[:MOST_OUTPUTS]:
-        print(f"      {output['name']}: {output['detail']}{_numbers(output)}", file=stdout)
+        detail = output["detail"]
+        if len(detail) > MOST_CHARACTERS:
+            detail = detail[:MOST_CHARACTERS] + "..."
+        print(f"      {output['name']}: {detail}{_numbers(output)}", file=stdout)
     if len(broken) > MOST_OUTPUTS:
         print(f"      and {len(broken) - MOST_OUTPUTS} more: --json has them all", file=stdout)
 
@@ -84,4 +88,5 @@ def write_list(folder: Path, stdout: TextIO) -> None:
         if (place / "result.json").is_file():
             result = json.loads((place / "result.json").read_text(encoding="utf-8"))
             verdicts = ", ".join(f"{_devices(o)} {o['verdict']}" for o in result["results"])
-            print(f"{int(place.name):>5} {result['before']} -> {result['after']}: {verdicts}", file=stdout)
+            pair = f"{result['before']} -> {result['after']}"
+            print(f"{int(place.name):>5} {pair}: {verdicts}", file=stdout)

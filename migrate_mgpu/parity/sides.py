@@ -18,6 +18,7 @@ _HERE = Path(__file__).parent
 _NOT_COPIED = shutil.ignore_patterns(
     ".git", "__pycache__", ".venv", "venv", "node_modules", ".mypy_cache", ".ruff_cache"
 )
+MOST_OUTPUT = 8 * 2**20  # of what a program prints, this much is compared
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -165,7 +166,11 @@ def copy_folder(source: Path, target: Path) -> None:
         return str(shutil.copy2(one, other))
 
     shutil.copytree(
-        source, target, ignore=_NOT_COPIED, copy_function=copy_or_link, ignore_dangling_symlinks=True
+        source,
+        target,
+        ignore=_NOT_COPIED,
+        copy_function=copy_or_link,
+        ignore_dangling_symlinks=True,
     )
 
 
@@ -176,10 +181,13 @@ def collect(
 
     def text(name: str) -> str:
         path = folder / name
-        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        if not path.exists():
+            return ""
+        with path.open("rb") as stream:
+            return stream.read(MOST_OUTPUT).decode("utf-8", errors="replace")
 
-    raw = text(f"{side}.json")
-    trace = json.loads(raw) if raw else None
+    raw = folder / f"{side}.json"
+    trace = json.loads(raw.read_text(encoding="utf-8")) if raw.exists() else None
     arrays = folder / f"{side}.json.npz"
     ended = process.ended if process and process.ended else "exit 0"
     return Side(

@@ -129,7 +129,8 @@ def run_all(processes: Sequence[Process]) -> None:
         for process in processes:
             process.start()
             started.append(process)
-        while not all([process.poll() for process in processes]):
+        # A list: each of them is looked at.
+        while not all([process.poll() for process in processes]):  # noqa: C419
             time.sleep(POLL_S)
     finally:
         for process in started:

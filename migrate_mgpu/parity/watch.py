@@ -65,6 +65,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.eager.backprop": eager.patch_tape,
         ".python.eager.def_function": eager.patch_function,
         ".python.eager.polymorphic_function.polymorphic_function": eager.patch_function,
+        ".python.data.ops.iterator_ops": eager.patch_iterator,
         ".python.ops.nn_ops": pins.patch_dropout,
         ".python.ops.random_ops": pins.patch_random_shuffle,
         ".python.data.ops.dataset_ops": pins.patch_datasets,

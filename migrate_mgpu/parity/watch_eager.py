@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, Optional
+from typing import Any
 
 
 class EagerWatch:
@@ -24,11 +24,11 @@ class EagerWatch:
         self._variables: dict[int, Any] = {}  # index -> variable
         self._indices: dict[int, int] = {}  # id of a variable -> index
         self._created: dict[int, int] = {}  # id of a variable -> place in creation order
-        self._chosen: dict[str, Optional[int]] = {}
         self._raw: dict[int, dict[int, Any]] = {}  # index -> replica -> gradient
         self._applied: set[int] = set()
         self._calls: dict[tuple[str, int], int] = {}
         self._keep: list[Any] = []
+        self._last_batch = -1  # examples that the program itself handed to the step
 
     # Creation: the reference's initial values --------------------------------------------------
 
@@ -111,8 +111,13 @@ class EagerWatch:
         if examples is None or not self._visible(examples):
             examples = _tf("framework.constant_op").constant(-1, "int64")
 
+        alone = _replicas() == 1
+
         def note(value: Any, count: Any) -> None:
-            self._note(series, replica, float(value), int(count))
+            count = int(count)
+            if count < 0 and alone:
+                count = self._last_batch
+            self._note(series, replica, float(value), count)
 
         if _tf("eager.context").executing_eagerly():
             note(loss.numpy(), examples.numpy())
@@ -184,11 +189,10 @@ class EagerWatch:
     def _first(self, series: int, replica: int, kind: str, pairs: list[Any]) -> None:
         """Keep the gradients of the first execution."""
         known = [(g, self._indices.get(id(v))) for g, v in pairs]
-        known = [(g, i) for g, i in known if g is not None and i is not None]
-        if not known:
+        indices = [i for g, i in known if g is not None and i is not None]
+        values = [_dense(g) for g, i in known if g is not None and i is not None]
+        if not indices:
             return
-        indices = [i for _, i in known]
-        values = [_dense(g) for g, _ in known]
 
         def keep(*arrays: Any) -> None:
             for index, value in zip(indices, arrays):
@@ -232,7 +236,7 @@ class EagerWatch:
             return
         found = [(g, _variable(v)) for g, v in pairs]
         found = [(g, v) for g, v in found if g is not None and v is not None]
-        owners = {self._indices.get(id(v)) for _, v in found} - {None}
+        owners = {self._indices[id(v)] for _, v in found if id(v) in self._indices}
         if owners:
             self._first(min(owners), 0, "applied", found)
 
@@ -283,6 +287,8 @@ class EagerWatch:
         def watched(this: Any, *args: Any, **options: Any) -> Any:
             outer = self._tracing()
             self._local.tracing = True
+            if not outer and _tf("eager.context").executing_eagerly():
+                self._batch(args)
             try:
                 found = call(this, *args, **options)
             finally:
@@ -292,6 +298,33 @@ class EagerWatch:
             return found
 
         cls.__call__ = watched
+
+    def patch_iterator(self, module: Any) -> None:
+        cls = getattr(module, "OwnedIterator", None) or module.IteratorV2
+        following = cls.__next__
+
+        @functools.wraps(following)
+        def __next__(this: Any) -> Any:
+            found = following(this)
+            if _tf("eager.context").executing_eagerly():
+                self._batch(found)
+                self.recorder.check_enough()
+            return found
+
+        cls.__next__ = __next__
+
+    def _batch(self, values: Any) -> bool:
+        """The examples of the first batch among the values of a step."""
+        if isinstance(values, dict):
+            values = list(values.values())
+        if isinstance(values, (list, tuple)):
+            return any(self._batch(value) for value in values)
+        shape = getattr(values, "shape", None)
+        try:
+            self._last_batch = int(shape[0])  # type: ignore[index]
+            return True
+        except (TypeError, ValueError, IndexError):
+            return False
 
     def called(self, inputs: Any) -> None:
         """A model's outermost call: its first input has the step's examples."""
@@ -326,7 +359,7 @@ class EagerWatch:
         parts = getattr(variable, "_values", None)
         return list(parts) if isinstance(parts, (list, tuple)) else []
 
-    def _read(self, kind: str, series: Optional[int] = None) -> None:
+    def _read(self, kind: str, series: int | None = None) -> None:
         wanted = {i for key, n in self._series.items() if n == series for i in key}
         for index, variable in self._variables.items():
             if series is None or id(variable) in wanted:
@@ -350,6 +383,14 @@ def _tf(name: str) -> Any:
         if module is not None:
             return module
     return importlib.import_module(f"tensorflow.python.{name}")
+
+
+def _replicas() -> int:
+    try:
+        return int(_tf("distribute.distribute_lib").get_strategy().num_replicas_in_sync)
+    except (ImportError, AttributeError):
+        context = _tf("distribute.distribution_strategy_context")
+        return int(context.get_strategy().num_replicas_in_sync)
 
 
 def _taped() -> bool:

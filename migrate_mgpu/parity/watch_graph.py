@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from typing import Any, Optional
+from typing import Any
 
 _SOURCES = {
     "IteratorGetNext",
@@ -49,8 +49,8 @@ class GraphState:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
         self.train_ops: list[TrainOp] = []
-        self.counts: dict[Optional[int], int] = {}
-        self.plans: dict[Any, Optional[Plan]] = {}
+        self.counts: dict[int | None, int] = {}
+        self.plans: dict[Any, Plan | None] = {}
 
 
 class Plan:
@@ -68,7 +68,7 @@ class GraphWatch:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self._local = threading.local()
-        self._last: Optional[tuple[Any, list[tuple[int, Any]]]] = None
+        self._last: tuple[Any, list[tuple[int, Any]]] | None = None
 
     # Building -------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class GraphWatch:
 
         cls.__call__ = watched
 
-    def _plan(self, state: GraphState, wanted: list[Any], graph: Any) -> Optional[Plan]:
+    def _plan(self, state: GraphState, wanted: list[Any], graph: Any) -> Plan | None:
         key = frozenset(wanted)
         if key not in state.plans:
             reached = _ancestors(wanted)
@@ -294,7 +294,9 @@ class GraphWatch:
         recorder = self.recorder
         graph_ops = getattr(session.graph, _STATE).train_ops
         variables = _in_creation_order(session.graph, [v for t in graph_ops for v in t.variables()])
-        known = [(recorder.variable(v.name, v.shape, v.dtype.base_dtype.name), v) for v in variables]
+        known = [
+            (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name), v) for v in variables
+        ]
         if "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first:
             for train_op in graph_ops:
                 recorder.get_series(train_op.index).seen_first.add("initial")
@@ -327,7 +329,7 @@ class GraphWatch:
                 if ("loss", train_op.index, place) not in found:
                     continue
                 sources = plan.sources[train_op.index, place]
-                examples: Optional[int] = None
+                examples: int | None = None
                 known = [counts[op] for op in sources if op in counts]
                 if known:  # towers that split one batch: it is counted once
                     examples = 0 if sources in counted else int(max(known))
@@ -405,7 +407,7 @@ def _module(name: str) -> Any:
     raise ImportError(name)
 
 
-def replica_id() -> Optional[int]:
+def replica_id() -> int | None:
     """The replica that this thread builds, or None outside of a strategy's replicas."""
     try:
         context = _module("distribute.distribute_lib")

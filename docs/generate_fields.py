@@ -48,7 +48,9 @@ def _row(path: str) -> str:
     codes = sorted(
         {rule.rule.code for key, rule in field_rules().items() if key.split(".", 1)[0] == path}
         if path == "device_count"
-        else {field_rules()[path].rule.code} if path in field_rules() else set()
+        else {field_rules()[path].rule.code}
+        if path in field_rules()
+        else set()
     )
     result = migrate([("x.py", program(path).encode())], bridge=True, write=False)
     moved = result.sites["applied"] == 1

@@ -28,6 +28,7 @@ import re
 
 from migrate_mgpu.engine.imports import without_names
 from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.moves import spelling
 from migrate_mgpu.engine.rules import Case, Rule
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.states import name_unused
@@ -137,6 +138,8 @@ def is_mixed(module: Module) -> Use | None:
 
 def swaps(module: Module) -> bool:
     """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
+    if module.switched_root is not None:
+        return False  # its own switch takes TF1's names where it runs on TF2
     if is_plain_v1(module) or any(is_plain_v1(user) for user in module.star_users):
         return True
     if is_explicit_v1(module):
@@ -173,6 +176,12 @@ def apply(
         swap or (is_entry and _says_v1(module)) or _imports_v1_root(module)
     )
     edits: list[Edit] = []
+    if module.switched_root is not None:
+        name = spelling(module, module.switched_root)
+        if name is not None and not chooses_behavior(module):
+            place = Layout(module.source, module.switched_root)
+            edits.append(place.insert_after([f"{name}.disable_v2_behavior()"]))
+        return edits
     for statement in module.tensorflow_imports:
         if module.is_guarded(statement):
             continue

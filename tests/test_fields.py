@@ -20,7 +20,6 @@ from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.run import migrate
 
 
-
 @dataclass(frozen=True)
 class Outcome:
     path: str

@@ -30,6 +30,8 @@ _PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
     "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
 }  # fmt: skip
+# TensorFlow's own modules that people call `tf`.
+ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
 
@@ -159,9 +161,38 @@ class Module:
         dependency out of the way of everyone who does not use it.
         """
         bindings = self.names.bindings_of(name)
+        if any(binding.qualname in ROOTS for binding in bindings):
+            return False  # TensorFlow itself is not optional, however it is imported
         return bool(bindings) and all(
             self.is_guarded(binding.node) or self._is_lazy(binding.node) for binding in bindings
         )
+
+    @cached_property
+    def switched_root(self) -> ast.stmt | None:
+        """Where the module itself decides which TensorFlow its name means, if it does.
+
+        ``try: import tensorflow.compat.v1 as tf`` / ``except ImportError: ...``, or
+        ``if tf.__version__ ...: tf = tf.compat.v1``.
+        """
+        scope = self.names.module_scope
+        for bindings in scope.bindings.values():
+            roots = {binding.qualname for binding in bindings if binding.qualname in ROOTS}
+            if not roots:
+                continue
+            values = {self.names.qualname(b.value) for b in bindings if b.value is not None}
+            if len(roots) > 1 or any((v or "").endswith("compat.v1") for v in values):
+                for binding in bindings:
+                    if self.is_guarded(binding.node):
+                        return self._outermost(self.names.statement(binding.node))
+        return None
+
+    def _outermost(self, statement: ast.stmt) -> ast.stmt:
+        parent = self.names.parents[statement]
+        while not isinstance(parent, ast.Module):
+            if isinstance(parent, ast.stmt):
+                statement = parent
+            parent = self.names.parents[parent]
+        return statement
 
     def _is_lazy(self, statement: ast.AST) -> bool:
         """An import inside a function, of something other than TensorFlow's root."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from migrate_mgpu.engine.flows import Flow, Handover, Problem, Setting, Step
-from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
 from migrate_mgpu.engine.source import Edit
@@ -448,19 +448,14 @@ def spelling(module: Module, statement: ast.AST) -> str | None:
         for name, bindings in current.bindings.items():
             if names.defining_scope(name, scope) is not current:
                 continue
-            roots = {binding.qualname for binding in bindings if binding.kind == "import"}
-            if roots and roots <= {"tensorflow", "tensorflow.compat.v1"}:
-                if all(b.kind == "import" or _none(b.value) for b in bindings):
-                    if best is None or name == "tf":
-                        best = name
+            if any(binding.qualname in ROOTS for binding in bindings):
+                roots = names.roots(name, scope)
+                if roots and set(roots) <= set(ROOTS) and (best is None or name == "tf"):
+                    best = name
         if best or current.parent is None:
             break
         current = current.parent
     return best
-
-
-def _none(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_last(module: Module, statement: ast.stmt) -> bool:

@@ -256,7 +256,7 @@ class Names:
             node = node.value
         if not isinstance(node, ast.Name):
             return ()
-        roots = self._roots(node.id, self.scope_of_name[node])
+        roots = self.roots(node.id, self.scope_of_name[node])
         suffix = "".join(f".{name}" for name in reversed(attributes))
         return tuple(root + suffix for root in roots)
 
@@ -265,7 +265,8 @@ class Names:
         found = self.qualnames(node)
         return found[0] if found else None
 
-    def _roots(self, name: str, scope: Scope) -> tuple[str, ...]:
+    def roots(self, name: str, scope: Scope) -> tuple[str, ...]:
+        """The import paths that a name stands for where ``scope`` mentions it."""
         home = self.defining_scope(name, scope)
         if home is None:
             return (f"builtins.{name}",)
@@ -273,9 +274,14 @@ class Names:
         if key not in self._cache:
             self._cache[key] = ()  # ends a cycle such as `a = a.b`
             found: list[str] = []
+            imported = [
+                b.qualname for b in home.bindings[name] if b.kind == "import" and b.qualname
+            ]
             for binding in home.bindings[name]:
                 if binding.kind == "import" and binding.qualname:
                     found.append(binding.qualname)
+                elif suffix := self._of_itself(binding, name, home):
+                    found.extend(root + suffix for root in imported)
                 elif binding.kind == "assign" and isinstance(
                     binding.value, (ast.Attribute, ast.Name)
                 ):
@@ -291,6 +297,15 @@ class Names:
                     break
             self._cache[key] = tuple(dict.fromkeys(found))
         return self._cache[key]
+
+    def _of_itself(self, binding: Binding, name: str, home: Scope) -> str:
+        """`.compat.v1` in `tf = tf.compat.v1`: what a name is made of itself."""
+        node, suffix = binding.value, ""
+        while isinstance(node, ast.Attribute):
+            node, suffix = node.value, f".{node.attr}{suffix}"
+        if not suffix or not isinstance(node, ast.Name) or node.id != name:
+            return ""
+        return suffix if self.defining_scope(name, self.scope_of_name[node]) is home else ""
 
     # -- walking up -------------------------------------------------------
 

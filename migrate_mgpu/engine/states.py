@@ -105,6 +105,9 @@ class Judge:
     def _only_eager(self, state: State) -> bool:
         """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
         gone = removable_nodes(state, self.graph)
+        opened = (s.sink for s in state.sessions)
+        if any(goes_away(sink, self.graph) is None for sink in opened):
+            return False
         return bool(gone) and all(
             _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
             for module in state.program.needed

@@ -1,4 +1,4 @@
-"""A stand-in for TensorFlow's configuration: enough to run a config program of TF1 or its migration.
+"""A stand-in for the configuration of TensorFlow: enough to run a config program of TF1 or TF2.
 
 TF1's side reads the ConfigProto that reaches a Session, TF2's what ``tf.config``
 has set by then. Both are reduced to the same settings. The real thing is the

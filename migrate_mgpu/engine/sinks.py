@@ -49,6 +49,13 @@ _FUNCTIONS = {
             why="tf.train.Server does not read tf.config",
         ),
         SinkKind(
+            "train.Server.create_local_server",
+            position=0,
+            takes_options=False,
+            opens_session=False,
+            why="tf.train.Server does not read tf.config",
+        ),
+        SinkKind(
             "estimator.RunConfig",
             keyword="session_config",
             position=5,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from migrate_mgpu.engine.files import Unread
     from migrate_mgpu.engine.findings import RunResult
+    from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
     from migrate_mgpu.settings import Options
@@ -76,6 +77,7 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
 def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO | None) -> int:
     from migrate_mgpu import settings
 
+    baseline = _baseline(options)
     with _progress(stderr) as progress:
         contents, unread = _read(options, stdin, progress)
         hit = any(word in data for _, data in contents for word in WORDS)
@@ -84,7 +86,29 @@ def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO |
         for failure in unread:
             stderr.write(f"{failure.path}: cannot be read: {failure.reason}\n")
         return settings.FAILED if unread else 0
-    return _report(options, result, contents, unread, stdout, stderr)
+    report = _report(options, result, contents, unread)
+    status = settings.FAILED if report.failed else 0
+    if baseline is not None:
+        try:
+            baseline.use(report)
+        except OSError as error:
+            stderr.write(f"{options.baseline}: cannot be written: {error.strerror or error}\n")
+            status |= settings.FAILED
+    if options.stdin and not options.check and not options.diff:
+        _write_result(report.result, contents[0], stdout)
+    _print(options, report, stdout, stderr)
+    status |= settings.CHANGED if report.changed else 0
+    status |= settings.LEFT if options.strict and report.left_by_hand else 0
+    return status
+
+
+def _baseline(options: Options) -> Baseline | None:
+    """The accepted findings; read before anything is done, so that a wrong file stops the run."""
+    if options.baseline is None:
+        return None
+    from migrate_mgpu.output.baseline import Baseline
+
+    return Baseline(options.baseline, options.write_baseline)
 
 
 def _read(
@@ -114,24 +138,19 @@ def _plan_and_write(
 
     progress.doing, progress.total = "migrating", None
     rules = Selection(options.select, options.ignore)
-    if options.jobs > 1:
-        from migrate_mgpu import parallel
-
-        return parallel.migrate(contents, options.bridge, options.writes, rules, options.jobs)
+    # One process whatever `options.jobs` allows: facts cross files, so that sharing the
+    # work means parsing twice and starting an interpreter with libcst for each process.
+    # Measured on 600 TF1 programs: 2.8 s in one process, 5.0 s of work in two.
     return migrate(contents, options.bridge, options.writes, rules)
 
 
 def _report(
-    options: Options,
-    result: RunResult | None,
-    contents: Contents,
-    unread: list[Unread],
-    stdout: TextIO,
-    stderr: TextIO,
-) -> int:
+    options: Options, result: RunResult | None, contents: Contents, unread: list[Unread]
+) -> Report:
+    """The run's result with what the engine does not see."""
     from pathlib import Path
 
-    from migrate_mgpu import requirements, settings
+    from migrate_mgpu import requirements
     from migrate_mgpu.engine import findings
     from migrate_mgpu.output.report import Report, failure
 
@@ -141,18 +160,9 @@ def _report(
     place = {Path(path): number for number, (path, _) in enumerate(contents)}
     result.programs.sort(key=lambda program: place[program.entry])
     result.files += [failure(u.path, f"cannot be read: {u.reason}") for u in unread]
-    given = [options.stdin_filename] if options.stdin else options.paths
-    requirements.add(result, given)
+    requirements.add(result, [options.stdin_filename] if options.stdin else options.paths)
     _drop_ignored(options, result)
-    report = Report(result, options.writes, options.statistics, options.quiet)
-    _use_baseline(options, report)
-    if options.stdin and not options.check and not options.diff:
-        _write_result(result, contents[0], stdout)
-    _print(options, report, stdout, stderr)
-    status = settings.CHANGED if report.changed else 0
-    status |= settings.FAILED if report.failed else 0
-    status |= settings.LEFT if options.strict and report.left_by_hand else 0
-    return status
+    return Report(result, options.writes, options.statistics, options.quiet)
 
 
 def _drop_ignored(options: Options, result: RunResult) -> None:
@@ -166,22 +176,6 @@ def _drop_ignored(options: Options, result: RunResult) -> None:
     silent = {entry.code for entry in BY_HAND if not selection.enabled(entry.code, entry.name)}
     for file in result.files:
         file.findings[:] = [finding for finding in file.findings if finding.code not in silent]
-
-
-def _use_baseline(options: Options, report: Report) -> None:
-    if options.baseline is None:
-        return
-    from migrate_mgpu import settings
-    from migrate_mgpu.output import baseline
-
-    if options.write_baseline:
-        try:
-            baseline.write(report, options.baseline)
-        except OSError as error:
-            raise settings.UsageError(
-                f"{options.baseline}: cannot be written: {error.strerror or error}"
-            ) from None
-    baseline.apply(report, options.baseline, baseline.read(options.baseline))
 
 
 def _write_result(result: RunResult, source: tuple[str, bytes], stdout: TextIO) -> None:

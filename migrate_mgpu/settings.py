@@ -143,7 +143,10 @@ def _check_rules(options: Options) -> None:
 def _parse(argv: Sequence[str], options: Options, stdout: TextIO) -> set[str]:
     """Sets what the command line says, and returns the names of the options that it names."""
     made = parser(stdout)
-    found = vars(made.parse_intermixed_args(list(argv)))
+    words = list(argv)
+    after = words.index("--") if "--" in words else len(words)
+    found = vars(made.parse_intermixed_args(words[:after]))
+    found["paths"] = found["paths"] + words[after + 1 :]
     if found.pop("version", False):
         from migrate_mgpu import __version__
 
@@ -240,7 +243,13 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         action=flag,
         help="let programs that cannot become native TF2 code run under compat.v1 (the default)",
     )
-    made.add_argument("-j", "--jobs", type=jobs, metavar="N", help="processes to work with")
+    made.add_argument(
+        "-j",
+        "--jobs",
+        type=jobs,
+        metavar="N",
+        help="processes at most; one does all the work so far, more would only cost",
+    )
     made.add_argument("--output-format", choices=FORMATS, help="how findings are written")
     made.add_argument("--strict", action=flag, help="exit status 4 when something is left by hand")
     made.add_argument(

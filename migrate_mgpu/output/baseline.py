@@ -31,12 +31,52 @@ class Key(NamedTuple):
     text: str
 
 
-def read(name: str) -> Counter[Key]:
-    """The accepted findings.
+class Baseline:
+    """A file of accepted findings; with ``rewrite`` a run's findings become what it accepts.
 
     Raises:
         UsageError: the file cannot be read or is no baseline.
     """
+
+    def __init__(self, name: str, rewrite: bool) -> None:
+        self._name = name
+        self._rewrite = rewrite
+        self._accepted = Counter[Key]() if rewrite else _read(name)
+
+    def use(self, report: Report) -> None:
+        """Takes the accepted findings out of a report.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self._rewrite:
+            self._accepted = self._all(report)
+            _write(self._name, self._accepted)
+        left = Counter(self._accepted)
+        for file in report.result.files:
+            lines = _lines(file)
+            remaining = []
+            for finding in file.findings:
+                key = _key(finding, lines, self._name)
+                if finding.state != f.APPLIED and left[key] > 0:
+                    left[key] -= 1
+                    report.accepted.append(finding)
+                else:
+                    remaining.append(finding)
+            file.findings[:] = remaining
+        report.outdated = sum(left.values())
+
+    def _all(self, report: Report) -> Counter[Key]:
+        """Every finding but those that are done."""
+        return Counter(
+            _key(finding, _lines(file), self._name)
+            for file in report.result.files
+            for finding in file.findings
+            if finding.state != f.APPLIED
+        )
+
+
+def _read(name: str) -> Counter[Key]:
     try:
         document = json.loads(Path(name).read_text(encoding="utf-8"))
         if document["version"] != VERSION:
@@ -44,44 +84,16 @@ def read(name: str) -> Counter[Key]:
         accepted: Counter[Key] = Counter()
         for entry in document["findings"]:
             key = Key(entry["path"], entry["code"], entry["message"], entry["text"])
-            accepted[key] += int(entry.get("count", 1))
+            accepted[key] += int(entry["count"])
         return accepted
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError):
         raise UsageError(f"{name}: is not a baseline of migrate-mgpu") from None
 
 
-def apply(report: Report, name: str, accepted: Counter[Key]) -> None:
-    """Takes the accepted findings out of a report."""
-    left = Counter(accepted)
-    for file in report.result.files:
-        lines = _lines(file)
-        remaining = []
-        for finding in file.findings:
-            key = _key(finding, lines, name)
-            if finding.state != f.APPLIED and left[key] > 0:
-                left[key] -= 1
-                report.accepted.append(finding)
-            else:
-                remaining.append(finding)
-        file.findings[:] = remaining
-    report.outdated = sum(left.values())
-
-
-def write(report: Report, name: str) -> None:
-    """Accepts all findings of a run, but those that are done.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    found: Counter[Key] = Counter()
-    for file in report.result.files:
-        lines = _lines(file)
-        for finding in file.findings:
-            if finding.state != f.APPLIED:
-                found[_key(finding, lines, name)] += 1
-    findings = [{**key._asdict(), "count": count} for key, count in sorted(found.items())]
+def _write(name: str, accepted: Counter[Key]) -> None:
+    findings = [{**key._asdict(), "count": count} for key, count in sorted(accepted.items())]
     document = {"version": VERSION, "findings": findings}
     temporary = Path(f"{name}.new")
     temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

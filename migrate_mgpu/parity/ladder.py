@@ -426,7 +426,7 @@ def _metric(name: str) -> str:
 def _printed(reference: Side, target: Side, noise: printed.Noise | None) -> Output:
     steps = max((len(c) for _, c, _ in _curves(_series(reference.training, {}))), default=0)
     relative = tolerances.RESULT * (1 + tolerances.GROWTH * steps)
-    found = printed.compare(reference.stdout, target.stdout, relative, noise=noise)
+    found = printed.compare(reference.stdout, target.stdout, relative, noise=noise, rounded=True)
     if found:
         return Output("printed", DIFFERS, detail=str(found[0]))
     if not printed.lines(reference.stdout):

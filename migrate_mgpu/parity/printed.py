@@ -71,11 +71,12 @@ def compare(
     relative: float = RELATIVE_TOLERANCE,
     absolute: float = ABSOLUTE_TOLERANCE,
     noise: Noise | None = None,
+    rounded: bool = False,
 ) -> list[Difference]:
     """The first line that differs, as a ``printed`` difference; empty when none does.
 
-    A number that was printed with few digits may differ by one in the last of them: both
-    sides may have been rounded apart. Numbers in ``noise`` are not compared.
+    With ``rounded`` a number that was printed with few decimals may differ by one in the last
+    of them: both sides may have been rounded apart. Numbers in ``noise`` are not compared.
 
     Whole numbers must be equal, others within ``absolute + relative * |reference|``.
     A NaN equals nothing, itself included: a result that is none is not a match.
@@ -83,7 +84,7 @@ def compare(
     before, after = lines(reference), lines(target)
     for number, (one, other) in enumerate(zip(before, after), start=1):
         ignored = {place for line, place in noise or () if line == number - 1}
-        if not _same(one, other, relative, absolute, ignored):
+        if not _same(one, other, relative, absolute, ignored, rounded):
             return [Difference("printed", one, other, f"line {number}")]
     if len(before) != len(after):
         at = min(len(before), len(after))
@@ -94,7 +95,12 @@ def compare(
 
 
 def _same(
-    one: str, other: str, relative: float, absolute: float, ignored: Collection[int] = ()
+    one: str,
+    other: str,
+    relative: float,
+    absolute: float,
+    ignored: Collection[int],
+    rounded: bool,
 ) -> bool:
     if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
         return False
@@ -105,22 +111,24 @@ def _same(
             if int(left) != int(right):
                 return False
         elif not _close(
-            float(left), float(right), relative, max(absolute, _last_digit(left, right, relative))
+            float(left), float(right), relative, max(absolute, _last_digit(left, right) if rounded else 0.0)
         ):
             return False
     return True
 
 
-def _last_digit(left: str, right: str, relative: float) -> float:
-    """One unit of the last printed digit, where that is coarser than the tolerance.
+def _last_digit(left: str, right: str) -> float:
+    """One unit of the last digit, where both were printed with the same few decimals.
 
-    Not for numbers with six digits or more: those show a difference that rounding hides.
+    Not below four decimals, where rounding apart is rare and a real difference is not; not
+    from six digits on, which show what the tolerance speaks of.
     """
-    digits = re.sub(r"[eE].*|\D", "", left).lstrip("0")
-    both_fixed = "." in left and "." in right and not re.search(r"[eE]", left + right)
-    if not both_fixed or len(digits) >= 6:
+    decimals = len(left.partition(".")[2])
+    digits = re.sub(r"\D", "", left).lstrip("0")
+    plain = re.fullmatch(r"[-+]?\d*\.\d+", left) and re.fullmatch(r"[-+]?\d*\.\d+", right)
+    if not plain or decimals < 4 or decimals != len(right.partition(".")[2]) or len(digits) >= 6:
         return 0.0
-    return 1.01 * 10.0 ** -len(left.partition(".")[2])
+    return 1.01 * 10.0**-decimals
 
 
 def _close(left: float, right: float, relative: float, absolute: float) -> bool:

@@ -1,0 +1,71 @@
+"""Equal pairs pass and their wrong variants break on the right rung, on real TensorFlow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.parity import check, ladder, sides
+from migrate_mgpu.parity.sides import Options, Side
+from migrate_mgpu.parity.supervise import Limits
+from migrate_mgpu.parity.tolerances import Tolerances
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pairs
+
+pytest.importorskip("numpy")
+DEVICES = 2
+OPTIONS = Options(limits=Limits(seconds=200))
+References = Callable[[str], "tuple[Side, Path]"]
+
+
+@pytest.fixture(scope="module")
+def reference(runtime, tmp_path_factory) -> References:
+    """``reference("towers")``: the run of its before.py, once for all tests."""
+    done: dict[str, tuple[Side, Path]] = {}
+
+    def get(case: str) -> tuple[Side, Path]:
+        if case not in done:
+            place = tmp_path_factory.mktemp(case)
+            before = pairs.folder_of(case) / "before.py"
+            side = sides.run_one(runtime("tf1.15"), before, DEVICES, OPTIONS, place)
+            assert side.failure is None, side.stderr[-2000:]
+            done[case] = side, place / "initial.npz"
+        return done[case]
+
+    return get
+
+
+def judged(reference: References, case: str, target, after: Path, place: Path) -> check.Judged:
+    before, initial = reference(case)
+    side = sides.run_one(target, after, DEVICES, OPTIONS, place, "target", initial)
+    return check.judge(DEVICES, before, side, Tolerances())
+
+
+@pytest.mark.parametrize("where", ["tf2.15", "tf2-latest"])
+@pytest.mark.parametrize("case", pairs.CASES)
+def test_pair_is_equal(reference, runtime, tmp_path, case, where):
+    after = pairs.FOLDER / case / "after.py"
+    found = judged(reference, case, runtime(where), after, tmp_path)
+    assert found.verdict == check.EQUIVALENT, found.reason
+    (steps,) = sides.summary(found.target)["steps"]
+    assert steps == 50
+    for rung in found.rungs[:8]:
+        assert rung.status == ladder.EQUAL, (rung.name, rung.reason)
+    (curve,) = found.rungs[6].outputs
+    assert curve.largest_relative is not None and curve.largest_relative < 1e-5
+
+
+@pytest.mark.parametrize("name", pairs.WRONG)
+def test_wrong_variant_breaks_on_its_rung(reference, runtime, tmp_path, name):
+    case, _, _, rung = pairs.WRONG[name]
+    (tmp_path / "program").mkdir()
+    after = pairs.wrong_variant(name, tmp_path / "program")
+    found = judged(reference, case, runtime("tf2.15"), after, tmp_path / "run")
+    assert found.target.failure is None, found.target.stderr[-2000:]
+    assert found.verdict == check.NOT_EQUIVALENT
+    broken = ladder.headline(found.rungs)
+    assert broken is not None and broken.number == rung, found.reason

@@ -94,6 +94,8 @@ with Session() as sess:
 
 # Statuses of plain names that TF2 does not have, or has as something else.
 ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
+_PLAIN_ABSENT = {"v1_absent", "legacy_keras"}
+_DIFFERS = {"v1_differs", "tf2.15_only"}
 
 
 def v1_uses(module: Module) -> list[Use]:
@@ -108,11 +110,22 @@ def v1_uses(module: Module) -> list[Use]:
 
 
 def is_plain_v1(module: Module) -> bool:
-    """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks."""
+    """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks.
+
+    ``tf.estimator`` is no such name: TF 2.0 to 2.15 have one, with other defaults.
+    """
     return any(
-        use.symbol.flavour == "plain" and use.status in ABSENT and not use.guarded
+        use.symbol.flavour == "plain" and use.status in _PLAIN_ABSENT and not use.guarded
         for use in module.uses
     )
+
+
+def is_tf2(module: Module) -> Use | None:
+    """A use of a name that only TF2 has, outside of every version switch."""
+    for use in module.uses:
+        if use.symbol.flavour == "plain" and use.status == "v2_only" and not use.guarded:
+            return use
+    return None
 
 
 def is_explicit_v1(module: Module) -> bool:
@@ -128,12 +141,7 @@ def is_explicit_v1(module: Module) -> bool:
 
 def is_mixed(module: Module) -> Use | None:
     """A use of a name that only TF2 has, in a module whose other names are only TF1's."""
-    if not is_plain_v1(module):
-        return None
-    for use in module.uses:
-        if use.symbol.flavour == "plain" and use.status == "v2_only" and not use.guarded:
-            return use
-    return None
+    return is_tf2(module) if is_plain_v1(module) else None
 
 
 def swaps(module: Module) -> bool:
@@ -142,10 +150,10 @@ def swaps(module: Module) -> bool:
         return False  # its own switch takes TF1's names where it runs on TF2
     if is_plain_v1(module) or any(is_plain_v1(user) for user in module.star_users):
         return True
-    if is_explicit_v1(module):
+    if is_explicit_v1(module) or is_tf2(module):
         return False
     return any(
-        use.symbol.flavour == "plain" and use.status == "v1_differs" and not use.guarded
+        use.symbol.flavour == "plain" and use.status in _DIFFERS and not use.guarded
         for use in module.uses
     )
 

@@ -74,6 +74,8 @@ class Judge:
         self.flows = flows
         self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
+        self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
+        self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
         self._optimizer_obstacles: Callable[[Module], list[Obstacle]] = optimizers.obstacles
         self._swaps: Callable[[Module], bool] = bridge.swaps
@@ -86,6 +88,8 @@ class Judge:
         sessions = sessions_of(modules, self.flows)
         if not flows and not any(session.sink.module.writable for session in sessions):
             return None
+        if not flows and not any(self._v1_uses(module) for module in modules):
+            return None  # a test case's `self.session()`, and nothing of TF1
         state = State(program, BRIDGE, sessions=sessions, flows=flows)
         for module in program.needed:
             self._module_obstacles(state, module)
@@ -139,6 +143,15 @@ class Judge:
             )
 
     def _bridge(self, state: State) -> None:
+        needed = state.program.needed
+        if not any(self._is_plain_v1(module) for module in needed):
+            for module in needed:
+                use = self._is_tf2(module)
+                if use is not None:
+                    text = f"it is TF2 code already (`tf.{use.symbol.name}`) that opens v1 sessions"
+                    advice = "v1 behaviour would change it; move its options by hand"
+                    state.refuse(Reason(module, use.node, text, advice))
+                    return
         state.runs_on = runs_on(state.program.modules)
 
     def _native(self, state: State) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -42,11 +43,11 @@ def add(result: f.RunResult, given: Sequence[str]) -> None:
     programs = [program for program in result.programs if program.runs_on]
     if not programs:
         return
-    known = {file.path.resolve(): file for file in result.files}
-    tops = {Path(path).resolve() for path in given}
+    known = {_real(file.path): file for file in result.files}
+    tops = {_real(Path(path)) for path in given}
     affected: dict[Path, list[f.ProgramResult]] = {}
     for program in programs:
-        for path in _files(program.entry.resolve().parent, tops):
+        for path in _files(_real(program.entry).parent, tops):
             affected.setdefault(path, []).append(program)
     for path, users in affected.items():
         try:
@@ -121,6 +122,11 @@ def _finding(path: Path, place: Place, users: list[f.ProgramResult]) -> f.Findin
         path, place.line, place.column, CODE, f.MANUAL,
         f"`{place.text}` keeps {whom} on TF1", advice,
     )  # fmt: skip
+
+
+def _real(path: Path) -> Path:
+    """As `Path.resolve`, which raises for a link that leads to itself."""
+    return Path(os.path.realpath(path))
 
 
 def _shown(path: Path) -> Path:

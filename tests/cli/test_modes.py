@@ -126,7 +126,7 @@ def test_a_missing_path_is_said_and_the_rest_done(cli: Cli) -> None:
     assert ran.lines[-1].endswith("; 2 could not be processed")
     assert cli.read("train.py") == GROWTH_AFTER
     alone = cli("gone.py")
-    assert (alone.status, alone.out) == (8, "")
+    assert (alone.status, alone.out) == (8, "0 of 0 files changed; 1 could not be processed\n")
     assert alone.err == "gone.py: cannot be read: does not exist\n"
 
 

@@ -1,12 +1,20 @@
-"""One flow's move to ``tf.config``: whether every step of it can go, and the edits if so."""
+"""One flow's move to ``tf.config``, as edits of the files that it touches."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Union
 
-from migrate_mgpu.engine.flows import Flow, Handover, Problem, Setting, Step
+from migrate_mgpu.engine.checks import (
+    FRACTION,
+    GROWTH,
+    SOFT_PLACEMENT,
+    Taker,
+    settings_of,
+    statements,
+    together,
+)
+from migrate_mgpu.engine.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
@@ -17,14 +25,6 @@ from migrate_mgpu.engine.text import (
     remove_argument,
     remove_parameter,
 )
-
-Taker = Union[SinkCall, Handover]  # a call that has the config as an argument
-GROWTH = "gpu_options.allow_growth"
-FRACTION = "gpu_options.per_process_gpu_memory_fraction"
-SOFT_PLACEMENT = "allow_soft_placement"
-VISIBLE = "gpu_options.visible_device_list"
-GPU_COUNT = "device_count.GPU"
-GPU_FIELDS = {GROWTH, FRACTION, VISIBLE, GPU_COUNT}
 
 
 @dataclass
@@ -40,162 +40,6 @@ class Move:
 
     def edit(self, module: Module, edit: Edit) -> None:
         self.edits.setdefault(module, []).append(edit)
-
-
-def check(flow: Flow, native: bool = False) -> list[Problem]:
-    """Why a flow cannot move whole; empty when it can.
-
-    ``native`` programs run without sessions: there every sink goes away, so it
-    does not matter which of them would read ``tf.config``.
-    """
-    found = list(flow.problems)
-    rules = field_rules()
-    for setting in flow.settings:
-        rule = rules.get(setting.path)
-        reason = (
-            f"`{setting.path}` has no form in tf.config" if rule is None else rule.plan(setting)
-        )
-        if reason:
-            found.append(Problem(setting.module, setting.keyword or setting.statement, reason))
-    for sink in flow.sinks:
-        if not native and not sink.kind.takes_options:
-            found.append(Problem(sink.module, sink.call, sink.kind.why))
-    for setting in flow.settings:
-        if setting.module is not flow.module:
-            # Between two writes the helper would return None to a caller that fills it.
-            found.append(Problem(setting.module, setting.statement, "it is filled in another file"))
-    if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
-        for setting in _of(flow, SOFT_PLACEMENT):
-            if known(setting) is not True:
-                reason = "TF1's eager code places softly whatever its config says"
-                found.append(Problem(setting.module, setting.statement, reason))
-    found += _combinations(flow)
-    found += _late_settings(flow)
-    found += _layouts(flow)
-    return found
-
-
-def _combinations(flow: Flow) -> list[Problem]:
-    """Fields that TF1 combines, or of which TF2 takes only one, in the same run of the program."""
-    found: list[Problem] = []
-    for count in _of(flow, GPU_COUNT):
-        if any(_together(count, listed) for listed in _of(flow, VISIBLE)):
-            reason = "TF1 combines device_count with visible GPUs"
-            found.append(Problem(count.module, count.statement, reason))
-    for growth in _of(flow, GROWTH):
-        if known(growth) is False:  # TF2's default: it is left out beside a limit
-            continue
-        for limit in _of(flow, FRACTION):
-            if _together(growth, limit) and not (
-                _unconditional(flow, limit) and bool(known(limit))
-            ):
-                reason = "whether memory growth or a memory limit holds is only known at run time"
-                found.append(Problem(growth.module, growth.statement, reason))
-    return found
-
-
-def _of(flow: Flow, path: str) -> list[Setting]:
-    return [setting for setting in flow.settings if setting.path == path]
-
-
-def _together(first: Setting, second: Setting) -> bool:
-    """Whether both settings may be made in one run of the code."""
-    if first.module is not second.module:
-        return True
-    return not first.module.names.exclusive(first.statement, second.statement)
-
-
-def _unconditional(flow: Flow, setting: Setting) -> bool:
-    """Whether a setting stands in the block of the constructor that it belongs to."""
-    names = setting.module.names
-    block = names.block(setting.statement)
-    return len(flow.creations) == 1 and (
-        setting.module is not flow.module
-        or block is names.block(names.statement(flow.place))
-        or any(
-            sink.module is setting.module and block is names.block(names.statement(sink.call))
-            for sink in flow.sinks
-        )
-    )
-
-
-def _late_settings(flow: Flow) -> list[Problem]:
-    """Fields set below every session of their function: in TF1 they came too late."""
-    found: list[Problem] = []
-    for setting in flow.settings:
-        names = setting.module.names
-        scope = names.scope_at(setting.statement)
-        sinks = [s for s in flow.sinks if s.module is setting.module]
-        sinks = [s for s in sinks if names.scope_at(s.call) is scope]
-        if sinks and all(s.call.lineno < setting.statement.lineno for s in sinks):
-            reason = "it is set after the session was made, which TF1 ignores"
-            found.append(Problem(setting.module, setting.statement, reason))
-    return found
-
-
-# -- where the statements stand -------------------------------------------
-
-
-def _statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
-    """Settings, steps, and calls that take the config, by the statement that they stand in."""
-    found: dict[tuple[Module, ast.stmt], list[object]] = {}
-    for setting in flow.settings:
-        found.setdefault((setting.module, setting.statement), []).append(setting)
-    for step in flow.steps:
-        found.setdefault((step.module, step.statement), []).append(step)
-    takers: list[Taker] = [*flow.sinks, *flow.handovers]
-    for taker in takers:
-        key = (taker.module, taker.module.names.statement(taker.call))
-        found.setdefault(key, []).append(taker)
-    return found
-
-
-def _layouts(flow: Flow) -> list[Problem]:
-    found: list[Problem] = []
-    for (module, statement), members in _statements(flow).items():
-        layout = Layout(module.source, statement)
-        sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
-        if sinks and not _inserts(module, statement, members):
-            continue
-        if isinstance(statement, (ast.With, ast.AsyncWith)) or sinks:
-            fine = layout.owns_start
-            simple = not hasattr(statement, "body") or isinstance(
-                statement, (ast.With, ast.AsyncWith)
-            )
-            if not simple or _lazy(module, sinks):
-                found.append(
-                    Problem(module, statement, "there is no place for the calls before its session")
-                )
-                continue
-        else:
-            fine = layout.owns_lines or (
-                layout.is_one_liner and module.names.block(statement) == [statement]
-            )
-        if not fine:
-            found.append(Problem(module, statement, "it shares its line with other code"))
-    return found
-
-
-def _inserts(module: Module, statement: ast.stmt, members: list[object]) -> bool:
-    """Whether calls must be put before a statement with a sink."""
-    if any(isinstance(member, (Setting, Step)) for member in members):
-        return True
-    return any(
-        isinstance(member, (SinkCall, Handover)) and isinstance(member.argument, ast.Call)
-        for member in members
-    )
-
-
-def _lazy(module: Module, sinks: list[Taker]) -> bool:
-    """Whether a session is made in a lambda or comprehension, not by the statement itself."""
-    names = module.names
-    return any(
-        names.scope_at(sink.call) is not names.scope_at(names.statement(sink.call))
-        for sink in sinks
-    )
-
-
-# -- the edits -------------------------------------------------------------
 
 
 def build(
@@ -215,10 +59,10 @@ def build(
     # A TF1 session does not place softly unless told to, TF2's eager code does.
     sets_default = native and any(sink.kind.name == "Session" for sink in flow.sinks)
     rules = field_rules()
-    limits = _of(flow, FRACTION)
+    limits = settings_of(flow, FRACTION)
     early: list[str] = []
     emptied: list[tuple[Module, ast.stmt]] = []
-    for (module, statement), members in _statements(flow).items():
+    for (module, statement), members in statements(flow).items():
         layout = Layout(module.source, statement)
         writer = _writer(move, module, statement)
         settings = sorted(
@@ -238,7 +82,7 @@ def build(
                 early = default + early
         for setting in settings:
             rule = rules[setting.path]
-            if setting.path == GROWTH and any(_together(setting, limit) for limit in limits):
+            if setting.path == GROWTH and any(together(setting, limit) for limit in limits):
                 if known(setting) is not False:
                     move.overruled.append(setting)
                 continue
@@ -285,7 +129,7 @@ def _sets_softness(flow: Flow, module: Module, statement: ast.stmt) -> bool:
     block = names.block(statement)
     return any(
         s.module is module and (s.statement is statement or names.block(s.statement) is block)
-        for s in _of(flow, SOFT_PLACEMENT)
+        for s in settings_of(flow, SOFT_PLACEMENT)
     )
 
 

@@ -300,9 +300,11 @@ class Names:
 
     def _of_itself(self, binding: Binding, name: str, home: Scope) -> str:
         """`.compat.v1` in `tf = tf.compat.v1`: what a name is made of itself."""
-        node, suffix = binding.value, ""
+        node: ast.expr | None = binding.value
+        suffix = ""
         while isinstance(node, ast.Attribute):
-            node, suffix = node.value, f".{node.attr}{suffix}"
+            suffix = f".{node.attr}{suffix}"
+            node = node.value
         if not suffix or not isinstance(node, ast.Name) or node.id != name:
             return ""
         return suffix if self.defining_scope(name, self.scope_of_name[node]) is home else ""

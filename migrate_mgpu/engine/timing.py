@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.checks import GPU_FIELDS
 from migrate_mgpu.engine.flows import Flow, Problem, Setting
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.moves import GPU_FIELDS
 from migrate_mgpu.engine.order import Order
 from migrate_mgpu.engine.rules import constant, field_rules
 from migrate_mgpu.engine.symbols import symbol

@@ -1,0 +1,139 @@
+"""What a planned run has to say: findings at their places, results of files and programs."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+
+from migrate_mgpu.engine import findings as f
+from migrate_mgpu.engine.fates import Outcome
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.notebook import Notebook
+from migrate_mgpu.engine.source import Edit, splice
+from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+
+NEXT = {
+    NATIVE: "run it on TF2 and compare its losses with TF1's",
+    BRIDGE: "run it on TF2 and compare its losses with TF1's",
+    KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
+    REFUSED: "mend what is named, then run migrate-mgpu again",
+}
+
+
+class Report:
+    """Collects findings by file."""
+
+    def __init__(self) -> None:
+        self.files: dict[Module, f.FileResult] = {}
+
+    def add(
+        self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
+    ) -> None:
+        """One finding at a node, once."""
+        line = getattr(node, "lineno", 1)
+        column = _column(module, node)
+        cell = None
+        if isinstance(module.source, Notebook):
+            cell, line = module.source.place_in_cell(line)
+        finding = f.Finding(module.path, line, column, code, state, message, advice, cell)
+        found = self.file(module).findings
+        if finding not in found:
+            found.append(finding)
+
+    def file(self, module: Module) -> f.FileResult:
+        if module not in self.files:
+            self.files[module] = f.FileResult(module.path, module.source.file_text)
+        return self.files[module]
+
+    def flow(self, outcome: Outcome) -> None:
+        """What became of one configuration."""
+        flow, move = outcome.flow, outcome.move
+        if move is None:
+            self._stays(outcome)
+            return
+        for setting, rule in move.applied:
+            place = setting.keyword or setting.statement
+            self.add(setting.module, place, rule.rule.code, f.APPLIED, rule.rule.summary)
+        for setting in move.overruled:
+            self.add(
+                setting.module,
+                setting.keyword or setting.statement,
+                "MGPU903",
+                f.MANUAL,
+                "allow_growth is left out: TF2 takes a memory limit or growth, not both, and "
+                "the limit wins",
+                "drop the memory fraction if growth matters more",
+            )
+        if not move.applied and not move.overruled:
+            text = "an empty config is left out"
+            self.add(flow.module, flow.place, "MGPU202", f.APPLIED, text)
+
+    def _stays(self, outcome: Outcome) -> None:
+        flow = outcome.flow
+        where, text = "", "it is not followed"
+        if outcome.reasons:
+            reason = outcome.reasons[0]
+            text = reason.reason
+            line = getattr(reason.node, "lineno", 0)
+            if reason.module is not flow.module:
+                where = f" ({reason.module.path}:{line})"
+            elif line != flow.place.lineno:
+                where = f" (line {line})"
+        code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"
+        kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
+        self.add(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
+
+    def rule(self, module: Module, node: ast.AST, rewriter: ModuleType) -> None:
+        """A rewriter did its work at a node."""
+        self.add(module, node, rewriter.RULE.code, f.APPLIED, rewriter.RULE.summary)
+
+    def state(self, state: State) -> None:
+        """Why a program is refused."""
+        for reason in state.reasons:
+            self.add(reason.module, reason.node, reason.code, f.REFUSED, reason.text, reason.advice)
+
+    def changed(self, module: Module, edits: list[Edit]) -> None:
+        """A file's new text; it must parse, or it is not written at all."""
+        result = self.file(module)
+        try:
+            result.after = module.source.apply(edits)
+            ast.parse(splice(module.source.text, edits))
+            module.source.encode(result.after)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            result.after = None
+            result.error = (
+                f"internal error: the migrated text does not parse ({error}); left unchanged"
+            )
+
+    def results(self) -> list[f.FileResult]:
+        """Every file with something to say, by path; findings by place."""
+        for result in self.files.values():
+            result.findings.sort(key=lambda x: (x.cell or 0, x.line, x.column, x.code))
+        return sorted(self.files.values(), key=lambda result: str(result.path))
+
+
+def program(state: State, bridge: bool) -> f.ProgramResult:
+    """A program's result; without ``bridge`` those that need one are left as they were."""
+    reasons = tuple(
+        f"{reason.module.path}:{getattr(reason.node, 'lineno', 1)}: {reason.text}"
+        for reason in state.reasons
+    )
+    kind = state.kind
+    if kind in (BRIDGE, KEPT) and not bridge:
+        kind = "left (--no-bridge)"
+    return f.ProgramResult(
+        state.program.entry.path,
+        kind,
+        len(state.program.modules),
+        reasons,
+        state.runs_on if kind != REFUSED else "",
+        NEXT.get(kind, "run migrate-mgpu without --no-bridge"),
+    )
+
+
+def _column(module: Module, node: ast.AST) -> int:
+    """1-based, in characters: ast counts UTF-8 bytes."""
+    source = module.source
+    if not hasattr(node, "lineno"):
+        return 1
+    return source.place(source.span(node)[0])[1]

@@ -167,6 +167,7 @@ class Isolation:
             ".python.lib.io.file_io": self.patch_gfile,
             ".python.ops.summary_ops_v2": self.patch_summaries,
             ".python.summary.writer.writer": self.patch_writer,
+            ".python.checkpoint.checkpoint_management": self.patch_checkpoints,
             ".python.training.checkpoint_management": self.patch_checkpoints,
             ".python.training.monitored_session": self.patch_monitored,
             ".python.training.saver": self.patch_saver,

@@ -111,7 +111,10 @@ def _same(
             if int(left) != int(right):
                 return False
         elif not _close(
-            float(left), float(right), relative, max(absolute, _last_digit(left, right) if rounded else 0.0)
+            float(left),
+            float(right),
+            relative,
+            max(absolute, _last_digit(left, right) if rounded else 0.0),
         ):
             return False
     return True

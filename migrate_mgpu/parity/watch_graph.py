@@ -2,8 +2,9 @@
 
 ``tf.gradients`` shows every loss (each tower's, each replica's), ``apply_gradients``
 every train op. A ``Session.run`` that reaches a train op is a step: the losses are
-fetched along with it, variables are read before and after the first one. Nothing is
-added to the program's graph, so operation seeds and finalized graphs are as they were.
+fetched along with it, variables are read before and after the first one. No operation is
+added to the program's graph, so operation seeds and finalized graphs are as they were; an
+update gets a control dependency on its losses.
 
 Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 """
@@ -114,24 +115,28 @@ class GraphWatch:
             if getattr(self._local, "inside", False) or not in_graph or graph.building_function:
                 return original(optimizer, grads_and_vars, *args, **options)
             pairs = list(grads_and_vars)
+            losses = _linked(_state(graph), pairs)
+            # TF1's variables may be overwritten while a loss that no gradient needs still
+            # reads them: what is fetched must be the loss from before the step.
+            before = [loss.op for loss in losses if graph.is_fetchable(loss)]
             self._local.inside = True
             try:
-                result = original(optimizer, pairs, *args, **options)
+                with graph.control_dependencies(before):
+                    result = original(optimizer, pairs, *args, **options)
             finally:
                 self._local.inside = False
-            self._applied(graph, pairs, result)
+            self._applied(graph, pairs, losses, result)
             return result
 
         setattr(apply_gradients, _STATE, True)
         cls.apply_gradients = apply_gradients
 
-    def _applied(self, graph: Any, pairs: list[Any], result: Any) -> None:
+    def _applied(self, graph: Any, pairs: list[Any], losses: list[Any], result: Any) -> None:
         self.recorder.declared = True
         state = _state(graph)
         replica = replica_id()
         index = state.counts.get(replica, 0)
         state.counts[replica] = index + 1
-        losses = _linked(state, pairs)
         if replica is None:
             index = len(state.train_ops)
         if index == len(state.train_ops):

@@ -50,7 +50,12 @@ WRONG: dict[str, tuple[str, str, str, int]] = {
         "dataset.batch(2 * global_batch",
         3,
     ),
-    "softmax_twice": ("session_momentum", "Dense(4)", 'Dense(4, activation="softmax")', 4),
+    "softmax_twice": (
+        "session_momentum",
+        "model(x, training=True))",
+        "tf.nn.softmax(model(x, training=True)) * 1.0)",
+        4,
+    ),
     "loss_summed_over_replicas": ("towers", "size=global_batch", "size=BATCH", 4),
     "dropout_lost": ("keras_fit", "tf.keras.layers.Dropout(0.25),", "", 4),
     "mean_instead_of_sum": (

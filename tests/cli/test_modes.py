@@ -222,7 +222,8 @@ def test_no_bridge(cli: Cli) -> None:
     ran = cli("--no-bridge", "train.py")
     assert ran.status == 0
     assert cli.read("train.py") == GROWTH
-    assert "MGPU901 kept: the config stays on its session: --no-bridge" in ran.out
+    assert "MGPU901 kept: the config stays on its session: " in ran.out
+    assert "\n  left (--no-bridge); next: run migrate-mgpu without --no-bridge\n" in ran.out
 
 
 # -- usage, help, subcommands -------------------------------------------------

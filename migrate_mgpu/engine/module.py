@@ -32,6 +32,7 @@ _PYTHON_2_MODULES = {
 }  # fmt: skip
 # TensorFlow's own modules that people call `tf`.
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
+_ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
 
@@ -204,30 +205,30 @@ class Module:
         """Whether a node runs only under a version switch, or in a `try` that may fail."""
         child = node
         for parent in self.names.ancestors(node):
-            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-                if _SWITCH_NAMES.search(ast.dump(parent.test)):
+            if isinstance(parent, (ast.If, ast.IfExp)):
+                if child is not parent.test and self._guards(parent):
                     return True
-            elif isinstance(parent, ast.BoolOp) and "hasattr" in ast.dump(parent):
-                return True  # `hasattr(tf, 'contrib') and tf.contrib.eager`
-            elif isinstance(parent, ast.Try):
-                caught = {
-                    part.rpartition(".")[2]
-                    for handler in parent.handlers
-                    for part in _caught(handler)
-                }
-                if caught & {
-                    "ImportError",
-                    "ModuleNotFoundError",
-                    "AttributeError",
-                    "NameError",
-                    "*",
-                }:
-                    # A handler that is a bare `except:` around real work is no guard.
-                    imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in parent.body)
-                    if "*" not in caught or imports:
-                        return True
+            elif isinstance(parent, (ast.BoolOp, ast.Try)) and self._guards(parent):
+                return True
             child = parent
         return False
+
+    def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> bool:
+        """Whether a statement is such a switch."""
+        known = self._known_guards.get(node)
+        if known is None:
+            if isinstance(node, (ast.If, ast.IfExp)):
+                known = bool(_SWITCH_NAMES.search(self.source.code(node.test)))
+            elif isinstance(node, ast.BoolOp):  # `hasattr(tf, 'contrib') and tf.contrib.eager`
+                known = "hasattr" in self.source.code(node)
+            else:
+                known = _expects_absence(node)
+            self._known_guards[node] = known
+        return known
+
+    @cached_property
+    def _known_guards(self) -> dict[ast.AST, bool]:
+        return {}
 
     @cached_property
     def tensorflow_imports(self) -> list[ast.stmt]:
@@ -245,6 +246,12 @@ class Module:
                 and not node.level
             )
         ]
+
+    @cached_property
+    def statuses(self) -> set[str]:
+        """The statuses of the names that the module needs."""
+        flavours = ("plain", "v1", "private")
+        return {u.status for u in self.uses if not u.guarded and u.symbol.flavour in flavours}
 
     @cached_property
     def has_main_guard(self) -> bool:
@@ -361,6 +368,16 @@ class Module:
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 1)
+
+
+def _expects_absence(node: ast.Try) -> bool:
+    """Whether a `try` catches what a missing module or name raises."""
+    caught = {part.rpartition(".")[2] for handler in node.handlers for part in _caught(handler)}
+    if not caught & _ABSENCE:
+        return False
+    # A handler that is a bare `except:` around real work is no guard.
+    imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
+    return "*" not in caught or imports
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:

@@ -16,7 +16,15 @@ from typing import Union
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Nodes of which a part is evaluated in the scope around them.
-_MIXED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arguments)
+_MIXED = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arguments))
+# Nodes that open no scope and bind nothing themselves.
+_PLAIN = frozenset((
+    ast.keyword, ast.Expr, ast.Assign, ast.AugAssign, ast.BinOp, ast.UnaryOp, ast.BoolOp,
+    ast.Compare, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.If,
+    ast.For, ast.While, ast.With, ast.withitem, ast.Return, ast.IfExp, ast.JoinedStr,
+    ast.FormattedValue, ast.Starred, ast.Assert, ast.Raise, ast.Try, ast.arguments, ast.Delete,
+    ast.Module, ast.comprehension, ast.Pass, ast.arg,
+))  # fmt: skip
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -85,28 +93,48 @@ class Names:
     # -- building ---------------------------------------------------------
 
     def _collect(self) -> None:
+        # This loop is half of the time that a run takes: the common expressions are
+        # written out, contexts and operators are left aside, they say nothing here.
         stack: list[tuple[ast.AST, Scope]] = [(self.tree, self.module_scope)]
-        parents = self.parents
+        push, pop = stack.append, stack.pop
+        parents, attributes = self.parents, self.attributes
         while stack:
-            node, scope = stack.pop()
-            inner = self._enter(node, scope)
-            # Written out instead of ast.iter_child_nodes: this loop is half of
-            # the time that a run takes. Contexts and operators say nothing here.
-            mixed = isinstance(node, _MIXED)
+            node, scope = pop()
+            kind = type(node)
+            if kind is ast.Constant:
+                continue
+            if kind is ast.Name:
+                self._mention(node, scope)  # type: ignore[arg-type]
+                continue
+            if kind is ast.Attribute:
+                attributes.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined, arg-type]
+                inner_value = node.value  # type: ignore[attr-defined]
+                parents[inner_value] = node
+                push((inner_value, scope))
+                continue
+            inner = scope
+            if kind is ast.Call:
+                self.calls.append(node)  # type: ignore[arg-type]
+            elif kind not in _PLAIN:
+                inner = self._enter(node, scope)
+            mixed = kind in _MIXED
             for name in node._fields:
-                if name in ("ctx", "op", "ops"):
-                    continue
                 value = getattr(node, name, None)
-                children = value if type(value) is list else (value,)
+                if type(value) is list:
+                    children = value
+                elif isinstance(value, ast.AST) and name != "ctx" and name != "op":
+                    children = [value]
+                else:
+                    continue
                 for child in children:
                     if not isinstance(child, ast.AST):
                         continue
                     parents[child] = node
                     if mixed and self._belongs_outside(node, child):
-                        outer = scope.parent if isinstance(node, ast.arguments) else scope
-                        stack.append((child, outer or scope))
+                        outer = scope.parent if kind is ast.arguments else scope
+                        push((child, outer or scope))
                     else:
-                        stack.append((child, inner))
+                        push((child, inner))
         self.calls.sort(key=_position)
         self.imports.sort(key=_position)
         for scope in self.scopes.values():
@@ -124,19 +152,16 @@ class Names:
             return child in node.defaults or child in node.kw_defaults
         return False
 
+    def _mention(self, node: ast.Name, scope: Scope) -> None:
+        self.scope_of_name[node] = scope
+        home = self._home(scope, node.id) if scope.outer else scope
+        home.names.setdefault(node.id, []).append(node)
+        self.by_id.setdefault(node.id, []).append(node)
+        if type(node.ctx) is not ast.Load:
+            self._bind_name(node, home)
+
     def _enter(self, node: ast.AST, scope: Scope) -> Scope:
-        if isinstance(node, ast.Name):
-            self.scope_of_name[node] = scope
-            home = self._home(scope, node.id)
-            home.names.setdefault(node.id, []).append(node)
-            self.by_id.setdefault(node.id, []).append(node)
-            if isinstance(node.ctx, (ast.Store, ast.Del)):
-                self._bind_name(node, home)
-        elif isinstance(node, ast.Call):
-            self.calls.append(node)
-        elif isinstance(node, ast.Attribute):
-            self.attributes.setdefault(node.attr, []).append(node)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             self._bind_import(node, scope)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope.outer.update(node.names)

@@ -29,11 +29,13 @@ class Session:
         return self.sink.argument is None
 
 
-def sessions_of(modules: list[Module], flows: list[Flow]) -> list[Session]:
-    """Every session that a program may open, save those under a version switch."""
-    by_call = {sink.call: flow for flow in flows for sink in flow.sinks}
+def sessions_of(modules: list[Module], flow_of: dict[ast.Call, Flow]) -> list[Session]:
+    """Every session that a program may open, save those under a version switch.
+
+    ``flow_of`` knows the configuration of each call that gets one.
+    """
     return [
-        Session(sink, by_call.get(sink.call))
+        Session(sink, flow_of.get(sink.call))
         for module in modules
         for sink in sink_calls(module)
         if sink.kind.opens_session and not module.is_guarded(sink.call)

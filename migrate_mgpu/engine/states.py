@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import ModuleType
 
 from migrate_mgpu.engine.calls import CallGraph
@@ -72,8 +73,9 @@ class Judge:
         self, flows: list[Flow], graph: CallGraph, bridge: ModuleType, optimizers: ModuleType
     ) -> None:
         self.flows = flows
+        self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
-        self._v1_uses: Callable[[Module], list[Use]] = bridge.v1_uses
+        self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
         self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
         self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
@@ -85,7 +87,7 @@ class Judge:
         modules = program.modules
         inside = set(modules)
         flows = [flow for flow in self.flows if flow.module in inside]
-        sessions = sessions_of(modules, self.flows)
+        sessions = sessions_of(modules, self._flow_of)
         if not flows and not any(session.sink.module.writable for session in sessions):
             return None
         if not flows and not any(self._v1_uses(module) for module in modules):
@@ -300,12 +302,7 @@ def _keras_status(name: str) -> str:
 
 def runs_on(modules: list[Module]) -> str:
     """The runtimes that a bridged program can run on, from the names that it uses."""
-    statuses = {
-        use.status
-        for module in modules
-        for use in module.uses
-        if not use.guarded and use.symbol.flavour in ("plain", "v1", "private")
-    }
+    statuses = set().union(*(module.statuses for module in modules))
     if "tf2.15_only" in statuses:
         return "TF 2.15"
     if "legacy_keras" in statuses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.checks import GPU_FIELDS
@@ -175,6 +176,7 @@ def _starts_eagerly(module: Module, node: ast.AST) -> bool:
     return False
 
 
+@cache
 def _environment_changes(module: Module) -> list[ast.AST]:
     """Places that assign CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER in os.environ."""
     found: list[ast.AST] = []

@@ -21,11 +21,10 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     Names that begin with a dot are TensorFlow's, in whichever package it lies.
     """
     recording, matching = load("recording"), load("matching")
-    graph_module = load("watch_graph")
+    tools = load("graph_tools")
     recorder = recording.Recorder(path, options, matching)
-    graph = graph_module.GraphWatch(recorder)
-    graph.replica_id = graph_module.replica_id
-    eager = load("watch_eager").EagerWatch(recorder, graph)
+    graph = load("watch_graph").GraphWatch(recorder, tools)
+    eager = load("watch_eager").EagerWatch(recorder, tools.replica_id)
     pins = load("pin").Pins(recorder, options.get("dropout", "mask"))
     results = load("watch_results").ResultsWatch(recorder, pins, eager, recording.MAX_PREDICTIONS)
     recorder.at_exit = [graph.finish, eager.finish]

@@ -16,9 +16,9 @@ from typing import Any
 
 
 class EagerWatch:
-    def __init__(self, recorder: Any, graph_watch: Any) -> None:
+    def __init__(self, recorder: Any, replica_id: Any) -> None:
         self.recorder = recorder
-        self._graph = graph_watch
+        self._replica_id = replica_id
         self._local = threading.local()
         self._series: dict[frozenset[int], int] = {}
         self._variables: dict[int, Any] = {}  # index -> variable
@@ -102,7 +102,7 @@ class EagerWatch:
         self.recorder.declared = True
         variables = [v for _, v in pairs]
         series = self._series_of(variables)
-        replica = self._graph.replica_id() or 0
+        replica = self._replica_id() or 0
         math = _tf("ops.math_ops")
         losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
@@ -232,7 +232,7 @@ class EagerWatch:
 
     def applied(self, pairs: Any) -> None:
         """An optimizer is about to apply these gradients, summed over replicas."""
-        if (self._graph.replica_id() or 0) != 0:
+        if (self._replica_id() or 0) != 0:
             return
         found = [(g, _variable(v)) for g, v in pairs]
         found = [(g, v) for g, v in found if g is not None and v is not None]

@@ -29,6 +29,7 @@ _SOURCES = {
     "QueueDequeueV2",
 }
 _RANDOM = re.compile(r"Random|Truncated|Multinomial|Stateless.*Random")
+tools: Any = None  # graph_tools, which has no name to be imported by
 _STATE = "_migrate_mgpu_parity"
 
 
@@ -66,7 +67,9 @@ class Plan:
 
 
 class GraphWatch:
-    def __init__(self, recorder: Any) -> None:
+    def __init__(self, recorder: Any, graph_tools: Any) -> None:
+        global tools
+        tools = graph_tools
         self.recorder = recorder
         self._local = threading.local()
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
@@ -109,9 +112,9 @@ class GraphWatch:
 
         @functools.wraps(original)
         def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **options: Any) -> Any:
-            ops = _module("framework.ops")
+            ops = tools.module("framework.ops")
             graph = ops.get_default_graph()
-            in_graph = not _module("eager.context").executing_eagerly()
+            in_graph = not tools.module("eager.context").executing_eagerly()
             if getattr(self._local, "inside", False) or not in_graph or graph.building_function:
                 return original(optimizer, grads_and_vars, *args, **options)
             pairs = list(grads_and_vars)
@@ -134,7 +137,7 @@ class GraphWatch:
     def _applied(self, graph: Any, pairs: list[Any], losses: list[Any], result: Any) -> None:
         self.recorder.declared = True
         state = _state(graph)
-        replica = replica_id()
+        replica = tools.replica_id()
         index = state.counts.get(replica, 0)
         state.counts[replica] = index + 1
         if replica is None:
@@ -143,7 +146,7 @@ class GraphWatch:
             state.train_ops.append(TrainOp(index, "mean" if replica is None else "sum"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
-        train_op.operations |= set(_operations(result))
+        train_op.operations |= set(tools.operations(result))
         for place, loss in enumerate(losses):
             train_op.losses[place if replica is None else replica] = loss
         state.plans.clear()
@@ -179,7 +182,7 @@ class GraphWatch:
             names = list(extra)
             tensors = [extra[name] for name in names]
             result, found = run(this, [fetches, tensors], feed_dict, options, run_metadata)
-            fed = {_tensor(this.graph, k): v for k, v in (feed_dict or {}).items()}
+            fed = {tools.tensor(this.graph, k): v for k, v in (feed_dict or {}).items()}
             self._after(this, plan, dict(zip(names, found)), fed)
             return result
 
@@ -220,7 +223,7 @@ class GraphWatch:
                 plan = self._plan(state, wanted, graph)
             if plan is None:
                 return call(this, inputs)
-            nest = _module("util.nest")
+            nest = tools.module("util.nest")
             values = nest.flatten(inputs, expand_composites=True)
             session = module.get_session(inputs)
             self._before(session, plan)
@@ -252,7 +255,7 @@ class GraphWatch:
     def _plan(self, state: GraphState, wanted: list[Any], graph: Any) -> Plan | None:
         key = frozenset(wanted)
         if key not in state.plans:
-            reached = _ancestors(wanted)
+            reached = tools.ancestors(wanted)
             found = [t for t in state.train_ops if t.operations & reached]
             plan = Plan(found) if found else None
             if plan is not None:
@@ -271,13 +274,13 @@ class GraphWatch:
                     continue
                 plan.fetches[("loss", train_op.index, place)] = loss
                 sources = frozenset(
-                    op for op in _ancestors([loss.op], _SOURCES) if op.type in _SOURCES
+                    op for op in tools.ancestors([loss.op], _SOURCES) if op.type in _SOURCES
                 )
                 plan.sources[train_op.index, place] = sources
                 for op in sources:
-                    usable = [t for t in op.outputs if _batched(t) and graph.is_fetchable(t)]
+                    usable = [t for t in op.outputs if tools.batched(t) and graph.is_fetchable(t)]
                     if usable and not op.type.startswith("Placeholder"):
-                        tensor = min(usable, key=_size)
+                        tensor = min(usable, key=tools.size)
                         plan.fetches[("source", op)] = tensor
 
     def _extra(self, plan: Plan) -> dict[Any, Any]:
@@ -298,7 +301,9 @@ class GraphWatch:
     def _before(self, session: Any, plan: Plan) -> None:
         recorder = self.recorder
         graph_ops = getattr(session.graph, _STATE).train_ops
-        variables = _in_creation_order(session.graph, [v for t in graph_ops for v in t.variables()])
+        variables = tools.in_creation_order(
+            session.graph, [v for t in graph_ops for v in t.variables()]
+        )
         known = [
             (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name), v) for v in variables
         ]
@@ -309,7 +314,7 @@ class GraphWatch:
                 for j, value in recorder.carry(recorder.variables):
                     for index, variable in known:
                         if index == j:
-                            for part in _components(variable):
+                            for part in tools.components(variable):
                                 start = part.initializer
                                 self._run(session, start, {start.inputs[1]: value})
             self._read(session, known, "initial")
@@ -373,7 +378,7 @@ class GraphWatch:
             self.recorder.array("gradient", at, value)
 
     def _read(self, session: Any, known: list[tuple[int, Any]], kind: str) -> None:
-        tensors = [_reading(_components(variable)[0]) for _, variable in known]
+        tensors = [tools.reading(tools.components(variable)[0]) for _, variable in known]
         for (index, _), value in zip(known, self._run(session, tensors)):
             self.recorder.array(kind, index, value)
 
@@ -402,34 +407,6 @@ class _Callbacks(dict):  # type: ignore[type-arg]
         return keep
 
 
-def _module(name: str) -> Any:
-    import sys
-
-    for package in ("tensorflow_core", "tensorflow"):
-        module = sys.modules.get(f"{package}.python.{name}")
-        if module is not None:
-            return module
-    raise ImportError(name)
-
-
-def replica_id() -> int | None:
-    """The replica that this thread builds, or None outside of a strategy's replicas."""
-    try:
-        context = _module("distribute.distribute_lib")
-        context.has_strategy  # noqa: B018 (1.15 has it elsewhere)
-    except (ImportError, AttributeError):
-        context = _module("distribute.distribution_strategy_context")
-    if not context.has_strategy() or context.in_cross_replica_context():
-        return None
-    replica = context.get_replica_context()
-    for name in ("_replica_id_in_sync_group", "replica_id_in_sync_group"):
-        value = getattr(replica, name, None)
-        if isinstance(value, int):
-            return value
-    value = _module("framework.tensor_util").constant_value(replica.replica_id_in_sync_group)
-    return 0 if value is None else int(value)
-
-
 def _state(graph: Any) -> GraphState:
     found = getattr(graph, _STATE, None)
     if found is None:
@@ -445,71 +422,5 @@ def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:
         for gradient in gradients:
             owners[getattr(gradient, "values", gradient).op] = i
     begin = [getattr(g, "values", g).op for g, _ in pairs if g is not None and not callable(g)]
-    hit = {owners[op] for op in _ancestors(begin, stop=owners) if op in owners}
+    hit = {owners[op] for op in tools.ancestors(begin, stop=owners) if op in owners}
     return [state.calls[i][0] for i in sorted(hit)]
-
-
-def _ancestors(begin: list[Any], stop: Any = ()) -> set[Any]:
-    """Operations that these need, themselves included; not beyond those in ``stop``
-    (operations, or names of types)."""
-    seen: set[Any] = set()
-    waiting = list(begin)
-    while waiting:
-        op = waiting.pop()
-        if op in seen:
-            continue
-        seen.add(op)
-        if op in stop or op.type in stop:
-            continue
-        waiting.extend(tensor.op for tensor in op.inputs)
-        waiting.extend(op.control_inputs)
-    return seen
-
-
-def _operations(result: Any) -> list[Any]:
-    if result is None:
-        return []
-    if isinstance(result, (list, tuple)):
-        return [op for one in result for op in _operations(one)]
-    parts = _components(result)
-    if parts != [result]:
-        return [op for one in parts for op in _operations(one)]
-    return [getattr(result, "op", result)]
-
-
-def _components(variable: Any) -> list[Any]:
-    """The variables of a replicated one, or the variable itself."""
-    for name in ("_values", "values"):
-        parts = getattr(variable, name, None)
-        if isinstance(parts, (list, tuple)) and parts:
-            return list(parts)
-    inner = getattr(variable, "_v", None)
-    return [variable] if inner is None else [inner]
-
-
-def _reading(variable: Any) -> Any:
-    snapshot = getattr(variable, "_snapshot", None)
-    return variable._graph_element if snapshot is None else snapshot
-
-
-def _in_creation_order(graph: Any, variables: list[Any]) -> list[Any]:
-    order = {v.name: i for i, v in enumerate(graph.get_collection("trainable_variables"))}
-    distinct = {v.name: v for v in variables}
-    return sorted(distinct.values(), key=lambda v: order.get(v.name, len(order)))
-
-
-def _tensor(graph: Any, key: Any) -> Any:
-    return graph.as_graph_element(key, allow_operation=False)
-
-
-def _batched(tensor: Any) -> bool:
-    return tensor.shape.ndims != 0 and tensor.dtype.name not in ("resource", "variant")
-
-
-def _size(tensor: Any) -> float:
-    if tensor.shape.ndims is None:
-        return float("inf")
-    size = 1.0
-    for n in tensor.shape.as_list()[1:]:
-        size *= 1e6 if n is None else n
-    return size

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from migrate_mgpu.engine import findings as f
+from migrate_mgpu.output.report import migrated
 
 CODE = "MGPU906"
 NAME = "tf1-requirement"
@@ -40,29 +41,36 @@ class Place(NamedTuple):
 
 def add(result: f.RunResult, given: Sequence[str]) -> None:
     """Adds a finding for each requirement beside or above a program that the run migrated."""
-    programs = [program for program in result.programs if program.runs_on]
+    programs = [program for program in result.programs if migrated(program)]
     if not programs:
         return
-    known = {_real(file.path): file for file in result.files}
     tops = {_real(Path(path)) for path in given}
     affected: dict[Path, list[f.ProgramResult]] = {}
-    for program in programs:
-        for path in _files(_real(program.entry).parent, tops):
-            affected.setdefault(path, []).append(program)
-    for path, users in affected.items():
-        try:
-            text = path.read_bytes().decode("utf-8", "replace")
-        except OSError:
-            continue
-        places = list(outdated(text))
-        if not places:
-            continue
-        file = known.get(path)
-        if file is None:
-            file = f.FileResult(_shown(path), text)
-            result.files.append(file)
-        file.findings += [_finding(file.path, place, users) for place in places]
+    for folder, users in _by_folder(programs).items():
+        for place in _folders(folder, tops):
+            affected.setdefault(place, []).extend(users)
+    known = {_real(file.path): file for file in result.files}
+    for folder, users in affected.items():
+        for path in _files(folder):
+            try:
+                text = path.read_bytes().decode("utf-8", "replace")
+            except OSError:
+                continue
+            places = list(outdated(text))
+            if places:
+                file = known.get(path)
+                if file is None:
+                    file = f.FileResult(_shown(path), text)
+                    result.files.append(file)
+                file.findings += [_finding(file.path, place, users) for place in places]
     result.files.sort(key=lambda file: str(file.path))
+
+
+def _by_folder(programs: list[f.ProgramResult]) -> dict[Path, list[f.ProgramResult]]:
+    found: dict[Path, list[f.ProgramResult]] = {}
+    for program in programs:
+        found.setdefault(_real(program.entry).parent, []).append(program)
+    return found
 
 
 def outdated(text: str) -> Iterator[Place]:
@@ -86,8 +94,8 @@ def _only_tf1(clauses: str) -> bool:
     return False
 
 
-def _files(folder: Path, tops: set[Path]) -> Iterator[Path]:
-    """The requirement files of a folder and of those above, up to the repository's root.
+def _folders(folder: Path, tops: set[Path]) -> list[Path]:
+    """A folder and those above, up to the repository's root.
 
     Without a repository, up to the folder that the run was given.
     """
@@ -95,19 +103,23 @@ def _files(folder: Path, tops: set[Path]) -> Iterator[Path]:
     last = next((i for i, place in enumerate(chain) if (place / ".git").exists()), None)
     if last is None:
         last = max((i for i, place in enumerate(chain) if place in tops), default=0)
-    for place in chain[: last + 1]:
-        yield from _in(place, lambda name: _FILES.match(name) is not None)
-        yield from _in(place / _FOLDER, lambda name: name.endswith((".txt", ".in")))
+    return chain[: last + 1]
 
 
-def _in(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
+def _files(folder: Path) -> list[Path]:
+    """The requirement files that lie in a folder, or in its folder of them."""
+    names = [name for name in _names(folder) if _FILES.match(name)]
+    if _FOLDER in _names(folder):
+        inner = [name for name in _names(folder / _FOLDER) if name.endswith((".txt", ".in"))]
+        names += [f"{_FOLDER}/{name}" for name in inner]
+    return [folder / name for name in sorted(names) if (folder / name).is_file()]
+
+
+def _names(folder: Path) -> list[str]:
     try:
-        paths = sorted(folder.iterdir())
+        return [path.name for path in folder.iterdir()]
     except OSError:
-        return
-    for path in paths:
-        if wanted(path.name) and path.is_file():
-            yield path
+        return []
 
 
 def _finding(path: Path, place: Place, users: list[f.ProgramResult]) -> f.Finding:

@@ -43,21 +43,21 @@ def discover(
     """
     excluded = _Patterns()
     if exclude:
-        excluded.add(os.path.abspath(root), exclude)
+        excluded.add(os.path.realpath(root), exclude)
     found: dict[str, str] = {}
     unread: list[Unread] = []
     for path in paths:
-        full = os.path.abspath(path)
         if os.path.isdir(path):
-            members = [] if excluded.with_parents(full, True) else _walk(path, excluded, unread)
-        elif not os.path.lexists(path):
-            unread.append(Unread(path, "does not exist"))
-            continue
+            real = os.path.realpath(path)
+            if not excluded.with_parents(real, True):
+                for member, key in _walk(path, real, excluded, unread):
+                    found.setdefault(key, member)
+        elif os.path.lexists(path):
+            folder, name = os.path.split(path)
+            if not excluded.with_parents(os.path.join(os.path.realpath(folder), name), False):
+                found.setdefault(os.path.realpath(path), path)
         else:
-            members = [] if excluded.with_parents(full, False) else [path]
-        for member in members:
-            # The same file twice (a link, an overlapping path) is one file.
-            found.setdefault(os.path.realpath(member), member)
+            unread.append(Unread(path, "does not exist"))
     return list(found.values()), unread
 
 
@@ -78,15 +78,20 @@ def read(path: str) -> bytes:
         raise Unread(path, error.strerror or str(error)) from None
 
 
-def _walk(top: str, excluded: _Patterns, unread: list[Unread]) -> Iterator[str]:
-    """The Python files of a folder; a folder's own before those of its subfolders."""
-    full_top = os.path.abspath(top)
-    ignored = _above(full_top)
-    if ignored.with_parents(full_top, True):
+def _walk(
+    top: str, real_top: str, excluded: _Patterns, unread: list[Unread]
+) -> Iterator[tuple[str, str]]:
+    """The Python files of a folder, a folder's own before those of its subfolders.
+
+    With each comes its real path: the same file twice (a link, an overlapping
+    path) is one file.
+    """
+    ignored = _above(real_top)
+    if ignored.with_parents(real_top, True):
         ignored = _Patterns()  # named although ignored: only what is inside says more
-    waiting = [(top, full_top, ignored)]
+    waiting = [(top, real_top, ignored)]
     while waiting:
-        folder, full, ignored = waiting.pop()
+        folder, real, ignored = waiting.pop()
         try:
             with os.scandir(folder) as entries:
                 members = sorted(entries, key=lambda entry: entry.name)
@@ -94,20 +99,20 @@ def _walk(top: str, excluded: _Patterns, unread: list[Unread]) -> Iterator[str]:
             unread.append(Unread(folder, error.strerror or str(error)))
             continue
         if any(member.name == ".gitignore" for member in members):
-            ignored = ignored.entering(full)
+            ignored = ignored.entering(real)
         inner: list[tuple[str, str, _Patterns]] = []
         for member in members:
             name = member.name
             is_folder = member.is_dir(follow_symlinks=False)
             if not (_may_enter(name) if is_folder else _may_take(member)):
                 continue
-            full_member = f"{full.rstrip(os.sep)}{os.sep}{name}"
-            if ignored(full_member, is_folder) or excluded(full_member, is_folder):
+            place = f"{real.rstrip(os.sep)}{os.sep}{name}"
+            if ignored(place, is_folder) or excluded(place, is_folder):
                 continue
             if not is_folder:
-                yield member.path
-            elif not any(os.path.exists(f"{full_member}{os.sep}{sign}") for sign in _ENVIRONMENT):
-                inner.append((member.path, full_member, ignored))
+                yield member.path, os.path.realpath(place) if member.is_symlink() else place
+            elif not any(os.path.exists(f"{place}{os.sep}{sign}") for sign in _ENVIRONMENT):
+                inner.append((member.path, place, ignored))
         waiting += reversed(inner)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from migrate_mgpu import __version__
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.output.catalogue import by_code
-from migrate_mgpu.output.report import severity
+from migrate_mgpu.output.report import migrated, severity
 
 if TYPE_CHECKING:
     from migrate_mgpu.output.report import Report
@@ -81,7 +81,7 @@ def _program(program: f.ProgramResult) -> dict[str, Any]:
         "entry": str(program.entry),
         "state": program.state,
         "modules": program.modules,
-        "runs_on": program.runs_on or None,
+        "runs_on": program.runs_on if migrated(program) else None,
         "reasons": list(program.reasons),
         "next": program.next,
     }

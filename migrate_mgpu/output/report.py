@@ -48,6 +48,13 @@ class Report:
         return finding.state
 
 
+def migrated(program: f.ProgramResult) -> bool:
+    """Whether the run makes a program one for TF2; others stay as they were."""
+    from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE
+
+    return program.state in (NATIVE, BRIDGE, KEPT)
+
+
 def severity(finding: f.Finding) -> str:
     """How much a finding matters to its reader."""
     return WARNING if finding.state in (f.REFUSED, f.MANUAL) else NOTE

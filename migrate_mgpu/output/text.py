@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.engine import findings as f
-from migrate_mgpu.output.report import AVAILABLE
+from migrate_mgpu.output.report import AVAILABLE, migrated
 from migrate_mgpu.output.style import painter
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _programs(report: Report, paint: Paint) -> str:
     for (state, runs_on, following), members in sorted(
         groups.items(), key=lambda group: (not group[1][0].reasons, group[0])
     ):
-        runs = f", runs on {runs_on}" if runs_on else ""
+        runs = f", runs on {runs_on}" if runs_on and migrated(members[0]) else ""
         lines.append(f"  {paint(state, 'bold')}{runs}; next: {following}")
         named = members if report.statistics else members[:_NAMED]
         for program in named:

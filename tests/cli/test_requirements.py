@@ -25,6 +25,7 @@ def test_beside_the_program(cli: Cli) -> None:
     assert findings(cli, "--check", "train.py") == [FINDING]
     assert findings(cli, "--check", ".") == [FINDING]
     assert cli("--check", "--strict", ".").status == 5
+    assert findings(cli, "--check", "--no-bridge", ".") == []
     assert findings(cli, ".") == [FINDING]
     assert cli.read("requirements.txt") == text  # never edited
 

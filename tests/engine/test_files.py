@@ -279,6 +279,6 @@ _FILE = st.lists(_PATTERN, max_size=4)
 @example(["foo/**/bar", "/*.py", "# a.py", "\\#a.py", "\\!a.py", "a\\ b.py  "], [])
 @example(["[[]a].py", "back\\\\slash.py", "*/a.py"], ["/deep/*.py"])
 def test_patterns_mean_what_they_mean_to_git(tree: Path, top: list[str], sub: list[str]) -> None:
-    (tree / ".gitignore").write_text("\n".join(top), encoding="utf-8", newline="\n")
-    (tree / "sub/.gitignore").write_text("\n".join(sub), encoding="utf-8", newline="\n")
+    (tree / ".gitignore").write_bytes("\n".join(top).encode())
+    (tree / "sub/.gitignore").write_bytes("\n".join(sub).encode())
     assert sorted(found(tree)) == git_keeps(tree)

@@ -32,6 +32,7 @@ _PYTHON_2_MODULES = {
 }  # fmt: skip
 # TensorFlow's own modules that people call `tf`.
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
+_CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
@@ -246,6 +247,23 @@ class Module:
                 and not node.level
             )
         ]
+
+    @cached_property
+    def environment_changes(self) -> list[ast.AST]:
+        """Places that assign CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER in os.environ."""
+        found: list[ast.AST] = []
+        for attribute in self.names.attributes.get("environ", ()):
+            parent = self.names.parents[attribute]
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                if isinstance(parent.slice, ast.Constant) and parent.slice.value in _CUDA:
+                    found.append(parent)
+            elif isinstance(parent, ast.Attribute) and parent.attr in ("update", "setdefault"):
+                call = self.names.parents[parent]
+                if any(name in self.source.code(call) for name in _CUDA):
+                    found.append(call)
+        for attribute in self.names.attributes.get("putenv", ()):
+            found.append(self.names.parents[attribute])
+        return found
 
     @cached_property
     def statuses(self) -> set[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import cache
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.checks import GPU_FIELDS
@@ -42,7 +41,6 @@ _HARMLESS = (
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
 )  # fmt: skip
-_ENVIRONMENT = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class Timing:
         if not settings:
             return None
         for module in self.modules:
-            for node in _environment_changes(module):
+            for node in module.environment_changes:
                 order = Order(self.graph, lambda _, other, node=node: other is node)  # type: ignore[misc]
                 if all(order.before(s.module, s.statement) is None for s in settings):
                     if _argument_of_later_process(module, node):
@@ -174,24 +172,6 @@ def _starts_eagerly(module: Module, node: ast.AST) -> bool:
         short = name[len("keras.") :] if name.startswith("keras.") else name
         return not short.startswith(_HARMLESS) and found != ("plain", "")
     return False
-
-
-@cache
-def _environment_changes(module: Module) -> list[ast.AST]:
-    """Places that assign CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER in os.environ."""
-    found: list[ast.AST] = []
-    for attribute in module.names.attributes.get("environ", ()):
-        parent = module.names.parents[attribute]
-        if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
-            if isinstance(parent.slice, ast.Constant) and parent.slice.value in _ENVIRONMENT:
-                found.append(parent)
-        elif isinstance(parent, ast.Attribute) and parent.attr in ("update", "setdefault"):
-            call = module.names.parents[parent]
-            if any(name in ast.dump(call) for name in _ENVIRONMENT):
-                found.append(call)
-    for attribute in module.names.attributes.get("putenv", ()):
-        found.append(module.names.parents[attribute])
-    return found
 
 
 def _straight(module: Module, statement: ast.stmt) -> bool:

@@ -8,6 +8,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from typing import BinaryIO, TextIO
 
     Contents = list[tuple[str, bytes]]
@@ -65,13 +66,28 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
 
         return runtimes_command.command(argv, stdout, stderr)
     if name == "parity":
-        from migrate_mgpu import settings
+        from migrate_mgpu.parity import command
 
-        stderr.write("migrate-mgpu: error: this version cannot compare programs yet\n")
-        return settings.USAGE
+        return command.command(argv, stdout, stderr, _migrate_copy)
     from migrate_mgpu.output import catalogue
 
     return (catalogue.rules if name == "rules" else catalogue.explain)(argv, stdout, stderr)
+
+
+def _migrate_copy(program: Path, copy: Path) -> str | None:
+    """Migrates a copy of a program's folder in place; why not, where it could not be done."""
+    from migrate_mgpu.engine import files, run
+
+    paths, _ = files.discover([str(copy)])
+    result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
+    entry = copy / program.name
+    for file in result.files:
+        if file.path == entry and file.error:
+            return file.error
+    for state in result.programs:
+        if state.entry == entry and state.state == "refused":
+            return "; ".join(state.reasons) or "refused"
+    return None
 
 
 def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO | None) -> int:

@@ -92,7 +92,7 @@ def find(name_or_path: str | Path) -> Runtime | None:
         path = Path(name).expanduser()
         if path.is_file() and os.access(path, os.X_OK):
             # Not resolved: a virtual environment's python is a link, and is that link.
-            return Runtime(name, Path(os.path.abspath(path)))  # noqa: PTH100
+            return Runtime(name, Path(os.path.abspath(path)))
         raise RuntimeUnavailable(f"{name}: neither an interpreter nor one of {', '.join(known())}")
     place = folder() / name
     if not _complete(place, known()[name]):

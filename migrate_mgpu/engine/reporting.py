@@ -13,8 +13,8 @@ from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 
 NEXT = {
-    NATIVE: "run it on TF2 and compare its losses with TF1's",
-    BRIDGE: "run it on TF2 and compare its losses with TF1's",
+    NATIVE: "run it on TF2, or let migrate-mgpu parity compare it with TF1",
+    BRIDGE: "run it on TF2, or let migrate-mgpu parity compare it with TF1",
     KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
     REFUSED: "mend what is named, then run migrate-mgpu again",
 }

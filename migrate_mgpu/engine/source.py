@@ -73,9 +73,9 @@ class Source:
 
     @cached_property
     def newline(self) -> str:
-        """The line end of the first line, which new lines take over."""
-        found = _LINE_END.search(self.text)
-        return found.group() if found else "\n"
+        """The line end that the file uses most, which new lines take over."""
+        ends = _LINE_END.findall(self.text)
+        return max(("\n", "\r\n", "\r"), key=ends.count)
 
     @cached_property
     def indent_unit(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
@@ -229,18 +230,20 @@ def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:
     return gone
 
 
-def _inside(module: Module, node: ast.AST, gone: set[ast.AST]) -> bool:
+def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
     return node in gone or any(parent in gone for parent in module.names.ancestors(node))
 
 
-def _binds_only_removed(module: Module, node: ast.AST, gone: set[ast.AST]) -> bool:
+def _binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
     """Whether an import statement's names are used nowhere but in what goes away."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return False
     return all(name_unused(module, node, alias, gone) for alias in node.names)
 
 
-def name_unused(module: Module, node: ast.AST, alias: ast.alias, gone: set[ast.AST]) -> bool:
+def name_unused(
+    module: Module, node: ast.AST, alias: ast.alias, gone: AbstractSet[ast.AST]
+) -> bool:
     """Whether everything that mentions an imported name goes away (and something does)."""
     names = module.names
     local = alias.asname or alias.name.split(".")[0]

@@ -33,7 +33,7 @@ class Isolation:
         if isinstance(path, int) or path is None or isinstance(path, bytes):
             return path
         text = os.fspath(path)
-        if "://" in text or text.startswith("/dev/") or not text:
+        if "://" in text or text.startswith(("/dev/", "/proc/")) or not text:
             return path
         full = os.path.realpath(os.path.expanduser(text))
         if full == self.root or full.startswith(self.root + os.sep):

@@ -41,8 +41,7 @@ def migrated(before: bytes) -> bytes:
         pytest.param(GROWTH.encode().rstrip(), id="no final line end"),
         pytest.param("s = 'a\u2028b\u0085c'\n".encode() + GROWTH.encode(),
                      id="separators that end no line"),
-        pytest.param(b"s = '''\r'''\n" + GROWTH.encode(), id="a CR in a string",
-                     marks=pytest.mark.xfail(reason="the first line end counts as the file's")),
+        pytest.param(b"s = '''\r'''\n" + GROWTH.encode(), id="a CR in a string"),
     ],
 )  # fmt: skip
 def test_bytes_around_the_change_stay(cli: Cli, content: bytes) -> None:

@@ -1,0 +1,53 @@
+"""`migrate-mgpu parity train.py`: a copy is migrated and compared, the program stays as it is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.cli import main
+
+PROGRAM = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.get_variable("w", [2, 1], initializer=tf.ones_initializer())
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+config = tf.ConfigProto(allow_soft_placement=True)
+config.gpu_options.allow_growth = True
+with tf.Session(config=config) as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(4):
+        print("%.5f" % sess.run([loss, train], {x: [[1.0, 2.0], [0.5, -1.0]]})[0])
+"""
+
+
+def parity(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(["parity", *argv], out, err), out.getvalue(), err.getvalue()
+
+
+def test_a_program_and_its_migrated_copy(tmp_path: Path) -> None:
+    try:
+        runtimes.ensure("tf1.15")
+        runtimes.ensure("tf2.15")
+    except runtimes.RuntimeUnavailable as error:
+        pytest.skip(str(error))
+    program = tmp_path / "train.py"
+    program.write_text(PROGRAM)
+    status, out, err = parity(str(program), "--devices", "1", "--reference", "tf1.15")
+    assert status == 0, out + err
+    assert "1 device: EQUIVALENT" in out
+    assert program.read_text() == PROGRAM
+
+
+def test_a_program_that_cannot_be_migrated(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(PROGRAM + "from tensorflow.contrib import slim\n")
+    status, out, err = parity(str(program))
+    assert (status, out) == (8, "")
+    assert "not migrated" in err and "tensorflow.contrib.slim" in err

@@ -148,7 +148,7 @@ def swaps(module: Module) -> bool:
     """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
     if module.switched_root is not None:
         return False  # its own switch takes TF1's names where it runs on TF2
-    if is_plain_v1(module) or any(is_plain_v1(user) for user in module.star_users):
+    if is_plain_v1(module) or any(is_plain_v1(user) for user in module.borrowers):
         return True
     if is_explicit_v1(module) or is_tf2(module):
         return False
@@ -181,7 +181,10 @@ def apply(
     """
     swap = swaps(module)
     disable = not chooses_behavior(module) and (
-        swap or (is_entry and _says_v1(module)) or _imports_v1_root(module)
+        swap
+        or (is_entry and _says_v1(module))
+        or _imports_v1_root(module)
+        or any(v1_uses(user) for user in module.borrowers)
     )
     edits: list[Edit] = []
     if module.switched_root is not None:

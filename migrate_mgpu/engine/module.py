@@ -77,7 +77,7 @@ class Module:
     writable: bool = True  # False: outside the given paths, only read
     imported: list[Module] = field(default_factory=list)
     needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
-    star_users: list[Module] = field(default_factory=list)  # that get TensorFlow by `import *`
+    borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
 
     @property
     def package(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.names import Binding, absolute
 from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
 from migrate_mgpu.engine.source import Source, SourceError, decode
@@ -70,6 +70,9 @@ class Project:
         for _ in range(3):  # `from ops import *` of a module that says `from utils import *`
             for module in starred:
                 self._bind_stars(module)
+        for module in self.modules.values():
+            if HIT.search(self.data[module.path]):
+                self._bind_tensorflow(module)
 
     # -- loading ----------------------------------------------------------
 
@@ -162,8 +165,25 @@ class Project:
                     for binding in bindings:
                         qualname = binding.qualname or f"{target.name}.{name}"
                         names.module_scope.bind(name, Binding("import", node, qualname))
-                        if qualname == "tensorflow" and module not in target.star_users:
-                            target.star_users.append(module)
+                        if qualname in ROOTS and module not in target.borrowers:
+                            target.borrowers.append(module)
+
+    def _bind_tensorflow(self, module: Module) -> None:
+        """`from .compat import tf`: TensorFlow by way of another module of the run."""
+        for scope in module.names.scopes.values():
+            for bindings in scope.bindings.values():
+                for index, binding in enumerate(bindings):
+                    head, _, last = (binding.qualname or "").rpartition(".")
+                    if not head or head.split(".")[0] in _NEVER_OURS:
+                        continue
+                    for target in self.resolve(module, head)[-1:]:
+                        if last not in target.names.module_scope.bindings:
+                            continue
+                        roots = target.names.roots(last, target.names.module_scope)
+                        if roots and set(roots) <= set(ROOTS):
+                            bindings[index] = Binding("import", binding.node, roots[0])
+                            if module not in target.borrowers:
+                                target.borrowers.append(module)
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""

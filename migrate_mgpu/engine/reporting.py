@@ -13,8 +13,8 @@ from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 
 NEXT = {
-    NATIVE: "run it on TF2, or let migrate-mgpu parity compare it with TF1",
-    BRIDGE: "run it on TF2, or let migrate-mgpu parity compare it with TF1",
+    NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
+    BRIDGE: "run it on TF2, compare it by migrate-mgpu parity",
     KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
     REFUSED: "mend what is named, then run migrate-mgpu again",
 }

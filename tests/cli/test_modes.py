@@ -30,7 +30,7 @@ train.py:1:1: MGPU201 {state}: `import tensorflow.compat.v1 as tf` and `tf.disab
 train.py:4:1: MGPU103 {state}: `gpu_options.allow_growth` becomes `set_memory_growth` on every GPU
 
 Programs: 1 bridge
-  bridge, runs on TF 2.15 and newest; next: run it on TF2, or let migrate-mgpu parity compare it with TF1
+  bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it by migrate-mgpu parity
     train.py
 
 1 of 1 file {verb}; configs: 1 moved, 0 kept, 0 refused
@@ -143,7 +143,7 @@ Programs: 1 bridge; 1 bridge, config kept; 1 refused
   refused; next: mend what is named, then run migrate-mgpu again
     old.py
         old.py:2: `tensorflow.contrib.slim` does not exist in TF2
-  bridge, runs on TF 2.15 and newest; next: run it on TF2, or let migrate-mgpu parity compare it with TF1
+  bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it by migrate-mgpu parity
     train.py
   bridge, config kept, runs on TF 2.15 and newest; next: run it on TF2; move the kept options \
 by hand when their reason is gone

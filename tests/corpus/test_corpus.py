@@ -51,6 +51,26 @@ class Tally:
                 self.reasons[f"{finding.state}: {reason}"] += 1
 
 
+# What a refusal is about; the first that fits. The last is the device options' own.
+KINDS = {
+    "names that TF2 lacks": ("does not exist in TF2",),
+    "Python 2, or not Python": ("Python 2", "not valid"),
+    "Keras beside other TF1 code": (
+        "Keras program",
+        "Keras of TF2",
+        "more than Keras",
+        "learns with",
+    ),
+    "code for TF2, or for both": ("TF2 code", "only in TF1", "only in TF2", "TensorFlow's"),
+    "a module outside": ("outside the given paths",),
+    "device options": ("",),
+}
+
+
+def kind(reason: str) -> str:
+    return next(name for name, words in KINDS.items() if any(word in reason for word in words))
+
+
 def repositories(folder: str) -> list[Path]:
     return sorted(path for path in Path(folder).iterdir() if path.is_dir()) if folder else []
 
@@ -132,6 +152,17 @@ def main() -> None:
         print(f"configs {state:<8} {count:>5}  {100 * count / max(total, 1):.1f} %")
     for state, count in tally.programs.most_common():
         print(f"programs {state:<20} {count:>5}")
+    refused: Counter[str] = Counter()
+    for reason, count in tally.reasons.items():
+        if reason.startswith("refused: "):
+            refused[kind(reason)] += count
+    for name, count in refused.most_common():
+        print(f"refused for {name:<30} {count:>5}")
+    able = total - sum(refused.values()) + refused["device options"]
+    moved = tally.sites["applied"] + tally.sites["kept"]
+    print(
+        f"moved or kept, of those in programs that TF2 could run: {100 * moved / max(able, 1):.1f} %"
+    )
     for reason, count in tally.reasons.most_common(60):
         print(f"{count:>5}  {reason}")
 

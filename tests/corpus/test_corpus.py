@@ -160,9 +160,8 @@ def main() -> None:
         print(f"refused for {name:<30} {count:>5}")
     able = total - sum(refused.values()) + refused["device options"]
     moved = tally.sites["applied"] + tally.sites["kept"]
-    print(
-        f"moved or kept, of those in programs that TF2 could run: {100 * moved / max(able, 1):.1f} %"
-    )
+    share = 100 * moved / max(able, 1)
+    print(f"moved or kept, of those in programs that TF2 could run: {share:.1f} %")
     for reason, count in tally.reasons.most_common(60):
         print(f"{count:>5}  {reason}")
 

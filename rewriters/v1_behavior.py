@@ -109,6 +109,14 @@ def v1_uses(module: Module) -> list[Use]:
     ]
 
 
+def needs_tf1(module: Module) -> bool:
+    """Whether the module uses names that TF2 lacks; the same before and after a bridge."""
+    return any(
+        use.symbol.flavour in ("plain", "v1") and use.status in ABSENT and not use.guarded
+        for use in module.uses
+    )
+
+
 def is_plain_v1(module: Module) -> bool:
     """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks.
 

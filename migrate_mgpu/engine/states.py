@@ -77,6 +77,7 @@ class Judge:
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
+        self._needs_tf1: Callable[[Module], bool] = bridge.needs_tf1
         self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
         self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
@@ -91,7 +92,7 @@ class Judge:
         sessions = sessions_of(modules, self._flow_of)
         if not flows and not any(session.sink.module.writable for session in sessions):
             return None
-        if not flows and not any(self._v1_uses(module) for module in modules):
+        if not flows and not any(self._needs_tf1(module) for module in modules):
             return None  # a test case's `self.session()`, and nothing of TF1
         state = State(program, BRIDGE, sessions=sessions, flows=flows)
         for module in program.needed:

@@ -112,7 +112,10 @@ def v1_uses(module: Module) -> list[Use]:
 def needs_tf1(module: Module) -> bool:
     """Whether the module uses names that TF2 lacks; the same before and after a bridge."""
     return any(
-        use.symbol.flavour in ("plain", "v1") and use.status in ABSENT and not use.guarded
+        use.symbol.flavour in ("plain", "v1")
+        and use.status in ABSENT
+        and use.symbol.name != "disable_v2_behavior"
+        and not use.guarded
         for use in module.uses
     )
 

@@ -19,6 +19,7 @@ from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
 from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.symbols import tensorflow_root
 from migrate_mgpu.engine.text import (
     Layout,
     comments,
@@ -294,7 +295,11 @@ def spelling(module: Module, statement: ast.AST) -> str | None:
                 continue
             if any(binding.qualname in ROOTS for binding in bindings):
                 roots = names.roots(name, scope)
-                if roots and set(roots) <= set(ROOTS) and (best is None or name == "tf"):
+                if (
+                    roots
+                    and all(tensorflow_root(path) for path in roots)
+                    and (best is None or name == "tf")
+                ):
                     best = name
         if best or current.parent is None:
             break

@@ -12,6 +12,7 @@ from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.names import Binding, absolute
 from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
 from migrate_mgpu.engine.source import Source, SourceError, decode
+from migrate_mgpu.engine.symbols import tensorflow_root
 
 # Looked for by nearly every file and never a file of the run; a folder of such
 # a name beside a script is a checkout of the library itself.
@@ -180,8 +181,10 @@ class Project:
                         if last not in target.names.module_scope.bindings:
                             continue
                         roots = target.names.roots(last, target.names.module_scope)
-                        if roots and set(roots) <= set(ROOTS):
-                            bindings[index] = Binding("import", binding.node, roots[0])
+                        if roots and all(tensorflow_root(path) for path in roots):
+                            bindings[index] = Binding(
+                                "import", binding.node, tensorflow_root(roots[0])
+                            )
                             if module not in target.borrowers:
                                 target.borrowers.append(module)
 

@@ -45,6 +45,17 @@ def symbol(qualname: str | None) -> Symbol | None:
     return Symbol(flavour, name)
 
 
+def tensorflow_root(qualname: str | None) -> str | None:
+    """``tensorflow`` or ``tensorflow.compat.v1`` for a path that is the one or the other.
+
+    ``tf.compat.v1`` of a name that is ``tensorflow.compat.v1`` already is itself.
+    """
+    found = symbol(qualname)
+    if found is None or found.name or found.flavour not in ("plain", "v1"):
+        return None
+    return "tensorflow.compat.v1" if found.flavour == "v1" else "tensorflow"
+
+
 def message(qualname: str | None) -> str | None:
     """The name of a configuration message class, however it is spelled, or None.
 

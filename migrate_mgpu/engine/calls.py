@@ -57,15 +57,6 @@ class CallGraph:
     def _modules(self) -> list[Module]:
         return list(self.project.modules.values())
 
-    @cached_property
-    def _by_node(self) -> dict[ast.AST, Module]:
-        return {
-            node: module
-            for module in self._modules
-            for group in module.functions.values()
-            for node in group
-        }
-
     def enclosing(self, module: Module, node: ast.AST) -> Function | None:
         """The function whose body a node belongs to (not a nested lambda's own code)."""
         for parent in module.names.ancestors(node):

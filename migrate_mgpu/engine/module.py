@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from migrate_mgpu.engine.names import Names, Scope
+from migrate_mgpu.engine.names import Names
 from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.symbols import Symbol, symbol, table
 
@@ -19,7 +19,6 @@ _KERAS = re.compile(
 _KERAS_MODEL = re.compile(
     r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$"
 )
-_TRAINING = {"fit", "fit_generator", "train_on_batch"}
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
 _PYTHON_2_NAMES = {
@@ -283,18 +282,6 @@ class Module:
         )
 
     @cached_property
-    def keras_training(self) -> ast.AST | None:
-        """Where the module trains a Keras model itself (`model.fit(...)`), if it does."""
-        if not self.uses_keras_models:
-            return None
-        for attribute in _TRAINING:
-            for node in self.names.attributes.get(attribute, []):
-                parent = self.names.parents.get(node)
-                if isinstance(parent, ast.Call) and parent.func is node:
-                    return node
-        return None
-
-    @cached_property
     def uses_keras_models(self) -> bool:
         return any(_KERAS_MODEL.search(name) for name in self.keras_names)
 
@@ -368,24 +355,6 @@ class Module:
                         seen.add(alias.name)
                         found.append(_python_2(statement, alias.name))
         return found
-
-    # -- functions --------------------------------------------------------
-
-    @cached_property
-    def functions(self) -> dict[str, list[ast.AST]]:
-        """Functions and methods by their bare name."""
-        found: dict[str, list[ast.AST]] = {}
-        for node in self.names.scopes:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found.setdefault(node.name, []).append(node)
-        return found
-
-    def scope_body(self, scope: Scope) -> list[ast.stmt]:
-        body = getattr(scope.node, "body", [])
-        return body if isinstance(body, list) else []
-
-    def line(self, node: ast.AST) -> int:
-        return getattr(node, "lineno", 1)
 
 
 def _expects_absence(node: ast.Try) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -234,6 +235,10 @@ class Project:
             return None  # of the run, but without TensorFlow in or behind it
         if path not in self._outside:
             self._outside[path] = None
+            real = Path(os.path.realpath(path))
+            if real != path:  # a link into the run is that file of it
+                self._outside[path] = self._at(real)
+                return self._outside[path]
             try:
                 # Not a pipe or device, which could wait forever.
                 data = path.read_bytes() if path.is_file() else b""

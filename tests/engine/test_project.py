@@ -1,0 +1,44 @@
+"""Which files make a program, where that is not obvious from their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate_mgpu.engine import files
+from migrate_mgpu.engine.findings import RunResult
+from migrate_mgpu.engine.run import migrate
+
+MODEL = """\
+import tensorflow as tf
+
+
+def build():
+    return tf.get_variable("w", [])
+"""
+TRAIN = """\
+import tensorflow as tf
+import model
+
+loss = model.build()
+sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
+"""
+
+
+def run(folder: Path) -> RunResult:
+    paths, _ = files.discover([str(folder)])
+    return migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
+
+
+def test_a_linked_module_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
+    """Not a file outside of the run, which could only be read."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/model.py").write_text(MODEL)
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training/train.py").write_text(TRAIN)
+    (tmp_path / "training/model.py").symlink_to("../models/model.py")
+    result = run(tmp_path)
+    assert [(p.entry.name, p.state) for p in result.programs] == [("train.py", "bridge")]
+    assert result.sites["applied"] == 1
+    assert "compat.v1" in (tmp_path / "models/model.py").read_text()
+    assert (tmp_path / "training/model.py").is_symlink()
+    assert not any(file.changed for file in run(tmp_path).files)

@@ -13,7 +13,8 @@ and strategies break, so such a program becomes native TF2 code or stays.
 ## Safety
 Exact. A session that is used for anything else (``sess.run``), or any other
 name of TF1 left in the program, keeps the program unchanged, and a finding says
-which. Where the TF1 config left ``allow_soft_placement`` out, its default
+which. An ``InteractiveSession`` with a config, the default session that Keras takes
+for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out, its default
 ``False`` is written, because TF2's eager default is ``True``.
 
 ## References
@@ -57,6 +58,28 @@ model = Sequential([Dense(1, input_shape=(4,))])
 """,
     ),
     Case(
+        "the default session",
+        """\
+import tensorflow as tf
+from tensorflow.compat.v1 import ConfigProto, InteractiveSession
+
+config = ConfigProto()
+config.gpu_options.allow_growth = True
+session = InteractiveSession(config=config)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+for gpu in tf.config.list_physical_devices('GPU'):
+    tf.config.experimental.set_memory_growth(gpu, True)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+    ),
+    Case(
         "a model before the session",
         """\
 import tensorflow as tf
@@ -71,6 +94,7 @@ import tensorflow as tf
 
 tf.config.set_soft_device_placement(False)
 tf.debugging.set_log_device_placement(True)
+
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 """,
     ),

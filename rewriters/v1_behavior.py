@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from migrate_mgpu.engine.imports import without_names
 from migrate_mgpu.engine.module import Module, Use
@@ -32,7 +33,7 @@ from migrate_mgpu.engine.moves import spelling
 from migrate_mgpu.engine.rules import Case, Rule
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.states import name_unused
-from migrate_mgpu.engine.symbols import table
+from migrate_mgpu.engine.symbols import Symbol, table
 from migrate_mgpu.engine.text import Layout
 
 RULE = Rule(
@@ -75,6 +76,25 @@ with tf.compat.v1.Session() as sess:
 """,
     ),
     Case(
+        "TensorFlow's private session",
+        """\
+from tensorflow.python.client import session
+from tensorflow.python.framework import constant_op
+
+with session.Session() as sess:
+    print(sess.run(constant_op.constant(1)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from tensorflow.python.client import session
+from tensorflow.python.framework import constant_op
+
+with session.Session() as sess:
+    print(sess.run(constant_op.constant(1)))
+""",
+    ),
+    Case(
         "names imported one by one",
         """\
 from tensorflow import Session, constant
@@ -90,12 +110,23 @@ with Session() as sess:
     print(sess.run(constant(1)))
 """,
     ),
+    Case(
+        "a graph of its own beside code that runs eagerly",
+        """import tensorflow as tf
+
+with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+    print(sess.run(tf.constant(1)))
+print(tf.constant(1).numpy())
+""",
+        refused="it runs eagerly (`tf.constant(1).numpy()`) and opens v1 sessions",
+    ),
 )
 
 # Statuses of plain names that TF2 does not have, or has as something else.
 ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
 _PLAIN_ABSENT = {"v1_absent", "legacy_keras"}
 _DIFFERS = {"v1_differs", "tf2.15_only"}
+_PRIVATE_SESSION = Symbol("private", "python.client.session.Session")
 
 
 def v1_uses(module: Module) -> list[Use]:
@@ -111,12 +142,21 @@ def v1_uses(module: Module) -> list[Use]:
 
 def needs_tf1(module: Module) -> bool:
     """Whether the module uses names that TF2 lacks; the same before and after a bridge."""
-    return any(
+    return opens_private_session(module) or any(
         use.symbol.flavour in ("plain", "v1")
         and use.status in ABSENT
         and use.symbol.name != "disable_v2_behavior"
         and not use.guarded
         for use in module.uses
+    )
+
+
+def opens_private_session(module: Module) -> bool:
+    """Whether the module opens a session by TensorFlow's private class, which TF2 has as well."""
+    return any(
+        use.symbol == _PRIVATE_SESSION and not use.guarded
+        for use in module.uses
+        if not isinstance(use.node, ast.stmt)
     )
 
 
@@ -137,6 +177,29 @@ def is_tf2(module: Module) -> Use | None:
         if use.symbol.flavour == "plain" and use.status == "v2_only" and not use.guarded:
             return use
     return None
+
+
+def reads_eagerly(module: Module) -> ast.Call | None:
+    """An ``x.numpy()``: under v1 behaviour a tensor or variable has none."""
+    if any(name.split(".")[0] == "torch" for name in _imported(module)):
+        return None  # its tensors have one, too
+    for node in ast.walk(module.tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "numpy"
+            and not (node.args or node.keywords)
+        ):
+            return node
+    return None
+
+
+def _imported(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
 
 
 def is_explicit_v1(module: Module) -> bool:
@@ -191,8 +254,10 @@ def apply(
     modules of the program that speak TF1 make it too.
     """
     swap = swaps(module)
+    private = opens_private_session(module)
     disable = not chooses_behavior(module) and (
         swap
+        or private
         or (is_entry and _says_v1(module))
         or _imports_v1_root(module)
         or any(v1_uses(user) for user in module.borrowers)
@@ -221,6 +286,10 @@ def apply(
         if disable and call:
             edits.append(Layout(module.source, statement).insert_after([call]))
             disable = False
+    if disable and private:  # nothing of it is TensorFlow's root, which has the call
+        name = module.names.fresh(module.names.module_scope, "tf", "tensorflow")
+        lines = [f"import tensorflow.compat.v1 as {name}", f"{name}.disable_v2_behavior()"]
+        edits.append(Layout(module.source, module.tensorflow_imports[0]).insert_before(lines))
     return edits
 
 

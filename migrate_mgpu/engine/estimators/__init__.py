@@ -1,0 +1,43 @@
+"""Estimators: what a program does with them, and the Keras program that does the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.calls import CallGraph
+    from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
+    from migrate_mgpu.engine.module import Module
+    from migrate_mgpu.engine.project import Project
+
+# No file of a run without Estimators has one of these.
+_WORDS = re.compile(rb"stimator|\blearn\b")
+
+
+class NoEstimators:
+    """The conversions of a run without Estimators."""
+
+    def of(self, modules: set[Module]) -> list[Conversion]:
+        return []
+
+    def calls(self) -> set[ast.AST]:
+        return set()
+
+    def settle(self, states: Iterable[object]) -> bool:
+        return False
+
+
+def conversions(project: Project, graph: CallGraph) -> Conversions | NoEstimators:
+    """What becomes of a run's Estimators.
+
+    The code that knows takes longer to import than all other, and is for runs that
+    have one.
+    """
+    if not any(_WORDS.search(data) for data in project.data.values()):
+        return NoEstimators()
+    from migrate_mgpu.engine.estimators.conversion import Conversions
+
+    return Conversions(project, graph)

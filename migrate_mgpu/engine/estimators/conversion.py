@@ -1,0 +1,163 @@
+"""Whole Estimators: each becomes a Keras model with what drives it, or stays, with the reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.driving import Drive, drive, root
+from migrate_mgpu.engine.estimators.facts import CUSTOM, EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.model_fn import convert
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.source import Edit
+
+
+class Judged(Protocol):
+    """A program's state, as far as it matters here."""
+
+    kind: str
+    estimators: list[Conversion]
+
+
+@dataclass
+class Conversion:
+    """What becomes of one Estimator.
+
+    With ``refused`` nothing is converted. Else ``edits`` are all of its changes, ``gone``
+    the nodes that are not there any more, ``moved`` those that were written anew,
+    ``configs`` the RunConfig calls that go away, ``notes`` what its owner should know,
+    ``sites`` the places that changed, with their rule's code.
+    """
+
+    flow: EstimatorFlow
+    refused: Refused | None = None
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+    gone: set[ast.AST] = field(default_factory=set)
+    moved: set[ast.AST] = field(default_factory=set)
+    configs: set[ast.Call] = field(default_factory=set)
+    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    sites: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+
+    @property
+    def modules(self) -> list[Module]:
+        """Every module that it changes or reads."""
+        return list(dict.fromkeys([*self.flow.modules, *self.edits]))
+
+
+class Conversions:
+    """The Estimators of a run."""
+
+    def __init__(self, project: Project, graph: CallGraph) -> None:
+        self.graph = graph
+        self._models: dict[ast.AST, ModelPlan] = {}
+        flows = find_estimators(project, graph)
+        own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
+        self._predicted = {node for flow, node in own if flow.predicts}
+        self._distributed = {node for flow, node in own if flow.config and flow.config.train}
+        self.all = [self._convert(flow) for flow in flows]
+        self._shared()
+
+    def _convert(self, flow: EstimatorFlow) -> Conversion:
+        try:
+            if flow.problems:
+                raise flow.problems[0]
+            if flow.kind != CUSTOM or flow.function is None:
+                raise Refused(
+                    flow.module,
+                    flow.call,
+                    f"a {flow.class_name} is not converted",
+                    "write its model in Keras by hand",
+                )
+            model = self._model(flow.function)
+            driven = drive(flow, model, self.graph)
+        except Refused as refused:
+            return Conversion(flow, refused)
+        except Exception as error:
+            # A defect of ours keeps one program as it is; all others are still done.
+            text = f"internal error, please report it: {type(error).__name__}: {error}"
+            return Conversion(flow, Refused(flow.module, flow.call, text))
+        return _joined(flow, model, driven)
+
+    def _model(self, function: Function) -> ModelPlan:
+        node = function.node
+        if node not in self._models:
+            tf = root(function.module, node)
+            self._check_uses(function)
+            self._models[node] = convert(
+                function, self.graph, tf, node in self._predicted, node in self._distributed
+            )
+        return self._models[node]
+
+    def _check_uses(self, function: Function) -> None:
+        """A model_fn that is called by hand as well must stay what it is."""
+        for reference in self.graph.references(function):
+            if reference.call is not None:
+                text = f"{function.name} is called here, besides by its Estimator"
+                raise Refused(reference.module, reference.node, text)
+
+    def _shared(self) -> None:
+        """Estimators that share a model_fn are converted together, or not at all."""
+        changed = True
+        while changed:
+            changed = False
+            for one in self.all:
+                if one.refused is None:
+                    continue
+                for other in self.all:
+                    if other.refused is None and _overlap(one, other):
+                        other.refused = Refused(
+                            one.refused.module,
+                            one.refused.node,
+                            f"an Estimator that it shares code with stays: {one.refused.reason}",
+                            one.refused.advice,
+                        )
+                        changed = True
+
+    def calls(self) -> set[ast.AST]:
+        """The RunConfig calls that go away."""
+        return {call for one in self.all if one.refused is None for call in one.configs}
+
+    def settle(self, states: Iterable[Judged]) -> bool:
+        """An Estimator stays in every program when one of them keeps it; whether that changed any.
+
+        ``states``: the programs' states with the Estimators that each of them runs.
+        """
+        before = sum(one.refused is None for one in self.all)
+        for state in states:
+            if state.kind != "native":
+                stays = next((one.refused for one in state.estimators if one.refused), None)
+                for one in state.estimators:
+                    one.refused = one.refused or stays
+        self._shared()
+        return sum(one.refused is None for one in self.all) != before
+
+    def of(self, modules: set[Module]) -> list[Conversion]:
+        """The Estimators that are made in some modules."""
+        return [one for one in self.all if one.flow.module in modules]
+
+
+def _overlap(first: Conversion, second: Conversion) -> bool:
+    function, other = first.flow.function, second.flow.function
+    return function is not None and other is not None and function.node is other.node
+
+
+def _joined(flow: EstimatorFlow, model: ModelPlan, driven: Drive) -> Conversion:
+    found = Conversion(flow, configs=set(driven.configs))
+    for edits in (model.edits, driven.edits):
+        for module, members in edits.items():
+            own = found.edits.setdefault(module, [])
+            own.extend(edit for edit in members if edit not in own)
+    for imports in (model.imports, driven.imports):
+        for module, names in imports.items():
+            found.imports.setdefault(module, set()).update(names)
+    found.gone = model.gone | driven.gone
+    found.moved = driven.moved
+    found.sites = driven.sites
+    found.notes = [*model.notes, *driven.notes]
+    return found

@@ -1,0 +1,62 @@
+"""New calls in the layout of their file: on one line where it fits, else an argument a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from migrate_mgpu.engine.source import Source
+
+_HANGING = re.compile(r"^[ \t]*[)\]}]+,?:?[ \t]*\r?$", re.M)
+WIDTH = 88
+
+
+def width_of(source: Source) -> int:
+    """How long this file lets its lines be: 79, or its second longest line, up to 100."""
+    lines = range(1, len(source.line_starts) + 1)
+    lengths = sorted(n for line in lines if (n := len(source.line_text(line))) <= 100)
+    return max(79, lengths[-2]) if len(lengths) > 1 else 79
+
+
+def hangs(source: Source) -> bool:
+    """Whether closing brackets stand on lines of their own in this file."""
+    return bool(_HANGING.search(source.text))
+
+
+def call(
+    source: Source,
+    head: str,
+    arguments: Sequence[str],
+    indent: str,
+    column: int,
+    tail: int = 0,
+) -> str:
+    """``head(arguments)`` as it stands behind ``column`` characters of a line.
+
+    ``indent`` is the line's indentation, ``tail`` what follows on the last line.
+    Arguments of several lines keep their own line breaks.
+    """
+    line = f"{head}({', '.join(arguments)})"
+    width = width_of(source)
+    several = any("\n" in argument for argument in arguments)
+    if not several and column + len(line) + tail <= width:
+        return line
+    if several and len(arguments) == 1:  # one argument that breaks within its own brackets
+        first = line.split("\n", 1)[0]
+        if column + len(first) <= width:
+            return line
+    unit = source.indent_unit
+    if hangs(source):
+        inner = indent + unit
+        joined = ", ".join(arguments)
+        if not several and len(inner) + len(joined) <= width:
+            return f"{head}(\n{inner}{joined}\n{indent})"
+        body = "".join(f"\n{inner}{argument}," for argument in arguments)
+        if len(arguments) == 1:
+            body = body[:-1]
+        return f"{head}({body}\n{indent})"
+    inner = indent + unit + (unit if len(unit) < 4 else "")
+    joined = ", ".join(arguments)
+    if not several and len(inner) + len(joined) + 1 + tail <= width:
+        return f"{head}(\n{inner}{joined})"
+    return f"{head}(\n{inner}" + f",\n{inner}".join(arguments) + ")"

@@ -1,0 +1,79 @@
+"""The parameters, in TF 1.15's order, of the calls that drive an Estimator."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+
+TRAIN_SPEC = ("input_fn", "max_steps", "hooks")
+EVAL_SPEC = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
+TRAIN_AND_EVALUATE = ("estimator", "train_spec", "eval_spec")
+
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
+    "RunConfig": (
+        "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps",
+        "save_checkpoints_secs", "session_config", "keep_checkpoint_max",
+        "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute", "device_fn",
+        "protocol", "eval_distribute", "experimental_distribute",
+        "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
+    ),
+    "TrainSpec": TRAIN_SPEC,
+    "EvalSpec": EVAL_SPEC,
+    # tf.distribute
+    "MirroredStrategy": ("devices", "cross_device_ops"),
+    "OneDeviceStrategy": ("device",),
+    "MultiWorkerMirroredStrategy": ("communication", "cluster_resolver"),
+    "ParameterServerStrategy": ("cluster_resolver",),
+    "CentralStorageStrategy": ("compute_devices", "parameter_device"),
+    "TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
+    # tf.contrib.distribute
+    "contrib.MirroredStrategy": (
+        "devices", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
+        "auto_shard_dataset", "cross_tower_ops",
+    ),
+    "contrib.OneDeviceStrategy": ("device",),
+    "contrib.CollectiveAllReduceStrategy": (
+        "num_gpus_per_worker", "communication", "cluster_resolver",
+    ),
+    "contrib.ParameterServerStrategy": ("num_gpus_per_worker",),
+    "contrib.TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
+}  # fmt: skip
+
+METHODS: dict[str, tuple[str, ...]] = {
+    "train": ("input_fn", "hooks", "steps", "max_steps", "saving_listeners"),
+    "evaluate": ("input_fn", "steps", "hooks", "checkpoint_path", "name"),
+    "predict": (
+        "input_fn", "predict_keys", "hooks", "checkpoint_path", "yield_single_examples",
+    ),
+}  # fmt: skip
+
+NUMPY_INPUT_FN = (
+    "x", "y", "batch_size", "num_epochs", "shuffle", "queue_capacity", "num_threads",
+)  # fmt: skip
+
+
+def bind(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
+    """A call's arguments by name, those that are None or left out missing.
+
+    Raises:
+        Refused: arguments that cannot be told (``*args``, ``**kwargs``, more than there are).
+    """
+    found: dict[str, ast.expr] = {}
+    for index, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred) or index >= len(signature):
+            raise Refused(module, argument, "which argument this is cannot be told")
+        found[signature[index]] = argument
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise Refused(
+                module, keyword.value, "its arguments come from `**`", "write the arguments out"
+            )
+        found[keyword.arg] = keyword.value
+    return {
+        name: value
+        for name, value in found.items()
+        if not (isinstance(value, ast.Constant) and value.value is None)
+    }

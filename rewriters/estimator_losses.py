@@ -1,0 +1,430 @@
+"""``tf.losses`` and the cross-entropies of ``tf.nn`` become Keras losses.
+
+## What it does
+``tf.losses.sparse_softmax_cross_entropy(labels, logits)`` becomes
+``tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)`` where it is the model's
+loss, an expression of TF2 where it is a part of one. One-hot labels that are made in the call
+are not made any more.
+
+## Why
+TF2 has no ``tf.losses``. A Keras loss object knows how many replicas share a batch and what
+Keras makes of the labels on the way; a function does not.
+
+## Safety
+Equal for the default weights: ``tf.losses`` means over all elements then, as Keras does. A
+``weights`` that is no number, and losses that no Keras loss equals (``log_loss``,
+``cosine_distance``, ``mean_pairwise_squared_error``), keep their program as it is. Labels
+outside of the classes, which ``tf.one_hot`` makes a row of zeros, are an error in the sparse
+form.
+
+## References
+``tf.losses``, ``tf.nn``, ``tf.keras.losses``
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.estimators.calledit import CallEdit
+from migrate_mgpu.engine.estimators.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.types import Loss, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.source import Edit
+
+RULE = Rule(
+    code="MGPU403",
+    name="estimator-losses",
+    summary="`tf.losses` and `tf.nn` cross-entropies become Keras losses",
+)
+
+CASES = (
+    Case(
+        "one-hot labels made for the loss",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 10)
+    onehot = tf.one_hot(tf.cast(labels, tf.int32), depth=10)
+    loss = tf.losses.softmax_cross_entropy(onehot_labels=onehot, logits=logits)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+""",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+estimator = model_fn()
+estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
+""",
+    ),
+    Case(
+        "a loss that is a sum of two",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    squared = tf.losses.mean_squared_error(labels, outputs)
+    absolute = tf.losses.absolute_difference(labels, outputs)
+    loss = squared + 0.1 * absolute
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+""",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+    def loss(labels, outputs):
+        squared = tf.reduce_mean(tf.keras.losses.MSE(labels, outputs))
+        absolute = tf.reduce_mean(tf.keras.losses.MAE(labels, outputs))
+        return tf.reshape(squared + 0.1 * absolute, [1])
+
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+estimator = model_fn()
+estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
+""",
+    ),
+    Case(
+        "a loss weighted by tensors",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs, weights=features[:, :1])
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+""",
+        refused="weighted",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A loss: Keras's class, and the function that gives a value for each example.
+
+    ``first`` and ``second`` are TF1's names of what is compared, ``names`` the function's
+    names for parameters; ``setting`` is an argument of the class besides ``from_logits``.
+    """
+
+    keras: str
+    function: str
+    parameters: tuple[str, ...]
+    names: dict[str, str]
+    from_logits: bool = False
+    setting: str = ""
+    defaults: dict[str, str] = field(default_factory=dict)
+
+
+_REST = ("scope", "loss_collection", "reduction")
+_COMPARED = {"labels": "y_true", "predictions": "y_pred"}
+
+
+def _regression(keras: str, function: str) -> _Kind:
+    return _Kind(keras, function, ("labels", "predictions", "weights", *_REST), _COMPARED)
+
+
+_LOSSES = {
+    "losses.sparse_softmax_cross_entropy": _Kind(
+        "SparseCategoricalCrossentropy",
+        "nn.sparse_softmax_cross_entropy_with_logits",
+        ("labels", "logits", "weights", *_REST),
+        {},
+        from_logits=True,
+    ),
+    "losses.softmax_cross_entropy": _Kind(
+        "CategoricalCrossentropy",
+        "nn.softmax_cross_entropy_with_logits",
+        ("onehot_labels", "logits", "weights", "label_smoothing", *_REST),
+        {"onehot_labels": "labels"},
+        from_logits=True,
+        setting="label_smoothing",
+    ),
+    "losses.sigmoid_cross_entropy": _Kind(
+        "BinaryCrossentropy",
+        "keras.losses.binary_crossentropy",
+        ("multi_class_labels", "logits", "weights", "label_smoothing", *_REST),
+        {"multi_class_labels": "y_true", "logits": "y_pred"},
+        from_logits=True,
+        setting="label_smoothing",
+        defaults={"from_logits": "True"},
+    ),
+    "losses.mean_squared_error": _regression("MeanSquaredError", "keras.losses.MSE"),
+    "losses.absolute_difference": _regression("MeanAbsoluteError", "keras.losses.MAE"),
+    "losses.huber_loss": _Kind(
+        "Huber",
+        "keras.losses.huber",
+        ("labels", "predictions", "weights", "delta", *_REST),
+        _COMPARED,
+        setting="delta",
+    ),
+    "losses.hinge_loss": _Kind(
+        "Hinge",
+        "keras.losses.hinge",
+        ("labels", "logits", "weights", *_REST),
+        {"labels": "y_true", "logits": "y_pred"},
+    ),
+    "nn.sparse_softmax_cross_entropy_with_logits": _Kind(
+        "SparseCategoricalCrossentropy",
+        "nn.sparse_softmax_cross_entropy_with_logits",
+        ("_sentinel", "labels", "logits", "name"),
+        {},
+        from_logits=True,
+    ),
+    "nn.softmax_cross_entropy_with_logits": _Kind(
+        "CategoricalCrossentropy",
+        "nn.softmax_cross_entropy_with_logits",
+        ("_sentinel", "labels", "logits", "dim", "name", "axis"),
+        {"dim": "axis"},
+        from_logits=True,
+    ),
+    "nn.softmax_cross_entropy_with_logits_v2": _Kind(
+        "CategoricalCrossentropy",
+        "nn.softmax_cross_entropy_with_logits",
+        ("labels", "logits", "axis", "name", "dim"),
+        {"dim": "axis"},
+        from_logits=True,
+    ),
+    "nn.sigmoid_cross_entropy_with_logits": _Kind(
+        "BinaryCrossentropy",
+        "nn.sigmoid_cross_entropy_with_logits",
+        ("_sentinel", "labels", "logits", "name"),
+        {},
+        from_logits=True,
+    ),
+    "nn.weighted_cross_entropy_with_logits": _Kind(
+        "",
+        "nn.weighted_cross_entropy_with_logits",
+        ("labels", "logits", "pos_weight", "name", "targets"),
+        {"targets": "labels"},
+    ),
+}
+_NONE = {"log_loss", "cosine_distance", "mean_pairwise_squared_error", "compute_weighted_loss"}
+_LABELS = ("onehot_labels", "multi_class_labels", "targets", "labels")
+_OUTPUTS = ("logits", "predictions")
+# All of them are the mean over all elements where every weight is one.
+_MEANS = {
+    "SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_NONZERO_WEIGHTS", "SUM_OVER_BATCH_SIZE", "MEAN",
+}  # fmt: skip
+_CASTS = {"cast", "to_int32", "to_int64"}
+_ADVICE = "write the loss with functions of tf.nn and tf.math"
+
+
+def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
+    """The loss of a call, and its forms in TF2; None where it is none.
+
+    Raises:
+        Refused: TF2 has nothing equal.
+    """
+    name = name_of(module, call)
+    kind = _LOSSES.get(name)
+    if kind is None:
+        if name.startswith("losses.") and name.rpartition(".")[2] in _NONE:
+            raise Refused(module, call, f"no Keras loss equals tf.{name}", _ADVICE)
+        return None
+    edit = CallEdit(module, call, kind.parameters)
+    labels = next((v for n in _LABELS if (v := edit.get(n)) is not None), None)
+    outputs = next((v for n in _OUTPUTS if (v := edit.get(n)) is not None), None)
+    if labels is None or outputs is None:
+        raise Refused(module, call, f"what `{edit.shown}` compares is not told")
+    scalar = name.startswith("losses.")
+    reduction = _reduction(edit)
+    weight = _weight(edit)
+    axis = next((v for n in ("axis", "dim") if (v := edit.given(n)) is not None), None)
+    known = constant(axis) if axis is not None else -1
+    keras = None
+    if kind.keras and reduction == "mean" and not weight and known == -1:
+        keras, labels = _object(edit, kind, labels, tf)
+    edits = _expression(edit, kind, tf, reduction if scalar else "", weight)
+    elementwise = "softmax" not in name
+    return Loss(call, labels, outputs, keras, edits, scalar and reduction != "none", elementwise)
+
+
+def _reduction(edit: CallEdit) -> str:
+    """``mean``, ``sum`` or ``none``: what a loss does with the values of its elements."""
+    value = edit.get("reduction")
+    edit.drop("reduction")
+    if value is None:
+        return "mean"
+    known = constant(value)
+    name = name_of(edit.module, value).rpartition(".")[2]
+    if isinstance(known, str):
+        name = known.upper()
+    name = name.replace("WEIGHTED_SUM", "SUM").replace("WEIGHTED_MEAN", "MEAN")
+    if name in _MEANS:
+        return "mean"
+    if name in ("SUM", "NONE"):
+        return name.lower()
+    raise Refused(edit.module, value, "the reduction of this loss cannot be told", _ADVICE)
+
+
+def _weight(edit: CallEdit) -> str:
+    """The number that a loss is multiplied by; empty where it is one."""
+    value = edit.get("weights")
+    if value is None:
+        return ""
+    edit.drop("weights")
+    known = constant(value)
+    if isinstance(known, (int, float)) and not isinstance(known, bool) and known:
+        return "" if known == 1 else number(known)
+    advice = "multiply the values of tf.nn by the weights, and divide by their number yourself"
+    raise Refused(edit.module, value, "a loss is weighted by more than a number", advice)
+
+
+def _object(edit: CallEdit, kind: _Kind, labels: ast.expr, tf: str) -> tuple[str, ast.expr]:
+    """The text of the loss object, and the labels that it takes."""
+    arguments = ["from_logits=True"] if kind.from_logits else []
+    keras = kind.keras
+    setting = edit.get(kind.setting) if kind.setting else None
+    plain = setting is None or constant(setting) in (0, 0.0)
+    if kind.setting == "delta":
+        plain = setting is None or constant(setting) in (1, 1.0)
+    if not plain:
+        assert setting is not None
+        arguments.append(f"{kind.setting}={edit.module.source.code(setting)}")
+    elif keras == "CategoricalCrossentropy":
+        classes = _classes(edit.module, labels)
+        if classes is not None:
+            keras, labels = "SparseCategoricalCrossentropy", classes
+    return f"{tf}.keras.losses.{keras}({', '.join(arguments)})", labels
+
+
+def _classes(module: Module, node: ast.expr) -> ast.expr | None:
+    """The classes that one-hot labels are made of in the same function, as integers."""
+    made = assigned(module, node)
+    while name_of(module, made) in ("cast", "to_float", "stop_gradient") and _first(made):
+        made = assigned(module, _first(made))
+    name = name_of(module, made)
+    if not isinstance(made, ast.Call) or name not in ("one_hot", "contrib.layers.one_hot_encoding"):
+        return None
+    given = {k.arg: k.value for k in made.keywords}
+    if len(made.args) > 2 or not set(given) <= {
+        "indices", "depth", "labels", "num_classes", "dtype", "name",
+    }:  # fmt: skip
+        return None
+    found = made.args[0] if made.args else given.get("indices", given.get("labels"))
+    while isinstance(found, ast.Call) and name_of(module, found) in _CASTS and _first(found):
+        found = _first(found)
+    return found
+
+
+def _first(node: ast.expr | None) -> ast.expr | None:
+    if not isinstance(node, ast.Call):
+        return None
+    if node.args:
+        return node.args[0]
+    return next((k.value for k in node.keywords if k.arg in ("x", "input")), None)
+
+
+def _expression(
+    edit: CallEdit, kind: _Kind, tf: str, reduction: str, weight: str
+) -> tuple[Edit, ...]:
+    """The edits that make an expression of TF2: a value for each example, or one number."""
+    edit.drop("scope", "loss_collection", "_sentinel")
+    function = f"{tf}.{kind.function}"
+    names = dict(kind.names)
+    smoothing = edit.get("label_smoothing")
+    if smoothing is not None and constant(smoothing) in (0, 0.0):
+        edit.drop("label_smoothing")
+    elif smoothing is not None and kind.keras == "CategoricalCrossentropy":
+        function = f"{tf}.keras.losses.categorical_crossentropy"
+        names = {"onehot_labels": "y_true", "logits": "y_pred"}
+        edit.add("from_logits", "True")
+    for old, new in kind.defaults.items():
+        edit.add(old, new)
+    if is_none(edit.get("axis")):
+        edit.drop("axis")
+    for old, new in names.items():
+        edit.rename(old, new)
+    if function.rpartition(".")[2].endswith("with_logits"):
+        edit.order(("labels", "logits"))
+    else:
+        edit.order(("y_true", "y_pred"))
+    outer = {"mean": f"{tf}.reduce_mean(", "sum": f"{tf}.reduce_sum("}.get(reduction, "")
+    factor = f"{weight} * " if weight else ""
+    edit.function(f"{factor}{outer}{function}")
+    edits = edit.edits()
+    if outer:
+        _, end = edit.module.source.span(edit.call)
+        edits = (*edits, Edit(end, end, ")"))
+    return edits
+
+
+def is_regularization(module: Module, node: ast.expr | None) -> bool:
+    """Whether an expression is the sum, or the list, of all regularization terms."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = name_of(module, node)
+    if name in ("losses.get_regularization_loss", "losses.get_regularization_losses"):
+        scope = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "scope")]
+        return all(is_none(value) for value in scope)
+    if name == "get_collection" and len(node.args) + len(node.keywords) == 1:
+        key = node.args[0] if node.args else node.keywords[0].value
+        return (
+            name_of(module, key) == "GraphKeys.REGULARIZATION_LOSSES"
+            or constant(key) == "regularization_losses"
+        )
+    return False

@@ -1,0 +1,297 @@
+"""``tf.metrics`` of a model_fn become Keras metrics of the labels and the model's output.
+
+## What it does
+``tf.metrics.accuracy(labels, tf.argmax(logits, 1))`` becomes
+``tf.keras.metrics.SparseCategoricalAccuracy``: a Keras metric is given what the model
+returns, and takes the ``argmax`` itself. Where Keras's does not, a small class does it.
+
+## Why
+TF2 has no ``tf.metrics`` of this kind; ``compile(metrics=...)`` takes Keras metrics.
+
+## Safety
+Equal to 1e-6 over several batches (the docs' table names the measurement). ``weights``, the
+curve ``PR`` of ``auc`` (TF1 has straight lines between its points, Keras interpolates), and
+what Keras has not (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
+as it is.
+
+## References
+``tf.metrics``, ``tf.keras.metrics``
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.calledit import CallEdit
+from migrate_mgpu.engine.estimators.tables import name_of
+from migrate_mgpu.engine.estimators.types import Metric, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import Case, Rule, constant
+
+RULE = Rule(
+    code="MGPU405",
+    name="estimator-metrics",
+    summary="`tf.metrics` become Keras metrics of the model's output",
+)
+
+CASES = (
+    Case(
+        "accuracy",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 10)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    metrics = {'accuracy': tf.metrics.accuracy(labels, tf.argmax(logits, 1))}
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+print(estimator.evaluate(input_fn, steps=10)['accuracy'])
+""",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(
+        optimizer=optimizer,
+        loss=loss,
+        metrics=[tf.keras.metrics.SparseCategoricalAccuracy(name='accuracy')])
+    return model
+
+
+estimator = model_fn()
+estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
+print(estimator.evaluate(input_fn(), steps=10, return_dict=True, verbose=0)['accuracy'])
+""",
+    ),
+    Case(
+        "of one logit",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 1)
+    loss = tf.losses.sigmoid_cross_entropy(labels, logits)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    probabilities = tf.nn.sigmoid(logits)
+    metrics = {
+        'recall': tf.metrics.recall(labels, tf.round(probabilities)),
+        'auc': tf.metrics.auc(labels, probabilities),
+    }
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+print(estimator.evaluate(input_fn, steps=10)['recall'])
+""",
+        '''\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+class SigmoidRecall(tf.keras.metrics.Recall):
+    """Recall of the sigmoid of what the model returns."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, tf.sigmoid(y_pred), sample_weight)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    loss = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(
+        optimizer=optimizer,
+        loss=loss,
+        metrics=[
+            SigmoidRecall(name='recall'),
+            tf.keras.metrics.AUC(from_logits=True, name='auc'),
+        ],
+    )
+    return model
+
+
+estimator = model_fn()
+estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
+print(estimator.evaluate(input_fn(), steps=10, return_dict=True, verbose=0)['recall'])
+''',
+    ),
+)
+
+_REST = ("metrics_collections", "updates_collections", "name")
+_TWO = ("labels", "predictions", "weights", *_REST)
+_PARAMETERS = {
+    "mean": ("values", "weights", *_REST),
+    "auc": (
+        "labels", "predictions", "weights", "num_thresholds", *_REST[:2], "curve", "name",
+        "summation_method", "thresholds",
+    ),
+    "mean_iou": ("labels", "predictions", "num_classes", "weights", *_REST),
+    "recall_at_k": ("labels", "predictions", "k", "class_id", "weights", *_REST),
+    **dict.fromkeys(
+        ("accuracy", "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
+         "precision", "recall", "true_positives", "true_negatives", "false_positives",
+         "false_negatives"), _TWO),
+}  # fmt: skip
+_REGRESSION = {
+    "mean_squared_error": "MeanSquaredError",
+    "root_mean_squared_error": "RootMeanSquaredError",
+    "mean_absolute_error": "MeanAbsoluteError",
+}
+_CONFUSION = {
+    "precision": "Precision",
+    "recall": "Recall",
+    "true_positives": "TruePositives",
+    "true_negatives": "TrueNegatives",
+    "false_positives": "FalsePositives",
+    "false_negatives": "FalseNegatives",
+}
+# What a metric's class makes of the model's output, by what TF1's was given.
+_DERIVED = {
+    "round_sigmoid": ("Sigmoid", "the sigmoid", "{tf}.sigmoid(y_pred)"),
+    "argmax": ("Argmax", "the argmax", "{tf}.cast({tf}.argmax(y_pred, axis=-1), {tf}.bool)"),
+}
+_CLASS = '''\
+class {name}({tf}.keras.metrics.{base}):
+    """{base} of {what} of what the model returns."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, {value}, sample_weight)'''
+
+
+def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
+    """The Keras metrics that are equal to a call of ``tf.metrics``; None where it is none.
+
+    Raises:
+        Refused: no Keras metric is.
+    """
+    head, _, short = name_of(module, node).rpartition(".")
+    if head != "metrics" or not isinstance(node, ast.Call):
+        return None
+    if short not in _PARAMETERS:
+        raise Refused(module, node, f"no Keras metric equals tf.metrics.{short}")
+    edit = CallEdit(module, node, _PARAMETERS[short])
+    for name in ("weights", "metrics_collections", "updates_collections", "class_id"):
+        value = edit.given(name)
+        if value is not None:
+            raise Refused(module, value, f"`{edit.shown}` is given `{name}`")
+    labels = edit.get("labels")
+    predictions = edit.get("predictions") or edit.get("values")
+    if predictions is None or (labels is None and short != "mean"):
+        raise Refused(module, node, f"what `{edit.shown}` compares is not told")
+    forms = _Forms(edit, tf)
+    forms.find(short)
+    return Metric(node, labels, predictions, forms.keras, forms.classes)
+
+
+class _Forms:
+    """The Keras forms of one call."""
+
+    def __init__(self, edit: CallEdit, tf: str) -> None:
+        self.edit = edit
+        self.tf = tf
+        self.keras: dict[tuple[str, str], str] = {}
+        self.classes: dict[tuple[str, str], str] = {}
+
+    def find(self, short: str) -> None:
+        """All forms of a metric of this name."""
+        if short == "accuracy":
+            self._plain("sparse", "argmax", "SparseCategoricalAccuracy")
+            self._plain("onehot", "argmax", "CategoricalAccuracy")
+            self._plain("sparse", "identity", "Accuracy")
+            self._derived("BinaryAccuracy", "round_sigmoid")
+        elif short in _REGRESSION:
+            self._plain("sparse", "identity", _REGRESSION[short])
+        elif short in _CONFUSION:
+            for relation in _DERIVED:
+                self._derived(_CONFUSION[short], relation)
+        elif short == "auc":
+            self._auc()
+        elif short == "mean_iou":
+            count = self._literal("num_classes")
+            arguments = f"num_classes={count}, sparse_y_pred=False"
+            self._plain("sparse", "argmax", "MeanIoU", arguments)
+            self._plain("onehot", "argmax", "MeanIoU", f"{arguments}, sparse_y_true=False")
+        elif short == "recall_at_k":
+            for relation in ("identity", "softmax"):
+                name = "SparseTopKCategoricalAccuracy"
+                self._plain("sparse", relation, name, f"k={self._literal('k')}")
+
+    def _literal(self, name: str) -> str:
+        """The text of an argument that has the same value everywhere in its module."""
+        value = self.edit.get(name)
+        module = self.edit.module
+        if isinstance(value, ast.Name) and value in module.names.scope_of_name:
+            home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
+            if home is not None and home.is_module:
+                return module.source.code(value)
+        if value is None or constant(value) is None:
+            text = f"`{name}` of `{self.edit.shown}` is not a constant of its module"
+            raise Refused(module, value or self.edit.call, text, "make it one")
+        return module.source.code(value)
+
+    def _plain(self, labels: str, relation: str, keras: str, arguments: str = "") -> None:
+        more = f"{arguments}, " if arguments else ""
+        self.keras[labels, relation] = f"{self.tf}.keras.metrics.{keras}({more}name={{name}})"
+
+    def _derived(self, base: str, relation: str) -> None:
+        """A class that derives what TF1's metric was given from the model's output."""
+        prefix, what, value = _DERIVED[relation]
+        module = self.edit.module
+        name = module.names.fresh(module.names.module_scope, f"{prefix}{base}")
+        text = _CLASS.format(
+            name=name, tf=self.tf, base=base, what=what, value=value.format(tf=self.tf)
+        )
+        self.keras["sparse", relation] = f"{name}(name={{name}})"
+        self.classes["sparse", relation] = text.replace("    ", module.source.indent_unit)
+
+    def _auc(self) -> None:
+        edit = self.edit
+        curve = edit.get("curve")
+        if curve is not None and constant(curve) != "ROC":
+            text = "TF1's area under the curve of precision and recall is another than Keras's"
+            raise Refused(edit.module, curve, text)
+        method = edit.get("summation_method")
+        if method is not None and constant(method) not in ("trapezoidal", "careful_interpolation"):
+            raise Refused(edit.module, method, "Keras sums the area under the curve otherwise")
+        if edit.given("thresholds") is not None:
+            raise Refused(edit.module, edit.call, "the thresholds of the curve are given")
+        count = edit.get("num_thresholds")
+        arguments = "" if count is None else f"num_thresholds={self._literal('num_thresholds')}"
+        self._plain("sparse", "identity", "AUC", arguments)
+        more = f"{arguments}, " if arguments else ""
+        self._plain("sparse", "sigmoid", "AUC", f"{more}from_logits=True")

@@ -1,0 +1,511 @@
+"""Strategies, RunConfigs and calls of Estimators as code that drives a Keras model."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate_mgpu.engine.estimators.types import Refused
+from tests.engine.estimators.programs import HEAD, driven, lines
+
+MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"
+MADE = "est = model_fn(params={'n': 1})\n"
+SCOPED = "with strategy.scope():\n    est = model_fn(params={'n': 1})\n"
+
+
+def configured(strategy: str) -> str:
+    return (
+        f"strategy = {strategy}\n"
+        "config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
+        ("tf.contrib.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus=2)",
+            "tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus_per_worker=8)",
+            "tf.distribute.MirroredStrategy(['/gpu:%d' % i for i in range(8)])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
+            "tf.distribute.MirroredStrategy(\n    ['/gpu:%d' % i for i in range(N)] or ['/cpu:0'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(devices=['/gpu:1'])",
+            "tf.distribute.MirroredStrategy(devices=['/gpu:1'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(\n    cross_tower_ops="
+            "tf.contrib.distribute.AllReduceCrossTowerOps(\n        'nccl', num_packs=2))",
+            "tf.distribute.MirroredStrategy(\n"
+            "    cross_device_ops=tf.distribute.NcclAllReduce(num_packs=2))",
+        ),
+        (
+            "tf.contrib.distribute.OneDeviceStrategy(device='/gpu:0')",
+            "tf.distribute.OneDeviceStrategy(device='/gpu:0')",
+        ),
+        (
+            "tf.distribute.experimental.MultiWorkerMirroredStrategy()",
+            "tf.distribute.MultiWorkerMirroredStrategy()",
+        ),
+        ("None", "tf.distribute.get_strategy()"),
+        (
+            "None if N < 2 else tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
+            "tf.distribute.get_strategy() if N < 2 else tf.distribute.MirroredStrategy(\n"
+            "    ['/gpu:%d' % i for i in range(N)])",
+        ),
+    ],
+)
+def test_strategies(before: str, after: str) -> None:
+    assert lines(configured(before)) == f"strategy = {after}\n{SCOPED}"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reason"),
+    [
+        (
+            "tf.contrib.distribute.ParameterServerStrategy(num_gpus_per_worker=2)",
+            "parameter server",
+        ),
+        ("tf.contrib.distribute.TPUStrategy(resolver)", "TPU"),
+        ("tf.contrib.distribute.CollectiveAllReduceStrategy(num_gpus_per_worker=2)", "uses all"),
+        ("tf.contrib.distribute.MirroredStrategy(cross_device_ops=mine())", "gradients"),
+    ],
+)
+def test_strategies_without_an_equal(strategy: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        lines(configured(strategy))
+
+
+def test_a_strategy_that_is_handed_to_nothing() -> None:
+    body = f"idle = tf.contrib.distribute.MirroredStrategy(num_gpus=2)\n{MAKE}"
+    assert lines(body) == f"idle = tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])\n{MADE}"
+
+
+def test_an_inline_strategy_gets_a_name() -> None:
+    body = (
+        "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    assert lines(body) == f"strategy = tf.distribute.MirroredStrategy()\n{SCOPED}"
+
+
+def test_a_strategy_in_one_branch_of_the_configuration() -> None:
+    body = (
+        "if N > 1:\n"
+        "    config = tf.estimator.RunConfig(\n"
+        "        train_distribute=tf.contrib.distribute.MirroredStrategy(num_gpus=N))\n"
+        "else:\n"
+        "    config = tf.estimator.RunConfig()\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    assert lines(body) == (
+        "if N > 1:\n"
+        "    strategy = tf.distribute.MirroredStrategy(\n"
+        "        ['/gpu:%d' % i for i in range(N)])\n"
+        "else:\n"
+        "    strategy = tf.distribute.get_strategy()\n"
+        f"{SCOPED}"
+    )
+
+
+def test_the_program_may_not_ask_whether_it_has_a_strategy() -> None:
+    body = configured("None if N < 2 else tf.distribute.MirroredStrategy()")
+    with pytest.raises(Refused, match="asks whether"):
+        lines(body + "if strategy is None:\n    print('one')\n")
+
+
+def test_run_config_leaves_seed_and_comments() -> None:
+    body = (
+        "config = tf.estimator.RunConfig(\n"
+        "    tf_random_seed=7,  # for the paper\n"
+        "    log_step_count_steps=10)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    new, result = driven(body)
+    assert new[len(HEAD) :] == f"# for the paper\ntf.random.set_seed(7)\n{MADE}"
+    assert any("log_step_count_steps" in text for _, _, text in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("est.train(input_fn, steps=5)", "est.fit(input_fn(), steps_per_epoch=5, verbose=0)"),
+        (
+            "est.train(input_fn=lambda: input_fn(2), max_steps=5)",
+            "est.fit(input_fn(2), steps_per_epoch=5, verbose=0)",
+        ),
+        (
+            "est.train(functools.partial(input_fn, batch_size=2), steps=5)",
+            "est.fit(input_fn(batch_size=2), steps_per_epoch=5, verbose=0)",
+        ),
+        ("est.train(input_fn)", "est.fit(input_fn(), verbose=0)"),
+        ("est.evaluate(input_fn)", "est.evaluate(input_fn(), return_dict=True, verbose=0)"),
+        (
+            "est.evaluate(input_fn, steps=3, name='test')",
+            "est.evaluate(input_fn(), steps=3, return_dict=True, verbose=0)",
+        ),
+        (
+            "r = est.evaluate(input_fn)\nprint(r['loss'], r['global_step'])",
+            "r = est.evaluate(input_fn(), return_dict=True, verbose=0)\n"
+            "print(r['loss'], int(est.optimizer.iterations.numpy()))",
+        ),
+        (
+            "r = est.evaluate(input_fn)\nprint('{global_step} {loss}'.format(**r))",
+            "r = est.evaluate(input_fn(), return_dict=True, verbose=0)\n"
+            "r['global_step'] = int(est.optimizer.iterations.numpy())\n"
+            "print('{global_step} {loss}'.format(**r))",
+        ),
+        (
+            "r = est.evaluate(input_fn)\nprint('{loss}'.format(**r))",
+            "r = est.evaluate(input_fn(), return_dict=True, verbose=0)\n"
+            "print('{loss}'.format(**r))",
+        ),
+        (
+            "r = est.evaluate(input_fn)\nprint(r)",
+            "r = est.evaluate(input_fn(), return_dict=True, verbose=0)\n"
+            "r['global_step'] = int(est.optimizer.iterations.numpy())\nprint(r)",
+        ),
+        (
+            "print(est.evaluate(input_fn))",
+            "print(dict(est.evaluate(input_fn(), return_dict=True, verbose=0), "
+            "global_step=int(est.optimizer.iterations.numpy())))",
+        ),
+        (
+            "p = est.predict(input_fn)",
+            "p = est.predict(input_fn(), verbose=0)\n"
+            "p = [dict(zip(p, row)) for row in zip(*p.values())]",
+        ),
+        (
+            "for p in est.predict(input_fn):\n    print(p)",
+            "predictions = est.predict(input_fn(), verbose=0)\n"
+            "for p in [dict(zip(predictions, row)) for row in zip(*predictions.values())]:\n"
+            "    print(p)",
+        ),
+        (
+            "for i in range(3):\n    est.train(input_fn, steps=5)\n    est.evaluate(input_fn)",
+            "for i in range(3):\n    est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+            "    est.evaluate(input_fn(), return_dict=True, verbose=0)",
+        ),
+        (
+            "for i in range(3):\n    est.train(input_fn, max_steps=5 * i)",
+            "for i in range(3):\n    steps = 5 * i - int(est.optimizer.iterations.numpy())\n"
+            "    if steps > 0:\n        est.fit(input_fn(), steps_per_epoch=steps, verbose=0)",
+        ),
+        (
+            "hook = tf.train.LoggingTensorHook({'loss': 'loss'}, every_n_iter=5)\n"
+            "est.train(input_fn, hooks=[hook], steps=5)",
+            "est.fit(input_fn(), steps_per_epoch=5)",
+        ),
+        (
+            "train_spec = tf.estimator.TrainSpec(input_fn, max_steps=5)\n"
+            "eval_spec = tf.estimator.EvalSpec(input_fn, steps=None)\n"
+            "tf.estimator.train_and_evaluate(est, train_spec, eval_spec)",
+            "train_dataset = input_fn()\neval_dataset = input_fn()\n"
+            "est.fit(train_dataset, steps_per_epoch=5, verbose=0)\n"
+            "est.evaluate(eval_dataset, return_dict=True, verbose=0)",
+        ),
+        (
+            "tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
+            "                                tf.estimator.EvalSpec(input_fn))",
+            "est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+            "est.evaluate(input_fn().take(100), return_dict=True, verbose=0)",
+        ),
+    ],
+)
+def test_without_a_strategy(before: str, after: str) -> None:
+    assert lines(f"{MAKE}{before}\n") == f"{MADE}{after}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "est.train(input_fn, steps=5)",
+            "est.fit(\n    strategy.distribute_datasets_from_function("
+            "lambda context: input_fn()),\n    steps_per_epoch=5, verbose=0)",
+        ),
+        (
+            "est.train(input_fn)",
+            "est.fit(\n    strategy.distribute_datasets_from_function("
+            "lambda context: input_fn()),\n"
+            "    steps_per_epoch=int(input_fn().cardinality()) // strategy.num_replicas_in_sync,\n"
+            "    verbose=0)",
+        ),
+        ("est.evaluate(input_fn)", "est.evaluate(input_fn(), return_dict=True, verbose=0)"),
+    ],
+)
+def test_each_replica_draws_its_own_batches(before: str, after: str) -> None:
+    body = configured("tf.distribute.MirroredStrategy()")
+    new = lines(f"{body}{before}\n")
+    new = new.replace("input_fn()),\n    steps_per_epoch=5,\n    verbose=0)",
+                      "input_fn()),\n    steps_per_epoch=5, verbose=0)")  # fmt: skip
+    assert new == f"strategy = tf.distribute.MirroredStrategy()\n{SCOPED}{after}\n"
+
+
+def test_the_strategy_of_a_model_that_is_used_elsewhere() -> None:
+    body = """\
+        def train(estimator):
+            estimator.train(input_fn, steps=5)
+
+
+        def main():
+            strategy = tf.distribute.MirroredStrategy()
+            config = tf.estimator.RunConfig(train_distribute=strategy)
+            train(tf.estimator.Estimator(model_fn, config=config, params=3))
+        """
+    with pytest.raises(Refused, match="middle of a statement"):
+        lines(body)
+    body = body.replace("train(tf.", "e = tf.").replace("params=3))", "params=3)")
+    new = lines(f"{body.rstrip()}\n            train(e)\n")
+    assert "estimator.distribute_strategy.distribute_datasets_from_function(" in new
+
+
+def test_model_dir_resumes_and_saves() -> None:
+    body = (
+        "est = tf.estimator.Estimator(model_fn, 'folder', params={'n': 1})\n"
+        "est.train(input_fn, steps=5)\n"
+    )
+    new, result = driven(body)
+    assert new[len(HEAD) :] == (
+        MADE
+        + """\
+# The variables must exist before a checkpoint can be restored into them.
+est(next(iter(input_fn()))[0])
+est.optimizer.build(est.trainable_variables)
+checkpoint = tf.train.Checkpoint(model=est)
+manager = tf.train.CheckpointManager(checkpoint, 'folder', max_to_keep=5)
+if manager.latest_checkpoint:
+    checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
+est.fit(input_fn(), steps_per_epoch=5, verbose=0)
+manager.save(est.optimizer.iterations)
+"""
+    )
+    assert any("TF1 wrote do not load" in text for _, _, text in result.notes)
+
+
+def test_a_folder_that_may_be_left_out() -> None:
+    new, result = driven(
+        """\
+        parser.add_argument('--folder')
+        est = tf.estimator.Estimator(model_fn, args.folder, params=1)
+        for p in est.predict(input_fn):
+            print(p, est.latest_checkpoint(), est.model_dir)
+        """
+    )
+    assert "CheckpointManager(\n    checkpoint, args.folder or tempfile.mkdtemp(), max" in new
+    assert "est(tf.keras.utils.unpack_x_y_sample_weight(next(iter(input_fn())))[0])" in new
+    assert "print(p, manager.latest_checkpoint, manager.directory)" in new
+    assert {"tempfile"} in result.imports.values()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "    ds = source()\n    return ds.make_one_shot_iterator().get_next()\n",
+            "    ds = source()\n    return ds\n",
+        ),
+        (
+            "    it = source().make_one_shot_iterator()\n    x, y = it.get_next()\n"
+            "    return x, y\n",
+            "    dataset = source()\n    return dataset\n",
+        ),
+        (
+            "    ds = source()\n    it = ds.make_one_shot_iterator()\n    x, y = it.get_next()\n"
+            "    return {'x': x}, y\n",
+            "    ds = source()\n    return ds.map(lambda x, y: ({'x': x}, y))\n",
+        ),
+        (
+            "    x, y = source().make_one_shot_iterator().get_next()\n    return {'x': x}, y\n",
+            "    dataset = source()\n    return dataset.map(lambda x, y: ({'x': x}, y))\n",
+        ),
+        (
+            "    it = tf.data.make_one_shot_iterator(source())\n    return it.get_next()\n",
+            "    dataset = source()\n    return dataset\n",
+        ),
+    ],
+)
+def test_one_shot_iterators(before: str, after: str) -> None:
+    make = "def source():\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    use = f"\n\n{MAKE}est.train(batches, steps=1)\n"
+    new = lines(f"{make}def batches():\n{before}{use}")
+    assert f"def batches():\n{after}" in new
+
+
+def test_numpy_input_fn_becomes_a_function() -> None:
+    body = (
+        f"{MAKE}f = tf.estimator.inputs.numpy_input_fn(\n"
+        "    {'x': X}, Y, batch_size=4, num_epochs=None, shuffle=True)\n"
+        "est.train(f, steps=5)\n"
+        "est.evaluate(tf.estimator.inputs.numpy_input_fn({'x': X}, Y, shuffle=False))\n"
+    )
+    assert lines(body) == (
+        MADE
+        + """\
+
+
+def f():
+    dataset = tf.data.Dataset.from_tensor_slices(({'x': X}, Y))
+    return dataset.shuffle(1000).repeat().batch(4)
+
+
+est.fit(f(), steps_per_epoch=5, verbose=0)
+est.evaluate(
+    tf.data.Dataset.from_tensor_slices(({'x': X}, Y)).batch(128),
+    return_dict=True,
+    verbose=0)
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("est.train(input_fn, hooks=[mine], steps=5)", "hook may do more"),
+        ("e = est.train(input_fn, steps=5)", "what `train` returns is used"),
+        ("est.train(load(), steps=5)", "what `load"),
+        ("est.evaluate(input_fn, checkpoint_path='x')", "a checkpoint is evaluated"),
+        ("est.predict(input_fn, predict_keys=['x'])", "`predict_keys`"),
+        (
+            "def f():\n    x = source()\n    return x.make_initializable_iterator().get_next()\n"
+            "est.train(f, steps=1)",
+            "initialises",
+        ),
+        ("def f():\n    return X, Y\nest.train(f, steps=1)", "the tensors that"),
+        (
+            "def f():\n    return tf.data.Dataset.range(3).repeat()\nfor p in est.predict(f):\n"
+            "    break",
+            "endless",
+        ),
+        (
+            "tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
+            "    tf.estimator.EvalSpec(input_fn, exporters=[x]))",
+            "`exporters`",
+        ),
+    ],
+)
+def test_what_stands_in_the_way(body: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        lines(f"{MAKE}{body}\n")
+
+
+def test_nothing_gives_the_parameters() -> None:
+    with pytest.raises(Refused, match="`params`"):
+        lines("est = tf.estimator.Estimator(model_fn)\n")
+
+
+@pytest.mark.parametrize(("argument", "endless"), [("True", True), ("False", False)])
+def test_an_end_that_an_argument_decides(argument: str, endless: bool) -> None:
+    body = f"""\
+        def batches(training):
+            data = tf.data.Dataset.range(3)
+            if training:
+                data = data.repeat()
+            return data
+
+
+        {MAKE.strip()}
+        p = est.predict(lambda: batches({argument}))
+        """
+    if endless:
+        with pytest.raises(Refused, match="endless"):
+            lines(body)
+    else:
+        assert f"p = est.predict(batches({argument}), verbose=0)" in lines(body)
+
+
+@pytest.mark.parametrize(
+    ("header", "given", "call"),
+    [
+        ("params", "batches", "batches(params=settings)"),
+        ("mode", "batches", "batches(mode='train')"),
+        ("files, mode, params", "functools.partial(batches, 'x')",
+         "batches('x', mode='train', params=settings)"),
+        ("files, mode", "lambda: batches('x', tf.estimator.ModeKeys.TRAIN)",
+         "batches('x', 'train')"),
+    ],
+)  # fmt: skip
+def test_what_the_estimator_gives_an_input_function(header: str, given: str, call: str) -> None:
+    body = f"""\
+        def batches({header}):
+            data = tf.data.Dataset.range(3)
+            if {header.split(", ")[-1]} == tf.estimator.ModeKeys.TRAIN:
+                data = data.shuffle(3)
+            return data
+
+
+        settings = {{'n': 1}}
+        est = tf.estimator.Estimator(model_fn, params=settings)
+        est.train({given}, steps=1)
+        """
+    new = lines(body)
+    assert f"{call}, steps_per_epoch=1, verbose=0)" in new
+    assert "== 'train':" in new and "ModeKeys" not in new
+
+
+def test_an_input_function_that_nothing_gives_its_parameter() -> None:
+    body = f"def batches(config):\n    return tf.data.Dataset.range(3)\n\n\n{MAKE}"
+    with pytest.raises(Refused, match="`config`"):
+        lines(f"{body}est.train(batches, steps=1)\n")
+
+
+def test_a_partial_in_a_variable_keeps_its_import() -> None:
+    new, result = driven(f"{MAKE}f = functools.partial(input_fn, 2)\nest.train(f, steps=1)\n")
+    assert "f = functools.partial(input_fn, 2)\nest.fit(f(), " in new
+    assert not any(ast.unparse(node) == "functools.partial" for node in result.gone)
+
+
+@pytest.mark.parametrize(
+    ("every", "total", "throttle", "between"),
+    [
+        (5, 10, 600, True),  # after the first checkpoint, and at the end
+        (5, 15, 600, False),
+        (5, 15, 0, True),
+        (4, 10, 0, False),
+        (10, 10, 0, False),
+    ],
+)
+def test_evaluations_while_training(every: int, total: int, throttle: int, between: bool) -> None:
+    new = lines(
+        f"""\
+        config = tf.estimator.RunConfig(save_checkpoints_steps={every})
+        est = tf.estimator.Estimator(model_fn, config=config, params=1)
+        train_spec = tf.estimator.TrainSpec(input_fn, {total})
+        eval_spec = tf.estimator.EvalSpec(input_fn, steps=2, throttle_secs={throttle})
+        tf.estimator.train_and_evaluate(est, train_spec, eval_spec)
+        """
+    )
+    if between:
+        assert f"steps_per_epoch={every}, epochs={total // every}," in new.replace("\n    ", " ")
+        assert "validation_data=eval_dataset" in new and "validation_steps=2" in new
+        assert "est.evaluate(" not in new
+    else:
+        assert f"est.fit(train_dataset, steps_per_epoch={total}, verbose=0)" in new
+        assert "est.evaluate(eval_dataset, steps=2, return_dict=True, verbose=0)" in new
+
+
+def test_steps_of_each_replica() -> None:
+    body = (
+        "strategy = tf.distribute.MirroredStrategy()\n"
+        "config = tf.estimator.RunConfig(train_distribute=strategy, eval_distribute=strategy)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params=1)\n"
+        "est.evaluate(input_fn, steps=N + 1)\n"
+    )
+    assert "steps=(N + 1) * strategy.num_replicas_in_sync," in lines(body)
+
+
+def test_several_workers_and_a_folder() -> None:
+    body = configured("tf.contrib.distribute.CollectiveAllReduceStrategy()")
+    assert "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n" in lines(body)
+    with pytest.raises(Refused, match="several workers"):
+        lines(body.replace("config=config", "'folder', config") + "est.train(input_fn, steps=1)\n")

@@ -1,0 +1,165 @@
+"""Networks of model_fns as classes: what becomes of layers in the forms people write."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.engine.run import migrate
+
+PROGRAM = """\
+import helpers
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode, params):
+{network}
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = {step}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn, params={{'n': 3, 'deep': True}})
+estimator.train(input_fn, steps=100)
+"""
+STEP = "tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())"
+
+
+def run(network: str, step: str = STEP) -> tuple[str, list[str]]:
+    """The migrated program, or the program itself, and what was said."""
+    text = PROGRAM.format(network=network.rstrip("\n"), step=step)
+    result = migrate([("program.py", text.encode())], bridge=False, write=False)
+    said = [finding.message for finding in result.findings]
+    assert not any("internal error" in message for message in said), said
+    changed = [file.after for file in result.files if file.changed]
+    assert not any(file.error for file in result.files)
+    return (changed[0] or text) if changed else text, said
+
+
+@pytest.mark.parametrize("apply", ["(net)", ".apply(net)", ".__call__(net)"])
+def test_a_layer_that_is_applied_where_it_is_made_is_made_once(apply: str) -> None:
+    after, _ = run(
+        "    net = tf.abs(features)\n"
+        f"    net = tf.keras.layers.Dense(8, activation='relu'){apply}\n"
+        "    logits = tf.keras.layers.Dense(10)(net)\n"
+    )
+    assert "self.dense = tf.keras.layers.Dense(8, activation='relu')\n" in after
+    assert "net = self.dense(net)\n" in after
+    assert after.count("keras.layers.Dense(") == 2
+
+
+def test_a_layer_that_is_applied_otherwise_is_refused() -> None:
+    before, said = run(
+        "    net = tf.abs(features)\n"
+        "    layers = [tf.keras.layers.Dense(8), tf.abs(net)]\n"
+        "    logits = tf.keras.layers.Dense(10)(layers[0](net))\n"
+    )
+    assert "class Model" not in before
+    assert any("how the layer `Dense` is applied is not followed" in text for text in said)
+
+
+def test_a_layer_kept_in_a_variable_is_an_attribute() -> None:
+    after, _ = run(
+        "    net = tf.abs(features)\n"
+        "    dense = tf.layers.Dense(params['n'])\n"
+        "    logits = dense(net)\n"
+    )
+    assert "self.dense = tf.keras.layers.Dense(params['n'])\n" in after
+    assert "logits = self.dense(net)\n" in after
+
+
+def test_a_condition_on_settings_stands_in_both_methods() -> None:
+    after, _ = run(
+        "    net = tf.layers.dense(features, 4)\n"
+        "    if params['deep']:\n"
+        "        net = tf.layers.dense(net, 4)\n"
+        "    logits = tf.layers.dense(net, 10)\n"
+    )
+    assert "        if params['deep']:\n            self.dense_1 = " in after
+    assert "        if self.params['deep']:\n            net = self.dense_1(net)\n" in after
+
+
+def test_layers_of_a_loop_are_lists() -> None:
+    after, _ = run(
+        "    net = features\n"
+        "    for i in range(params['n']):\n"
+        "        net = tf.layers.dense(net, 2 ** i, name='fc%d' % i)\n"
+        "    logits = tf.layers.dense(net, 10)\n"
+    )
+    made = "self.dense_layers.append(tf.keras.layers.Dense(2 ** i, name='fc%d' % i))"
+    assert f"        for i in range(params['n']):\n            {made}\n" in after
+    assert "        for dense in self.dense_layers:\n            net = dense(net)\n" in after
+
+
+def test_dropout_without_a_word_about_training_drops_nothing() -> None:
+    after, _ = run(
+        "    net = tf.abs(features)\n"
+        "    net = tf.layers.dropout(net, 0.5)\n"
+        "    logits = tf.layers.dense(net, 10)\n"
+    )
+    assert "net = self.dropout(net, training=False)\n" in after
+
+
+def test_a_chain_of_layers_is_a_sequential() -> None:
+    after, _ = run("    net = tf.layers.flatten(features)\n    logits = tf.layers.dense(net, 10)\n")
+    assert "class " not in after
+    assert "tf.keras.Sequential([\n" in after
+
+
+@pytest.mark.parametrize(
+    ("network", "step", "reason"),
+    [
+        ("    logits = helpers.network(features)\n", STEP, "helpers"),
+        (
+            "    logits = tf.layers.dense(features, 10)\n",
+            "wrap(tf.train.AdamOptimizer(0.1)).minimize(loss)",
+            "made of another one, or by a function",
+        ),
+        (
+            "    logits = tf.layers.dense(features, int(features.shape[1]) * mode)\n",
+            STEP,
+            "`mode` is used for more",
+        ),
+    ],
+)
+def test_what_is_not_understood_is_refused(network: str, step: str, reason: str) -> None:
+    text, said = run(network, step)
+    assert "tf.estimator.Estimator(" in text
+    assert any(reason in message for message in said), said
+
+
+LOSS = "    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)\n"
+
+
+def with_loss(text: str) -> tuple[str, list[str]]:
+    """A program whose loss is written otherwise."""
+    program = PROGRAM.replace(LOSS, text).replace("import helpers\n", "")
+    regularizer = "tf.contrib.layers.l2_regularizer(0.1)"
+    layer = f"    logits = tf.layers.dense(features, 10, kernel_regularizer={regularizer})\n"
+    program = program.format(network=layer, step=STEP)
+    result = migrate([("program.py", program.encode())], bridge=False, write=False)
+    said = [finding.message for finding in result.findings]
+    return next((f.after or "" for f in result.files if f.changed), program), said
+
+
+def test_regularization_that_is_added_later_is_the_layers() -> None:
+    after, said = with_loss(LOSS + "    loss += tf.losses.get_regularization_loss()\n")
+    assert "SparseCategoricalCrossentropy(from_logits=True)" in after, said
+    assert "kernel_regularizer=tf.keras.regularizers." in after
+    assert "+=" not in after
+
+
+def test_regularization_that_no_loss_takes_up_is_left_out() -> None:
+    after, _ = with_loss(LOSS)
+    assert "regularizer" not in after
+
+
+def test_regularization_of_the_training_loss_alone_is_refused() -> None:
+    train = "    if mode == tf.estimator.ModeKeys.TRAIN:\n"
+    after, said = with_loss(LOSS + train + "        loss += tf.losses.get_regularization_loss()\n")
+    assert "tf.estimator.Estimator(" in after
+    assert any("evaluation has another loss" in message for message in said), said

@@ -1,0 +1,190 @@
+"""The proof of the Estimator fixtures: each with its migrated form, on 1, 2 and 4 devices.
+
+    python tests/estimator_proofs.py [fixtures/estimator/dense_classifier ...]
+
+    python tests/estimator_proofs.py --write [...]
+
+The first runs `before.py` on TensorFlow 1.15.5 and `after.py` on 2.15 and the newest through
+the parity harness, and writes what came of it to ``proof.json`` beside them, about a minute for
+each; the second writes what the tool makes of them to ``after.py``. ``test_estimators.py``
+checks that every ``after.py`` is the tool's and every proof of the files as they are. A
+program's ``parity.toml`` says how to run it:
+
+    argv = ["--num_gpus", "{devices}"]
+    devices = [1, 2, 4]
+    reason = "..."                 # of a program that stays: a part of the finding's text;
+                                   # its after.py, if there is one, is what it should become
+
+    [rtol]                         # larger relative differences, by the output's name
+    "evaluate loss" = 1e-2
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.parity.pair import Pair, compare
+from migrate_mgpu.parity.sides import Options
+from migrate_mgpu.parity.tolerances import Tolerances
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "estimator"
+REFERENCE = "tf1.15"
+TARGETS = ("tf2.15", "tf2-latest")
+PROOF = "proof.json"
+MAIN = "main.py"  # of a program of several modules
+
+
+@dataclass(frozen=True)
+class Program:
+    """A fixture: an Estimator program and what it is migrated to."""
+
+    folder: Path
+    argv: tuple[str, ...] = ()
+    devices: tuple[int, ...] = (1, 2, 4)
+    reason: str = ""
+    rtol: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def before(self) -> Path:
+        return self._side("before")
+
+    @property
+    def after(self) -> Path:
+        return self._side("after")
+
+    def _side(self, name: str) -> Path:
+        folder = self.folder / "before"
+        return self.folder / name / MAIN if folder.is_dir() else self.folder / f"{name}.py"
+
+    @property
+    def stays(self) -> bool:
+        """Whether the tool refuses it."""
+        return bool(self.reason)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that the proof is about."""
+        files = sorted(f for f in self.folder.rglob("*") if f.suffix in (".py", ".toml"))
+        text = b"".join(file.name.encode() + file.read_bytes() for file in files)
+        return hashlib.sha256(text).hexdigest()
+
+
+def load(folder: Path) -> Program:
+    """The fixture in a folder."""
+    path = folder / "parity.toml"
+    options: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    for name in ("argv", "devices"):
+        if name in options:
+            options[name] = tuple(options[name])
+    return Program(folder, **options)
+
+
+def programs() -> list[Program]:
+    """Every fixture."""
+    folders = (p.parent.parent if p.name == MAIN else p.parent for p in FIXTURES.glob("*/before*"))
+    found = {folder if folder.parent == FIXTURES else folder.parent for folder in folders}
+    return [load(folder) for folder in sorted(found)]
+
+
+def prove(program: Program, target: str, devices: Sequence[int]) -> list[dict[str, Any]]:
+    """What the harness says for each number of devices."""
+    pair = Pair(
+        program.before,
+        program.after,
+        tuple(devices),
+        options=Options(argv=program.argv),
+        tolerances=Tolerances(named_rtol=program.rtol),
+        reference=REFERENCE,
+        target=target,
+    )
+    results: list[dict[str, Any]] = compare(pair)["results"]
+    return results
+
+
+def summary(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result in short: its verdict, and the largest difference of each output of a rung."""
+    largest: dict[str, float] = {}
+    for rung in result["rungs"]:
+        for output in rung["outputs"]:
+            value = output["largest_relative"]
+            if isinstance(value, float):
+                largest[rung["name"]] = max(value, largest.get(rung["name"], 0.0))
+    return {
+        "devices": result["devices"],
+        "verdict": result["verdict"],
+        "reason": result["reason"],
+        "steps": result["reference"]["steps"],
+        "largest_relative": {name: float(f"{value:.2g}") for name, value in largest.items()},
+    }
+
+
+def modules(main: Path) -> dict[Path, bytes]:
+    """The files of a program."""
+    files = sorted(main.parent.glob("*.py")) if main.name == MAIN else [main]
+    return {file: file.read_bytes() for file in files}
+
+
+def migrated(program: Program) -> dict[Path, str]:
+    """What the tool makes of a program, by the files that it would be written to."""
+    before = modules(program.before)
+    result = migrate([(str(f), data) for f, data in before.items()], bridge=True, write=False)
+    texts = {file: data.decode() for file, data in before.items()}
+    for file in result.files:
+        if file.error is not None:
+            raise ValueError(f"{file.path}: {file.error}")
+        if file.after is not None:
+            texts[file.path] = file.after
+    folder = program.after.parent
+    single = program.after.name != MAIN
+    return {program.after if single else folder / f.name: t for f, t in texts.items()}
+
+
+def write(program: Program) -> None:
+    """Writes what the tool makes of a program."""
+    for file, text in migrated(program).items():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+
+
+def main(arguments: Sequence[str]) -> int:
+    if arguments[:1] == ["--write"]:
+        for program in [load(Path(a).resolve()) for a in arguments[1:]] or programs():
+            if not program.stays:
+                write(program)
+        return 0
+    wanted = [load(Path(a).resolve()) for a in arguments] or programs()
+    wrong = 0
+    for program in wanted:
+        if program.stays:
+            continue
+        found: dict[str, Any] = {"digest": program.digest, "targets": {}}
+        for target in TARGETS:
+            results = [summary(one) for one in prove(program, target, program.devices)]
+            found["targets"][target] = results
+            for one in results:
+                wrong += one["verdict"] != "equivalent"
+                loss = one["largest_relative"].get("loss curve", "")
+                print(
+                    f"{program.folder.name} {target} {one['devices']}: "
+                    f"{one['verdict']} {one['reason']} {loss}",
+                    flush=True,
+                )
+        text = json.dumps(found, indent=1, sort_keys=True)
+        (program.folder / PROOF).write_text(text + "\n", "utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,208 @@
+"""What the tables take, what they refuse, and that every name they write exists in TF2."""
+
+from __future__ import annotations
+
+import ast
+import json
+from importlib import resources
+
+import pytest
+from migrate_mgpu.rewriters import (
+    estimator_functions,
+    estimator_layers,
+    estimator_losses,
+    estimator_metrics,
+    estimator_optimizers,
+)
+
+from migrate_mgpu.engine.estimators.context import Context
+from migrate_mgpu.engine.estimators.rates import Rate, rate_of
+from migrate_mgpu.engine.estimators.types import Refused
+from tests.rewriters.table_rows import edited, module_of
+
+NAMES = json.loads(resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text())
+# Plain `tf.X` of the newest TensorFlow.
+IN_TF2 = {
+    name
+    for status in (
+        "neutral", "modules", "v1_differs", "v1_differs_tf2.15", "v2_only", "v2_shared",
+    )
+    for name in NAMES[status]
+}  # fmt: skip
+
+
+def written(code: str) -> str:
+    module, call = module_of(code)
+    return Context(module, "tf").render(call)
+
+
+@pytest.mark.parametrize("called", [True, False])
+@pytest.mark.parametrize("status", ["v1_absent", "v1_differs", "neutral", "gone", "tf2.15_only"])
+def test_every_name_exists_or_is_refused(status: str, called: bool) -> None:
+    taken = 0
+    for name in NAMES[status]:
+        if name.startswith(("app", "flags", "estimator", "__")):
+            continue  # other rules' names
+        module, node = module_of(f"x = tf.{name}{'()' if called else ''}")
+        try:
+            edits = estimator_functions.function(module, node, "tf")
+        except Refused as refused:
+            assert refused.reason
+            continue
+        assert edits is not None
+        text = edited(module, node, edits) if called else Context(module, "tf").render(node)
+        new = text.partition("(")[0][len("tf.") :]
+        parts = new.split(".")
+        assert any(".".join(parts[:n]) in IN_TF2 for n in range(len(parts), 0, -1)), (name, text)
+        assert new in IN_TF2 or new.startswith(("keras.", "raw_ops.")), (name, text)
+        taken += 1
+    assert taken > 0 or status in ("gone", "tf2.15_only")
+
+
+@pytest.mark.parametrize(
+    ("code", "after"),
+    [
+        ("tf.to_float(x)", "tf.cast(x, tf.float32)"),
+        ("tf.to_float(tf.to_int32(x), name='n')",
+         "tf.cast(tf.cast(x, tf.int32), name='n', dtype=tf.float32)"),
+        ("tf.nn.dropout(x, 0.9)", "tf.nn.dropout(x, rate=0.1)"),
+        ("tf.nn.dropout(x, keep_prob=a if b else 1.0)",
+         "tf.nn.dropout(x, rate=1 - (a if b else 1.0))"),
+        ("tf.nn.dropout(x, rate=p, keep_prob=None)", "tf.nn.dropout(x, rate=p)"),
+        ("tf.reduce_sum(x, 1, keep_dims=True)", "tf.reduce_sum(x, 1, keepdims=True)"),
+        ("tf.nn.in_top_k(p, t, 5)", "tf.math.in_top_k(predictions=p, targets=t, k=5)"),
+        ("tf.transpose(x, [1, 0], 'n')", "tf.transpose(x, [1, 0], name='n')"),
+        ("tf.random_normal([2], seed=1)", "tf.random.normal([2], seed=1)"),
+        ("tf.gfile.Exists(path)", "tf.io.gfile.exists(path)"),
+        ("tf.contrib.data.shuffle_and_repeat(9)", "tf.data.experimental.shuffle_and_repeat(9)"),
+        ("tf.truncated_normal_initializer(seed=3)",
+         "tf.keras.initializers.TruncatedNormal(seed=3, stddev=1.0)"),
+        ("tf.contrib.layers.l2_regularizer(1e-4)", "tf.keras.regularizers.L2(5e-05)"),
+        ("tf.contrib.layers.l2_regularizer(scale=a + b)",
+         "tf.keras.regularizers.L2(l2=0.5 * (a + b))"),
+        ("tf.contrib.layers.l2_regularizer(FLAGS.decay)",
+         "tf.keras.regularizers.L2(0.5 * FLAGS.decay)"),
+        ("f(tf.contrib.layers.xavier_initializer())", "f(tf.keras.initializers.GlorotUniform())"),
+        ("f(activation=tf.nn.softmax)", "f(activation=tf.nn.softmax)"),
+        ("f(tf.zeros_initializer)", "f(tf.keras.initializers.Zeros)"),
+        ("tf.compat.v1.nn.relu(x)", "tf.nn.relu(x)"),
+        ("tf.compat.v1.to_float(x)", "tf.cast(x, tf.float32)"),
+        ("f(x.shape[1].value, y.get_shape().as_list()[1])",
+         "f(x.shape[1], y.get_shape().as_list()[1])"),
+    ],
+)  # fmt: skip
+def test_functions(code: str, after: str) -> None:
+    assert written(code) == after
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("tf.get_variable('w', [1])", "makes a variable"),
+        ("tf.placeholder(tf.float32)", "outside of a session"),
+        ("tf.image.resize_images(x, [2, 2])", "half pixels"),
+        ("tf.where(c, x, y)", "whole rows"),
+        ("tf.div(x, y)", "integers for integers"),
+        ("tf.summary.scalar('a', x)", "session's graph"),
+        ("tf.nn.rnn_cell.LSTMCell(3)", "no TF2 form"),
+        ("tf.contrib.signal.stft(x)", "does not exist"),
+        ("tf.random_normal_initializer", "other defaults"),
+        ("tf.constant_initializer([1, 2])", "own way"),
+        ("tf.reduce_sum(*args)", "cannot be told"),
+        ("tf.reduce_sum(x, **given)", "come from"),
+        ("tf.layers.dense(x, 3, reuse=True)", "shared by name"),
+        ("tf.layers.dense(x, 3, reuse=tf.AUTO_REUSE)", "shared by name"),
+        ("tf.layers.dense(x, 3, activity_regularizer=r)", "activity_regularizer"),
+        ("tf.layers.dense(x, 3, bias_initializer=None)", "Glorot"),
+        ("tf.layers.batch_normalization(x, renorm=True)", "renormalisation"),
+        ("tf.contrib.layers.dropout(x)", "evaluation"),
+        ("tf.contrib.layers.batch_norm(x, 0.9)", "evaluation"),
+        ("tf.contrib.layers.conv2d(x, 3, 3, normalizer_fn=tf.contrib.layers.batch_norm)",
+         "normalizes"),
+        ("tf.losses.log_loss(a, b)", "no Keras loss"),
+        ("tf.losses.mean_squared_error(a, b, weights=w)", "more than a number"),
+        ("tf.losses.mean_squared_error(a, b, reduction=r)", "reduction"),
+        ("tf.train.ProximalAdagradOptimizer(0.1)", "no Keras optimizer"),
+        ("tf.contrib.opt.LazyAdamOptimizer(0.1)", "no Keras optimizer"),
+        ("tf.train.MomentumOptimizer(make(), 0.9)", "cannot be told"),
+        ("tf.train.linear_cosine_decay(0.1, tf.train.get_global_step(), 9)", "no schedule"),
+        ("tf.train.exponential_decay(0.1, batch * 64, 9, 0.1)", "global step"),
+        ("2 * tf.train.exponential_decay(0.1, tf.train.get_global_step(), 9, 0.1)", "calculated"),
+        ("tf.metrics.mean_per_class_accuracy(a, b, 3)", "no Keras metric"),
+        ("tf.metrics.accuracy(a, b, weights=w)", "is given `weights`"),
+        ("tf.metrics.auc(a, b, curve='PR')", "another than Keras's"),
+    ],
+)  # fmt: skip
+def test_refused(code: str, reason: str) -> None:
+    module, node = module_of(f"x = {code}")
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] or [node]
+    tables = (
+        lambda n: estimator_layers.layer(module, n, "tf"),
+        lambda n: estimator_losses.loss(module, n, "tf"),
+        lambda n: estimator_optimizers.optimizer(module, n, "tf"),
+        lambda n: estimator_optimizers.schedule(module, n, "tf"),
+        lambda n: estimator_metrics.metric(module, n, "tf"),
+        lambda n: estimator_functions.function(module, n, "tf"),
+    )
+    for call in calls:
+        for table in tables:
+            try:
+                if table(call) and table is not tables[-1]:
+                    pytest.fail(f"taken: {ast.unparse(call)}")
+            except Refused as refused:
+                assert reason in refused.reason
+                return
+    pytest.fail("nothing refused it")
+
+
+@pytest.mark.parametrize(
+    ("before", "rate", "expected"),
+    [
+        ("", "0.1", Rate.NUMBER),
+        ("", "params['rate'] * 2", Rate.NUMBER),
+        ("", "FLAGS.rate", Rate.NUMBER),
+        ("", "float(params.get('rate', 0.1))", Rate.NUMBER),
+        ("import horovod.tensorflow as hvd", "0.1 * hvd.size()", Rate.NUMBER),
+        ("r = 0.1\nr = r * 2", "r", Rate.NUMBER),
+        ("r = tf.train.cosine_decay(0.1, tf.train.get_global_step(), 9)", "r", Rate.SCHEDULE),
+        ("def f(step):\n  return tf.train.cosine_decay(0.1, step, 9)", "f(1)", Rate.SCHEDULE),
+        ("s = tf.train.get_global_step()", "warm_up(s)", Rate.SCHEDULE),
+        ("r = 0.1\nr = make()", "r", Rate.UNKNOWN),
+        ("from rates import make", "tf.minimum(make(), 1.0)", Rate.UNKNOWN),
+    ],
+)
+def test_rates(before: str, rate: str, expected: Rate) -> None:
+    module, node = module_of(f"{before}\nx = {rate}")
+    assert rate_of(module, node) is expected
+
+
+def test_arg_scope_keeps_a_layer() -> None:
+    code = (
+        "slim = tf.contrib.slim\nwith slim.arg_scope([slim.conv2d]): pass\nx = slim.conv2d(y, 3, 3)"
+    )
+    module, call = module_of(code)
+    with pytest.raises(Refused, match="arg_scope"):
+        estimator_layers.layer(module, call, "tf")
+
+
+def test_regularizers_go_where_the_loss_ignores_them() -> None:
+    module, call = module_of("tf.layers.dense(x, 3, kernel_regularizer=r, name='a/b')")
+    made = estimator_layers.layer(module, call, "tf", regularized=False)
+    assert made is not None
+    assert edited(module, call, made.edits) == "tf.keras.layers.Dense(3)"
+
+
+def test_layer_class() -> None:
+    module, call = module_of("tf.layers.BatchNormalization(axis=-1, fused=True, _scope='x')")
+    edits = estimator_layers.layer_class(module, call, "tf")
+    assert edits is not None
+    assert edited(module, call, edits) == "tf.keras.layers.BatchNormalization(axis=-1)"
+
+
+def test_embeddings_keep_optimizers_that_update_their_rows() -> None:
+    code = "e = tf.contrib.layers.embed_sequence(ids, 5, 3)\nx = tf.train.{}(0.1)"
+    module, call = module_of(code.format("AdamOptimizer"))
+    assert estimator_optimizers.optimizer(module, call, "tf") is not None
+    module, call = module_of(code.format("RMSPropOptimizer"))
+    with pytest.raises(Refused, match="rows of an embedding"):
+        estimator_optimizers.optimizer(module, call, "tf")

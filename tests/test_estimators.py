@@ -1,0 +1,75 @@
+"""Estimator programs: what the tool makes of them, and the proof that it does the same."""
+
+from __future__ import annotations
+
+import json
+
+import estimator_proofs
+import pytest
+
+from migrate_mgpu.engine.findings import RunResult
+from migrate_mgpu.engine.run import migrate
+
+PROGRAMS = {program.folder.name: program for program in estimator_proofs.programs()}
+
+
+def run(
+    program: estimator_proofs.Program, before: dict[str, str]
+) -> tuple[RunResult, dict[str, str]]:
+    """The tool's result, and the modules as it leaves them. Nothing is written."""
+    folder = program.before.parent
+    given = [(str(folder / name), text.encode()) for name, text in before.items()]
+    result = migrate(given, bridge=True, write=False)
+    after = dict(before)
+    for file in result.files:
+        assert file.error is None, file.error
+        if file.changed:
+            assert file.after is not None
+            name = "before.py" if file.path == program.before else file.path.name
+            after[name if program.before.name == "before.py" else file.path.name] = file.after
+    return result, after
+
+
+def modules(main) -> dict[str, str]:
+    """The modules of a program, by name."""
+    if main.name == estimator_proofs.MAIN:
+        return {file.name: file.read_text("utf-8") for file in sorted(main.parent.glob("*.py"))}
+    return {"before.py": main.read_text("utf-8")}
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request: pytest.FixtureRequest) -> estimator_proofs.Program:
+    return PROGRAMS[request.param]
+
+
+def test_there_are_programs() -> None:
+    assert PROGRAMS
+
+
+def test_the_tool_writes_exactly_the_after(program: estimator_proofs.Program) -> None:
+    before = modules(program.before)
+    result, after = run(program, before)
+    if program.stays:  # perhaps bridged, never half converted
+        assert any(program.reason in finding.message for finding in result.findings)
+        assert {p.state for p in result.programs} <= {"refused", "bridge"}
+        assert not any("tf.keras.Model)" in text or ".fit(" in text for text in after.values())
+        return
+    assert after == modules(program.after), [f.message for f in result.findings]
+    assert {p.state for p in result.programs} == {"native"}
+    assert run(program, after)[1] == after
+
+
+def test_the_proof_is_of_these_files(program: estimator_proofs.Program) -> None:
+    if program.stays:
+        return
+    path = program.folder / estimator_proofs.PROOF
+    how = f"python tests/estimator_proofs.py {program.folder}"
+    assert path.exists(), how
+    proof = json.loads(path.read_text("utf-8"))
+    assert proof["digest"] == program.digest, how
+    assert set(proof["targets"]) == set(estimator_proofs.TARGETS)
+    for target, results in proof["targets"].items():
+        assert [one["devices"] for one in results] == list(program.devices)
+        for one in results:
+            assert one["verdict"] == "equivalent", (target, one)
+            assert one["steps"], (target, one)

@@ -220,14 +220,6 @@ def files(tool: Tool, folder: Path, _: Path | None) -> list[Comparison]:
         contenders.append(
             Contender(f"migrate-mgpu --check, {count:,} files", tool("--check", place), _CHANGED)
         )
-        if "--jobs" in tool.help:
-            contenders.append(
-                Contender(
-                    f"migrate-mgpu --check -j 2, {count:,} files",
-                    tool("--check", "-j", "2", place),
-                    _CHANGED,
-                )
-            )
     return [Comparison("TF1 programs of 37 lines", "migrate-mgpu --check, 10 files", contenders)]
 
 

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 # A file without any of these words has nothing that the prefilter could hit; looking
 # for words costs no import.
-WORDS = (b"ConfigProto", b"GPUOptions", b"Session", b"session_config", b"enable_eager_execution")
+WORDS = (
+    b"ConfigProto",
+    b"GPUOptions",
+    b"Session",
+    b"session_config",
+    b"enable_eager_execution",
+    b"stimator",
+)
 
 
 def main_command() -> None:
@@ -68,19 +75,20 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
     if name == "parity":
         from migrate_mgpu.parity import command
 
-        return command.command(argv, stdout, stderr, _migrate_copy)
+        return command.command(argv, stdout, stderr, migrate_copy, programs_of)
     from migrate_mgpu.output import catalogue
 
     return (catalogue.rules if name == "rules" else catalogue.explain)(argv, stdout, stderr)
 
 
-def _migrate_copy(program: Path, copy: Path) -> str | None:
-    """Migrates a copy of a program's folder in place; why not, where it could not be done."""
+def migrate_copy(program: Path, copy: Path) -> str | None:
+    """Migrates a copy of a program's folder in place; why not, where it could not be done.
+    ``program`` is its path in that folder."""
     from migrate_mgpu.engine import files, run
 
     paths, _ = files.discover([str(copy)])
     result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
-    entry = copy / program.name
+    entry = copy / program
     for file in result.files:
         if file.path == entry and file.error:
             return file.error
@@ -88,6 +96,15 @@ def _migrate_copy(program: Path, copy: Path) -> str | None:
         if state.entry == entry and state.state == "refused":
             return "; ".join(state.reasons) or "refused"
     return None
+
+
+def programs_of(folder: Path) -> list[Path]:
+    """The entry points of a folder's TF1 programs."""
+    from migrate_mgpu.engine import files, run
+
+    paths, _ = files.discover([str(folder)])
+    result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=False)
+    return [program.entry for program in result.programs]
 
 
 def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO | None) -> int:
@@ -152,9 +169,9 @@ def _plan_and_write(
 
     progress.doing, progress.total = "migrating", None
     rules = Selection(options.select, options.ignore)
-    # One process whatever `options.jobs` allows: facts cross files, so that sharing the
-    # work means parsing twice and starting an interpreter with libcst for each process.
-    # Measured on 600 TF1 programs: 2.8 s in one process, 5.0 s of work in two.
+    # One process: facts cross files, and the files of a package lead to each other. Of
+    # eleven public repositories, in the eight packages 95 to 100 % of the code is one
+    # piece, and the three collections of scripts, which are many, take a second each.
     return migrate(contents, options.bridge, options.writes, rules)
 
 

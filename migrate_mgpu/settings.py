@@ -42,7 +42,6 @@ class Options:
         self.ignore: tuple[str, ...] = ()
         self.exclude: tuple[str, ...] = ()
         self.exclude_root = "."  # the folder that the patterns start from
-        self.jobs = 1
         self.output_format = "text"
         self.strict = False
         self.statistics = False
@@ -185,11 +184,6 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
             raise argparse.ArgumentTypeError("give at least one, separated by commas")
         return found
 
-    def jobs(text: str) -> int:
-        if not text.isdecimal() or int(text) < 1:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
-        return int(text)
-
     class Extend(argparse.Action):
         """Adds up what an option that may be repeated says."""
 
@@ -242,13 +236,6 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         "--bridge",
         action=flag,
         help="let programs that cannot become native TF2 code run under compat.v1 (the default)",
-    )
-    made.add_argument(
-        "-j",
-        "--jobs",
-        type=jobs,
-        metavar="N",
-        help="processes at most; one does all the work so far, more would only cost",
     )
     made.add_argument("--output-format", choices=FORMATS, help="how findings are written")
     made.add_argument("--strict", action=flag, help="exit status 4 when something is left by hand")

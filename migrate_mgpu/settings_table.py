@@ -77,10 +77,6 @@ def _words(value: Any) -> tuple[str, ...] | None:
     return None
 
 
-def _number(value: Any) -> int | None:
-    return value if type(value) is int and value >= 1 else None
-
-
 def _format(value: Any) -> str | None:
     return value if value in FORMATS else None
 
@@ -98,7 +94,6 @@ _KEYS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "exclude": ("exclude", _LIST, _words),
     "bridge": ("bridge", _FLAG, _flag),
     "no-bridge": ("bridge", _FLAG, _not),
-    "jobs": ("jobs", "a number of processes", _number),
     "output-format": ("output_format", f"one of {', '.join(FORMATS)}", _format),
     "strict": ("strict", _FLAG, _flag),
     "statistics": ("statistics", _FLAG, _flag),

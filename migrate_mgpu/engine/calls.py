@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
@@ -50,8 +51,9 @@ class CallGraph:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.converted: set[ast.AST] = set()  # calls that go away with their Estimator
         self._targets: dict[ast.AST, Function | None] = {}
-        self._references: dict[ast.AST, list[Reference]] = {}
+        self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -126,29 +128,37 @@ class CallGraph:
         For an ``__init__`` the mentions of its class count, for another method
         those through ``self`` only.
         """
-        if function.node not in self._references:
-            self._references[function.node] = self._find_references(function)
-        return self._references[function.node]
-
-    def _find_references(self, function: Function) -> list[Reference]:
         name = function.name
         if function.owner is not None and name == "__init__":
             name = function.owner.name
-        found: list[Reference] = []
+        if name not in self._references:
+            self._references[name] = self._find_references(name)
+        return self._references[name].get(function.node, [])
+
+    def _find_references(self, name: str) -> dict[ast.AST, list[Reference]]:
+        """All of one name at once: every file of a run may have a `main`."""
+        found: dict[ast.AST, list[Reference]] = {}
         for module, mention in self._mentions.get(name, ()):
             target = self.target(module, mention)
-            if target is not None and target.node is function.node:
+            if target is not None:
                 parent = module.names.parents.get(mention)
                 called = isinstance(parent, ast.Call) and parent.func is mention
                 call = parent if called and isinstance(parent, ast.Call) else None
-                found.append(Reference(module, mention, call))
+                found.setdefault(target.node, []).append(Reference(module, mention, call))
         return found
 
-    def runs_once(self, module: Module, node: ast.AST) -> bool:
-        """Whether the code at a node is known to run at most once in a process."""
-        return self._runs_once(module, node, set())
+    def runs_once(
+        self, module: Module, node: ast.AST, program: Collection[Module] | None = None
+    ) -> bool:
+        """Whether the code at a node is known to run at most once in a process.
 
-    def _runs_once(self, module: Module, node: ast.AST, seen: set[ast.AST]) -> bool:
+        ``program`` are the modules of that process; without it those of the whole run count.
+        """
+        return self._runs_once(module, node, program or self._modules, set())
+
+    def _runs_once(
+        self, module: Module, node: ast.AST, program: Collection[Module], seen: set[ast.AST]
+    ) -> bool:
         child = node
         for parent in module.names.ancestors(node):
             if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
@@ -158,12 +168,14 @@ class CallGraph:
                 return False
             elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 references = self.references(Function(module, parent))
+                references = [r for r in references if r.module in program]
                 if parent in seen or len(references) != 1:
                     return False
                 reference = references[0]
                 if reference.call is None and not _is_started(reference):
                     return False
-                return self._runs_once(reference.module, reference.node, {*seen, parent})
+                inner = {*seen, parent}
+                return self._runs_once(reference.module, reference.node, program, inner)
             child = parent
         return True
 

@@ -38,6 +38,10 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
     for sink in flow.sinks:
         if not native and not sink.kind.takes_options:
             found.append(Problem(sink.module, sink.call, sink.kind.why))
+    for handover in flow.handovers if native else ():
+        if handover.stays:
+            text = "it is handed to a function of another file"
+            found.append(Problem(handover.module, handover.call, text))
     for setting in flow.settings:
         if setting.module is not flow.module:
             # Between two writes the helper would return None to a caller that fills it.
@@ -117,7 +121,8 @@ def statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
         found.setdefault((setting.module, setting.statement), []).append(setting)
     for step in flow.steps:
         found.setdefault((step.module, step.statement), []).append(step)
-    takers: list[Taker] = [*flow.sinks, *flow.handovers]
+    own = (sink for sink in flow.sinks if sink.call not in flow.passed)
+    takers: list[Taker] = [*own, *flow.handovers]
     for taker in takers:
         key = (taker.module, taker.module.names.statement(taker.call))
         found.setdefault(key, []).append(taker)

@@ -11,6 +11,7 @@ from migrate_mgpu.engine.checks import check
 from migrate_mgpu.engine.flows import Flow, Problem, Setting
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import Move, build
+from migrate_mgpu.engine.names import is_none
 from migrate_mgpu.engine.order import is_main_guard
 from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
@@ -87,6 +88,7 @@ class Fates:
                 other = conflict(flow, state.sessions)
                 if other is not None:
                     problems.append(_differs(other.sink.module, other.sink.call, other.plain))
+                problems += _bare(flow, state)
         if native:
             for sink in flow.sinks:
                 if goes_away(sink, self.graph) is None:
@@ -105,7 +107,7 @@ class Fates:
             for gone in goes_away(sink, self.graph) or ()
         }
         hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
-        return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native))
+        return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
 
     def _leaks(self, flow: Flow) -> list[Problem]:
         """Options that hold under a condition only, in code that may run again with another one.
@@ -124,10 +126,18 @@ class Fates:
                     for parent in names.ancestors(setting.statement)
                 )
             )
-            if conditional and not self.graph.runs_once(setting.module, setting.statement):
+            if conditional and not self._runs_once(flow, setting):
                 text = "it is set under a condition, in code that may run more than once"
                 return [Problem(setting.module, setting.statement, text)]
         return []
+
+    def _runs_once(self, flow: Flow, setting: Setting) -> bool:
+        """Whether no program runs a setting twice; each is a process of its own."""
+        return all(
+            self.graph.runs_once(setting.module, setting.statement, state.program.modules)
+            for state in self.programs_of(flow)
+            if setting.module in state.program.modules
+        )
 
     def _switched_off(self, flow: Flow) -> list[Problem]:
         """Settings whose rule the user does not want, here or at all: the config stays whole."""
@@ -213,6 +223,15 @@ def _lines(*nodes: ast.AST) -> tuple[int, int]:
     first = min(getattr(node, "lineno", 1) for node in nodes)
     last = max(getattr(node, "end_lineno", 1) or 1 for node in nodes)
     return first, last
+
+
+def _bare(flow: Flow, state: State) -> list[Problem]:
+    """Calls that leave the config out, in a program that hands it to the same function as well."""
+    modules = state.program.modules
+    given = (h for h in flow.handovers if h.module in modules and not is_none(h.argument))
+    if not flow.settings or not any(given):
+        return []
+    return [_differs(module, call, True) for module, call in flow.without if module in modules]
 
 
 def _differs(module: Module, call: ast.Call, plain: bool) -> Problem:

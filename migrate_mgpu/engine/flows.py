@@ -61,11 +61,18 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Handover:
-    """A call that hands the object to a function of the run, as one of its arguments."""
+    """A call that hands the object to a function of the run, as one of its arguments.
+
+    ``stays``: the function is in another file and keeps its parameter, so that each of
+    the two files works with the other's old and new form. It gets None: ``default`` says
+    whether that is the parameter's default.
+    """
 
     module: Module
     call: ast.Call
     argument: ast.expr
+    stays: bool = False
+    default: bool = False
 
     @property
     def by_keyword(self) -> ast.keyword | None:
@@ -96,6 +103,8 @@ class Flow:
     helper_calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
     handovers: list[Handover] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
+    without: list[tuple[Module, ast.Call]] = field(default_factory=list)  # calls that give none
+    passed: set[ast.Call] = field(default_factory=set)  # sinks behind a parameter that stays
     problems: list[Problem] = field(default_factory=list)
     may_be_none: bool = False  # a branch has no config at all
 

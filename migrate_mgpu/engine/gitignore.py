@@ -48,7 +48,7 @@ class Ignored:
 
 
 def _rule(line: str) -> _Rule | None:
-    line = _without_trailing_spaces(line.rstrip("\r\n"))
+    line = _without_trailing_spaces(line.rstrip("\n").removesuffix("\r"))  # one, as git
     if not line or line.startswith("#"):
         return None
     takes_back = line.startswith("!")

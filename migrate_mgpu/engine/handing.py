@@ -19,6 +19,7 @@ class HandedOn:
     flow: Flow
     taken: set[ast.AST]
     _seen: set[object]
+    _given: list[tuple[Module, ast.expr, Function]]  # for a parameter that is followed
 
     def problem(self, module: Module, node: ast.AST, reason: str) -> None:
         raise NotImplementedError
@@ -157,15 +158,18 @@ class HandedOn:
         if name is None:
             return False
         if function.module is not module:
-            # Two files cannot be written in one step: cut short between them,
-            # the call and the function would no longer fit.
-            self.problem(module, node, f"it is handed to `{function.name}` in another file")
+            self._handed_abroad(module, call, node, function, name)
             return True
         self.flow.handovers.append(Handover(module, call, node))
         key = (function, name)
         if key in self._seen:
             return True
         self._seen.add(key)
+        self._followed_in(function, name)
+        return True
+
+    def _followed_in(self, function: Function, name: str) -> None:
+        """Follows a parameter, and looks at what else its function is given for it."""
         inner = function.module
         if function.owner is not None and function.name != "__init__":
             for attribute in inner.names.attributes.get(function.name, ()):
@@ -178,14 +182,57 @@ class HandedOn:
                 )
                 continue
             given = _given(reference.call, name, function)
-            if given is None or is_none(given) or self._is_followed(reference.module, given):
-                if given is not None and is_none(given):
-                    self.flow.handovers.append(Handover(reference.module, reference.call, given))
-                continue
-            self.problem(reference.module, given, f"`{function.name}` gets something else here")
+            if is_none(given):
+                assert given is not None
+                self.flow.handovers.append(Handover(reference.module, reference.call, given))
+            if given is None or is_none(given):
+                self.flow.without.append((reference.module, reference.call))
+                given = _default(function, name)
+            if given is not None and not is_none(given):
+                self._given.append((reference.module, given, function))
         self.flow.parameters.append(Parameter(inner, function.node, name))
         self.variable(inner, name, inner.names.scopes[function.node], "")
-        return True
+
+    def _handed_abroad(
+        self, module: Module, call: ast.Call, node: ast.expr, function: Function, name: str
+    ) -> None:
+        """`runner.train(config)`: the function stays as it is and gets None.
+
+        Two files cannot be written in one step: cut short between them, a call without
+        the argument and a function with the parameter would not fit. A function that
+        only hands its parameter to sessions does with None what is wanted.
+        """
+        flow = self.flow
+        default = is_none(_default(function, name))
+        flow.handovers.append(Handover(module, call, node, stays=True, default=default))
+        key = (function, name)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        steps, handovers = len(flow.steps), len(flow.handovers)
+        parameters = len(flow.parameters)
+        own = (flow.settings, flow.creations, flow.helper_calls)
+        owned = [len(members) for members in own]
+        sinks = len(flow.sinks)
+        self._followed_in(function, name)
+        if [len(members) for members in own] != owned:
+            text = f"it is handed to `{function.name}` in another file, which changes it"
+            self.problem(module, node, text)
+        flow.passed.update(sink.call for sink in flow.sinks[sinks:])
+        # Nothing is rewritten there.
+        del flow.steps[steps:]
+        del flow.parameters[parameters:]
+        flow.handovers[handovers:] = [
+            one
+            for one in flow.handovers[handovers:]
+            if one.stays and one.module is not function.module
+        ]
+
+    def settle(self) -> None:
+        """Once all is followed: what callers hand over must be this object as well."""
+        for module, given, function in self._given:
+            if not self._is_followed(module, given):
+                self.problem(module, given, f"`{function.name}` gets something else here")
 
     def _is_followed(self, module: Module, node: ast.expr) -> bool:
         """Whether an argument is this flow's object: the variable or call that is followed."""
@@ -194,6 +241,8 @@ class HandedOn:
         if isinstance(node, ast.Name):
             home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
             return (home, node.id) in self._seen
+        if isinstance(node, ast.Attribute):
+            return (self._class_of(module, node), node.attr) in self._seen
         return False
 
 
@@ -216,6 +265,18 @@ def _parameter(call: ast.Call, node: ast.expr, function: Function) -> str | None
     names = _positional(call, function)
     index = call.args.index(node)
     return names[index] if index < len(names) else None
+
+
+def _default(function: Function, name: str) -> ast.expr | None:
+    """A parameter's default, if it has one."""
+    arguments = function.node.args
+    by_position = [*arguments.posonlyargs, *arguments.args]
+    padding = [None] * (len(by_position) - len(arguments.defaults))
+    pairs = [
+        *zip(by_position, [*padding, *arguments.defaults]),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults),
+    ]
+    return next(default for argument, default in pairs if argument.arg == name)
 
 
 def _given(call: ast.Call, name: str, function: Function) -> ast.expr | None:

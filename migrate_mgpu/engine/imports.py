@@ -13,7 +13,7 @@ from migrate_mgpu.engine.text import Layout
 
 def with_imports(module: Module, needed: set[str]) -> list[Edit]:
     """Inserts ``import X`` lines where the file has its own, sorted among the first ones."""
-    missing = sorted(name for name in needed if not _has(module, name))
+    missing = _grouped(sorted(name for name in needed if not _has(module, name)))
     if not missing:
         return []
     top: list[ast.stmt] = [
@@ -22,9 +22,13 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
         if isinstance(s, ast.Import) or (isinstance(s, ast.ImportFrom) and s.module != "__future__")
     ]
     if not top:
-        return [_after_docstring(module, [f"import {name}" for name in missing])]
+        return [_after_docstring(module, [_line(name) for name in missing])]
     edits: list[Edit] = []
     for name in missing:
+        if name.startswith("from "):  # `from absl import app`, above TensorFlow's own
+            place = next((s for s in module.tensorflow_imports if s in top), top[0])
+            edits.append(Layout(module.source, place).insert_before([name]))
+            continue
         if name.startswith("tensorflow"):
             place = next((s for s in module.tensorflow_imports if s in top), top[-1])
             edits.append(Layout(module.source, place).insert_before([f"import {name}"]))
@@ -107,7 +111,30 @@ def _key(statement: ast.stmt) -> str:
     return statement.names[0].name
 
 
+def _grouped(names: list[str]) -> list[str]:
+    """`from absl import app` and `from absl import flags` are one line."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        head, _, tail = name.partition(" import ")
+        found.setdefault(head, []).extend([tail] if tail else [])
+    return [f"{head} import {', '.join(tails)}" if tails else head for head, tails in found.items()]
+
+
+def _line(name: str) -> str:
+    return name if name.startswith("from ") else f"import {name}"
+
+
 def _has(module: Module, needed: str) -> bool:
+    if needed.startswith("from "):
+        head, _, name = needed.partition(" import ")
+        return any(
+            isinstance(statement, ast.ImportFrom)
+            and f"from {statement.module}" == head
+            and any(
+                (f"{a.name} as {a.asname}" if a.asname else a.name) == name for a in statement.names
+            )
+            for statement in module.tree.body
+        )
     return any(
         isinstance(statement, ast.Import)
         and any(a.name == needed and not a.asname for a in statement.names)
@@ -138,6 +165,7 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
         if not isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+        unused = [a for a in unused if not _written(a, planned)]
         unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
         if not unused:
             continue
@@ -152,6 +180,13 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
         code = without_names(code, unused)
         edits.append(Edit(layout.start, layout.end, code))
     return edits
+
+
+def _written(alias: ast.alias, planned: list[Edit]) -> bool:
+    """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`."""
+    local = alias.asname or alias.name.split(".")[0]
+    mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
+    return any(mention.search(edit.new) for edit in planned)
 
 
 def without_names(code: str, aliases: list[ast.alias]) -> str:

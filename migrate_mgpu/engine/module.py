@@ -33,6 +33,7 @@ _PYTHON_2_MODULES = {
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
+_GLOBALS = re.compile(r"(?:^|[;:])[ \t]*(?:global|nonlocal)\b", re.M)
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
 
@@ -86,8 +87,8 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        text = self.source.text
-        return Names(self.source.tree, self.package, "global " in text or "nonlocal " in text)
+        has_globals = _GLOBALS.search(self.source.text) is not None
+        return Names(self.source.tree, self.package, has_globals)
 
     @cached_property
     def import_statements(self) -> list[tuple[ast.stmt, bool]]:
@@ -119,8 +120,9 @@ class Module:
         """Every mention of a TensorFlow name, longest attribute chains, in source order."""
         found: list[Use] = []
         names = self.names
+        imported = names.imported_ids()
         for node in names.scope_of_name:
-            if not isinstance(node.ctx, ast.Load):
+            if node.id not in imported or not isinstance(node.ctx, ast.Load):
                 continue
             qualname = names.qualname(node)
             if not qualname or qualname.split(".")[0] != "tensorflow":
@@ -295,11 +297,14 @@ class Module:
             for binding in group
             if (qualname := binding.qualname) and _KERAS.match(qualname)
         ]
+        imported = self.names.imported_ids()
         found.extend(
             name
             for attributes in self.names.attributes.values()
             for node in attributes
-            if (name := self.names.qualname(node)) and _KERAS.match(name)
+            if _root_id(node) in imported
+            and (name := self.names.qualname(node))
+            and _KERAS.match(name)
         )
         return found
 
@@ -355,6 +360,12 @@ class Module:
                         seen.add(alias.name)
                         found.append(_python_2(statement, alias.name))
         return found
+
+
+def _root_id(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def _expects_absence(node: ast.Try) -> bool:

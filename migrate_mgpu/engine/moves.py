@@ -48,17 +48,21 @@ def build(
     hoist: tuple[Module, ast.stmt] | None = None,
     drop: frozenset[ast.stmt] | set[ast.stmt] = frozenset(),
     native: bool = False,
+    converted: frozenset[ast.AST] | set[ast.AST] = frozenset(),
 ) -> Move:
     """The edits that move a flow.
 
     ``hoist`` is the statement before which the calls that must be early are put
     (in a native program all of them); None leaves every call where its setting
     stood. ``drop`` are statements of a native program that go away with their
-    session.
+    session, ``converted`` the RunConfigs that go away with their Estimator.
     """
     move = Move(flow)
     # A TF1 session does not place softly unless told to, TF2's eager code does.
-    sets_default = native and any(sink.kind.name == "Session" for sink in flow.sinks)
+    sets_default = native and any(
+        sink.kind.name in ("Session", "InteractiveSession") or sink.call in converted
+        for sink in flow.sinks
+    )
     rules = field_rules()
     limits = settings_of(flow, FRACTION)
     early: list[str] = []
@@ -98,7 +102,7 @@ def build(
         steps = [m for m in members if isinstance(m, Step)]
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks:
-            _sink_statement(move, module, layout, groups, sinks, statement in drop)
+            _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
         else:
             _carrier(move, module, layout, groups, steps, emptied)
     for parameter in flow.parameters:
@@ -109,7 +113,7 @@ def build(
         move.edit(parameter.module, Edit(start, end, new))
     if hoist and early:
         module, statement = hoist
-        move.edit(module, Layout(module.source, statement).insert_before(early))
+        move.edit(module, Layout(module.source, statement).insert_paragraph(early))
     _fill_emptied(move, emptied)
     return move
 
@@ -172,6 +176,7 @@ def _sink_statement(
     groups: list[tuple[Setting | None, list[str]]],
     sinks: list[Taker],
     dropped: bool,
+    converted: frozenset[ast.AST] | set[ast.AST],
 ) -> None:
     """A statement that makes a session: calls before it, the argument out of it."""
     source = module.source
@@ -194,6 +199,11 @@ def _sink_statement(
     if lines:
         move.edit(module, layout.insert_before(lines))
     for sink in sinks:
+        if sink.call in converted:
+            continue
+        if isinstance(sink, Handover) and sink.stays and not sink.default:
+            move.edit(module, Edit(*source.span(sink.argument), "None"))
+            continue
         start, end = source.span(sink.call)
         code = source.text[start:end]
         position = None
@@ -202,7 +212,8 @@ def _sink_statement(
             position = sink.call.args.index(sink.argument)
         keyword = sink.by_keyword.arg if sink.by_keyword else None
         # A parameter that goes away takes its place among the arguments along.
-        new = remove_argument(code, keyword, position, shifts=isinstance(sink, Handover))
+        shifts = isinstance(sink, Handover) and not sink.stays
+        new = remove_argument(code, keyword, position, shifts)
         move.edit(module, Edit(start, end, new))
 
 

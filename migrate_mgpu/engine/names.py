@@ -25,6 +25,7 @@ _PLAIN = frozenset((
     ast.FormattedValue, ast.Starred, ast.Assert, ast.Raise, ast.Try, ast.arguments, ast.Delete,
     ast.Module, ast.comprehension, ast.Pass, ast.arg,
 ))  # fmt: skip
+_ALIASES = (ast.Name, ast.Attribute)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -268,6 +269,18 @@ class Names:
     def bindings_of(self, node: ast.Name) -> list[Binding]:
         home = self.defining_scope(node.id, self.scope_of_name[node])
         return home.bindings[node.id] if home else []
+
+    def imported_ids(self) -> set[str]:
+        """Names that some scope imports, or makes an alias of something: all others mean no import.
+
+        Few names do, and asking first is cheaper than looking each one up.
+        """
+        return {
+            name
+            for scope in self.scopes.values()
+            for name, bindings in scope.bindings.items()
+            if any(b.kind == "import" or isinstance(b.value, _ALIASES) for b in bindings)
+        }
 
     def qualnames(self, node: ast.AST) -> tuple[str, ...]:
         """The dotted import paths that an expression may stand for; empty when unknown.

@@ -25,11 +25,21 @@ class Order:
         self.graph = graph
         self._does = does
         self._functions: dict[ast.AST, tuple[Module, ast.AST] | None] = {}
+        self._found: dict[ast.AST, tuple[Module, ast.AST] | None] = {}
+        self._inside = 0  # functions that are being looked into
 
     # -- does a piece of code do it? --------------------------------------
 
     def found_in(self, module: Module, node: ast.AST) -> tuple[Module, ast.AST] | None:
         """Where running ``node`` may do it: in its own code or in what it calls."""
+        if node in self._found:
+            return self._found[node]
+        place = self._find(module, node)
+        if not self._inside:  # else a recursion may have ended the search
+            self._found[node] = place
+        return place
+
+    def _find(self, module: Module, node: ast.AST) -> tuple[Module, ast.AST] | None:
         for inner in _own_nodes(node):
             if self._does(module, inner):
                 return module, inner
@@ -45,11 +55,13 @@ class Order:
         key = function.node
         if key not in self._functions:
             self._functions[key] = None  # ends recursion
+            self._inside += 1
             for statement in function.node.body:
                 place = self.found_in(function.module, statement)
                 if place is not None:
                     self._functions[key] = place
                     break
+            self._inside -= 1
         return self._functions[key]
 
     # -- and does it run before? ------------------------------------------
@@ -167,4 +179,17 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             if isinstance(current, ast.ClassDef):
                 stack.extend(reversed(current.body))
             continue
-        stack.extend(reversed(list(ast.iter_child_nodes(current))))
+        if type(current) in _LEAVES:
+            continue
+        children: list[ast.AST] = []
+        for name in current._fields:
+            value = getattr(current, name, None)
+            if type(value) is list:
+                children += value
+            elif value is not None and name not in _NO_NODES:
+                children.append(value)
+        stack.extend(child for child in reversed(children) if isinstance(child, ast.AST))
+
+
+_LEAVES = frozenset((ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Import, ast.ImportFrom))
+_NO_NODES = frozenset(("ctx", "op", "attr", "arg", "id", "lineno", "type_comment", "kind"))

@@ -8,19 +8,22 @@ from pathlib import Path
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators import conversions
 from migrate_mgpu.engine.fates import Fates, Outcome
+from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.imports import remove_imports, with_imports
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import spelling
 from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.reporting import Report, program
-from migrate_mgpu.engine.rules import modules as rule_modules
+from migrate_mgpu.engine.rules import session_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed
 from migrate_mgpu.engine.sessions import Gone, goes_away
 from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, State
 from migrate_mgpu.engine.text import Layout
+from migrate_mgpu.engine.tidy import blank_lines, orphans
 from migrate_mgpu.engine.tracking import find_flows
 
 
@@ -42,7 +45,7 @@ class _Planner:
         self.project = project
         self.rules = options.rules
         self.graph = CallGraph(project)
-        by_name = {module.RULE.name: module for module in rule_modules()}
+        by_name = {module.RULE.name: module for module in session_modules()}
         self.bridge = by_name["v1-behavior"]
         self.optimizers = by_name["keras-learning-rate"]
         rule = self.bridge.RULE
@@ -52,9 +55,8 @@ class _Planner:
 
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
-        judge = Judge(flows, self.graph, self.bridge, self.optimizers)
-        found = (judge.state(program) for program in self.project.programs())
-        self.states = [state for state in found if state is not None]
+        self.conversions = conversions(self.project, self.graph)
+        self.states = self._states(flows)
         self.fates = Fates(self.graph, self.states, self.rules, self.bridging)
         outcomes = self.fates.decide(flows)
         for outcome in outcomes:
@@ -62,10 +64,26 @@ class _Planner:
         self._edit(outcomes)
         for state in self.states:
             self.report.state(state)
+            if state.kind != REFUSED:
+                self.report.unknown_imports(state, self.project)
+            for one in state.estimators:
+                if one.refused is not None:
+                    self.report.estimator(one)
         for module, edits in self.edits.items():
             if edits:
                 self.report.changed(module, edits)
         return self._result(outcomes)
+
+    def _states(self, flows: list[Flow]) -> list[State]:
+        """The programs' states; an Estimator that one of its programs keeps stays in all."""
+        judge = Judge(flows, self.graph, self.bridge, self.optimizers, self.conversions)
+        programs = self.project.programs()
+        while True:
+            self.graph.converted = self.conversions.calls()
+            found = (judge.state(program) for program in programs)
+            states = [state for state in found if state is not None]
+            if not self.conversions.settle(states):
+                return states
 
     # -- edits ------------------------------------------------------------
 
@@ -108,6 +126,7 @@ class _Planner:
         done: set[Module] = set()
         for state in self.states:
             if state.kind == NATIVE:
+                self._estimators(state, gone, imports)
                 self._native_extras(state, gone)
                 for module in state.program.modules:
                     if module.writable and module not in done:
@@ -121,9 +140,19 @@ class _Planner:
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
                 self.report.rule(module, place, self.bridge)
+        self._orphans(outcomes, gone)
         for module in list(self.edits):
             self.edits[module] += remove_imports(module, gone, self.edits[module])
             self.edits[module] += with_imports(module, imports.get(module, set()))
+            self.edits[module] = blank_lines(module.source, self.edits[module])
+
+    def _orphans(self, outcomes: list[Outcome], gone: set[ast.AST]) -> None:
+        """Variables that only fed options which moved."""
+        moved = (s for o in outcomes if o.move is not None for s in o.flow.settings)
+        imported = {m for module in self.project.modules.values() for m in module.imported}
+        for module, statement in orphans(moved, gone, self.edits, imported):
+            gone.add(statement)
+            self.edits[module].append(Layout(module.source, statement).replace([]))
 
     def _drop(self, gone: Gone) -> None:
         layout = Layout(gone.module.source, gone.statement)
@@ -149,6 +178,24 @@ class _Planner:
                         if one.statement not in gone:
                             gone.add(one.statement)
                             self._drop(replace(one, states_default=_is_session(one, sink)))
+
+    def _estimators(
+        self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]
+    ) -> None:
+        """Estimators that became Keras, and TF1's names around them."""
+        for one in state.estimators:
+            for module, edits in one.edits.items():
+                own = self.edits.setdefault(module, [])
+                own.extend(edit for edit in edits if edit not in own)
+            for module, needed in one.imports.items():
+                imports.setdefault(module, set()).update(needed)
+            gone |= one.gone
+            self.report.estimator(one)
+        for module, needed in state.imports.items():
+            imports.setdefault(module, set()).update(needed)
+        for module, edits in state.rest.items():
+            own = self.edits.setdefault(module, [])
+            own.extend(edit for edit in edits if edit not in own)
 
     def _learning_rates(self, module: Module) -> None:
         rule = self.optimizers.RULE

@@ -9,9 +9,14 @@ from __future__ import annotations
 import re
 
 # A file without any of these has no site, whatever else it holds.
-HIT = re.compile(rb"ConfigProto|GPUOptions|Session\b|session_config|enable_eager_execution")
+HIT = re.compile(
+    rb"ConfigProto|GPUOptions|Session\b|session_config|enable_eager_execution|[Ee]stimator\b"
+)
 # A file without any of these cannot belong to a program by itself.
 FRAMEWORK = re.compile(rb"tensorflow|keras")
+# The modules and names of imports; a list in parentheses may go over several lines.
 IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*\(?([^#\r\n]*)|import[ \t]+([^#\r\n]+))", re.M
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)|([^#\r\n]*))"
+    rb"|import[ \t]+([^#\r\n]+))",
+    re.M,
 )

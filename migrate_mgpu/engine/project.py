@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from migrate_mgpu.engine.dynamic import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.names import Binding, absolute
 from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
@@ -58,13 +59,16 @@ class Project:
         self.modules: dict[Path, Module] = {}
         self.unreadable: dict[Path, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
-        self._given = {path.resolve(): path for path, _ in files}
+        self._real_folders: dict[Path, Path] = {}
+        self._broken_by_module: dict[Module, list[Unreadable]] = {}
+        self._given = {self._real(path): path for path, _ in files}
         self._outside: dict[Path, Module | None] = {}
         self._package_root: dict[Path, Path] = {}
         self._tops = {path.parent for path in self._given}
         self._search_paths: dict[Path, list[Path]] = {}
         self._folders: dict[Path, Path] = {}
         self._resolved: dict[tuple[Path, str], list[Module]] = {}
+        self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._load(files)
         for module in list(self.modules.values()):
             self._link(module)
@@ -75,6 +79,7 @@ class Project:
         for module in self.modules.values():
             if HIT.search(self.data[module.path]):
                 self._bind_tensorflow(module)
+        self._link_unknown()
 
     # -- loading ----------------------------------------------------------
 
@@ -83,11 +88,11 @@ class Project:
         if not any(HIT.search(data) for _, data in files):
             return
         waiting: list[tuple[Path, bytes]] = []
-        stems: set[bytes] = set()
+        new: set[bytes] = set()
 
         def take(path: Path, data: bytes) -> None:
             stem = path.parent.name if path.name == "__init__.py" else path.stem
-            stems.add(stem.encode())
+            new.add(stem.encode())
             self._parse(path, data)
 
         for path, data in files:
@@ -96,35 +101,41 @@ class Project:
             else:
                 waiting.append((path, data))
         # An entry point may never name TensorFlow itself: `from model import train`.
-        while True:
-            now: list[tuple[Path, bytes]] = []
+        mentioned: dict[Path, set[bytes]] = {}
+        while new:
+            stems, new = new, set()
             later: list[tuple[Path, bytes]] = []
             for path, data in waiting:
-                mentioned = {
-                    word
-                    for groups in IMPORT.findall(data)
-                    for part in groups
-                    for word in re.split(rb"[^\w]+", part)
-                }
-                (now if mentioned & stems else later).append((path, data))
+                if not any(stem in data for stem in stems):
+                    later.append((path, data))
+                    continue
+                if path not in mentioned:
+                    mentioned[path] = _imported_words(data)
+                if mentioned[path] & stems:
+                    take(path, data)
+                else:
+                    later.append((path, data))
             waiting = later
-            if not now:
-                return
-            for path, data in now:
-                take(path, data)
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
             source = _decode(path, data)
             source.tree  # noqa: B018 - parses now, so that errors are found here
         except SourceError as error:
-            self.unreadable[path.resolve()] = Unreadable(path, error)
+            self.unreadable[self._real(path)] = Unreadable(path, error)
             return None
         module = Module(path, source, self._dotted(path), writable)
         self.data[path] = data
         if writable:
-            self.modules[path.resolve()] = module
+            self.modules[self._real(path)] = module
         return module
+
+    def _real(self, path: Path) -> Path:
+        """A file's own path, whatever links lead to it."""
+        if path.parent not in self._real_folders:
+            self._real_folders[path.parent] = path.parent.resolve()
+        real = self._real_folders[path.parent] / path.name
+        return real.resolve() if os.path.islink(real) else real
 
     def _root(self, folder: Path) -> Path:
         """The folder that a file's absolute name starts from: above its outermost package."""
@@ -134,7 +145,7 @@ class Project:
         return self._package_root[folder]
 
     def _dotted(self, path: Path) -> str:
-        path = path.resolve()
+        path = self._real(path)
         relative = path.relative_to(self._root(path.parent)).with_suffix("")
         parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
         return ".".join(parts)
@@ -151,8 +162,26 @@ class Project:
                         found.setdefault(id(target), target)
                         if firm:
                             needed.setdefault(id(target), target)
+        for named in named_imports(module):
+            if named.name is None:
+                self.unknown_imports.setdefault(module, []).append(named)
+            for target in self.resolve(module, named.name) if named.name else ():
+                if target is not module:
+                    found.setdefault(id(target), target)
+                    if named.firm:
+                        needed.setdefault(id(target), target)
         module.imported = list(found.values())
         module.needs = list(needed.values())
+
+    def _link_unknown(self) -> None:
+        """What a name that is only known at run time may lead to counts as imported."""
+        if not self.unknown_imports:
+            return
+        alone = strays(self.modules.values(), self.data)
+        for module, unknown in self.unknown_imports.items():
+            for named in unknown:
+                named.found.extend(candidates(module, named, alone))
+                module.imported += [one for one in named.found if one not in module.imported]
 
     def _bind_stars(self, module: Module) -> None:
         """`from ops import *`: what another module of the run defines is known here by its name."""
@@ -199,7 +228,7 @@ class Project:
 
     def _folder(self, module: Module) -> Path:
         if module.path not in self._folders:
-            self._folders[module.path] = module.path.resolve().parent
+            self._folders[module.path] = self._real(module.path).parent
         return self._folders[module.path]
 
     def _resolve(self, folder: Path, dotted: str) -> list[Module]:
@@ -281,18 +310,35 @@ class Project:
         """Files that these modules import but that cannot be parsed."""
         if not self.unreadable:
             return []
-        found: dict[Path, Unreadable] = {}
-        for module in modules:
-            folder = module.path.resolve().parent
-            roots = (folder, self._root(folder))
+        found = (one for module in modules for one in self._broken_imports(module))
+        return list(dict.fromkeys(found))
+
+    def _broken_imports(self, module: Module) -> list[Unreadable]:
+        if module not in self._broken_by_module:
+            folder = self._folder(module)
+            found: list[Unreadable] = []
             for statement, firm in module.import_statements:
                 for name in _imported_names(module, statement) if firm else ():
-                    for root in roots:
+                    for root in dict.fromkeys((folder, self._root(folder))):
                         base = root.joinpath(*name.split("."))
                         for path in (base.with_suffix(".py"), base / "__init__.py"):
                             if path in self.unreadable:
-                                found[path] = self.unreadable[path]
-        return list(found.values())
+                                found.append(self.unreadable[path])
+            self._broken_by_module[module] = found
+        return self._broken_by_module[module]
+
+
+def _imported_words(data: bytes) -> set[bytes]:
+    """Every word in the import statements of a file."""
+    return {
+        word
+        for groups in IMPORT.findall(data)
+        for part in groups
+        for word in _NOT_A_WORD.split(part)
+    }
+
+
+_NOT_A_WORD = re.compile(rb"[^\w]+")
 
 
 def _decode(path: Path, data: bytes) -> Source:

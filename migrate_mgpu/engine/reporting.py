@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import ast
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.fates import Outcome
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
+from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.rules import modules
 from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.conversion import Conversion
 
 NEXT = {
     NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
@@ -30,11 +36,8 @@ class Report:
         self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
     ) -> None:
         """One finding at a node, once."""
-        line = getattr(node, "lineno", 1)
         column = _column(module, node)
-        cell = None
-        if isinstance(module.source, Notebook):
-            cell, line = module.source.place_in_cell(line)
+        cell, line = _line(module, node)
         finding = f.Finding(module.path, line, column, code, state, message, advice, cell)
         found = self.file(module).findings
         if finding not in found:
@@ -74,11 +77,11 @@ class Report:
         if outcome.reasons:
             reason = outcome.reasons[0]
             text = reason.reason
-            line = getattr(reason.node, "lineno", 0)
             if reason.module is not flow.module:
-                where = f" ({reason.module.path}:{line})"
-            elif line != flow.place.lineno:
-                where = f" (line {line})"
+                where = f" ({_place(reason.module, reason.node)})"
+            elif getattr(reason.node, "lineno", 0) != flow.place.lineno:
+                cell, line = _line(reason.module, reason.node)
+                where = f" (line {line})" if cell is None else f" (cell {cell}, line {line})"
         code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"
         kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
         self.add(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
@@ -87,10 +90,40 @@ class Report:
         """A rewriter did its work at a node."""
         self.add(module, node, rewriter.RULE.code, f.APPLIED, rewriter.RULE.summary)
 
+    def estimator(self, one: Conversion) -> None:
+        """What became of one Estimator."""
+        flow = one.flow
+        if one.refused is not None:
+            stays = one.refused
+            text = f"the Estimator stays: {stays.reason}"
+            self.add(stays.module, stays.node, "MGPU401", f.REFUSED, text, stays.advice)
+            return
+        self.add(flow.module, flow.call, "MGPU401", f.APPLIED, "the Estimator is a Keras model")
+        for module, node, code in dict.fromkeys(one.sites):
+            rewriter = next((m for m in modules() if code == m.RULE.code), None)
+            if rewriter is not None and node is not flow.call:
+                self.rule(module, node, rewriter)
+        for module, node, text in one.notes:
+            self.add(module, node, "MGPU401", f.MANUAL, text)
+
     def state(self, state: State) -> None:
         """Why a program is refused."""
         for reason in state.reasons:
             self.add(reason.module, reason.node, reason.code, f.REFUSED, reason.text, reason.advice)
+
+    def unknown_imports(self, state: State, project: Project) -> None:
+        """Modules of a migrated program that are imported by a name known at run time only."""
+        for module in state.program.modules:
+            for one in project.unknown_imports.get(module, ()) if module.writable else ():
+                text = "it imports a module by a name that is only known at run time"
+                if one.found:
+                    others = ", ".join(sorted(found.path.name for found in one.found)[:5])
+                    more = len(one.found) - 5
+                    others += f" and {more} more" if more > 0 else ""
+                    verb = "is" if len(one.found) == 1 else "are"
+                    text += f": {others}, which no file imports otherwise, {verb} migrated along"
+                advice = "see that every module that it can name is migrated"
+                self.add(module, one.node, "MGPU904", f.MANUAL, text, advice)
 
     def changed(self, module: Module, edits: list[Edit]) -> None:
         """A file's new text; it must parse, or it is not written at all."""
@@ -115,8 +148,7 @@ class Report:
 def program(state: State, bridge: bool) -> f.ProgramResult:
     """A program's result; without ``bridge`` those that need one are left as they were."""
     reasons = tuple(
-        f"{reason.module.path}:{getattr(reason.node, 'lineno', 1)}: {reason.text}"
-        for reason in state.reasons
+        f"{_place(reason.module, reason.node)}: {reason.text}" for reason in state.reasons
     )
     kind = state.kind
     if kind in (BRIDGE, KEPT) and not bridge:
@@ -129,6 +161,20 @@ def program(state: State, bridge: bool) -> f.ProgramResult:
         state.runs_on if kind != REFUSED else "",
         NEXT.get(kind, "run migrate-mgpu without --no-bridge"),
     )
+
+
+def _line(module: Module, node: ast.AST) -> tuple[int | None, int]:
+    """A node's 1-based line; in a notebook its cell, and the line in that."""
+    line = getattr(node, "lineno", 1)
+    if isinstance(module.source, Notebook):
+        return module.source.place_in_cell(line)
+    return None, line
+
+
+def _place(module: Module, node: ast.AST) -> str:
+    """Path and line, as findings have them."""
+    cell, line = _line(module, node)
+    return f"{module.path}:{line}" if cell is None else f"{module.path}:cell {cell}:{line}"
 
 
 def _column(module: Module, node: ast.AST) -> int:

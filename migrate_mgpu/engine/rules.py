@@ -84,13 +84,27 @@ class FieldRule:
         return self._apply(setting, writer)
 
 
-@lru_cache(maxsize=1)
 def modules() -> tuple[ModuleType, ...]:
     """Every rewriter module, by code."""
+    return tuple(sorted((*session_modules(), *_load(True)), key=lambda m: m.RULE.code))
+
+
+def session_modules() -> tuple[ModuleType, ...]:
+    """The rewriter modules of a run without Estimators, by code.
+
+    Those that are called ``estimator_...`` work inside of one; loading them takes
+    longer than all else that such a run does.
+    """
+    return _load(False)
+
+
+@lru_cache(maxsize=2)
+def _load(estimators: bool) -> tuple[ModuleType, ...]:
     package = importlib.import_module("migrate_mgpu.rewriters")
     found = [
         importlib.import_module(f"migrate_mgpu.rewriters.{info.name}")
         for info in pkgutil.iter_modules(package.__path__)
+        if info.name.startswith("estimator_") is estimators
     ]
     return tuple(sorted((m for m in found if hasattr(m, "RULE")), key=lambda m: m.RULE.code))
 
@@ -100,7 +114,7 @@ def field_rules() -> dict[str, FieldRule]:
     """The rule of each ConfigProto path that moves."""
     return {
         path: rule
-        for module in modules()
+        for module in session_modules()
         if module.RULE.fields
         for rule in [FieldRule(module)]
         for path in rule.rule.fields
@@ -117,15 +131,12 @@ def constant(node: ast.expr) -> object | None:
 
 
 def known(setting: Setting) -> object | None:
-    """A setting's value where it can be told: a literal, or a constant of the module."""
+    """A setting's value where it can be told: a literal, or a variable that only ever holds one."""
     value = constant(setting.value)
     if value is None and isinstance(setting.value, ast.Name):
         bindings = setting.module.names.bindings_of(setting.value)
         if len(bindings) == 1 and bindings[0].value is not None:
-            names = setting.module.names
-            statement = names.statement(bindings[0].node)
-            if isinstance(names.parents[statement], ast.Module):
-                value = constant(bindings[0].value)
+            value = constant(bindings[0].value)
     return value
 
 

@@ -113,19 +113,44 @@ def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:
     """The statements that a native program does not need; None where the session does more.
 
     ``set_session(tf.Session(...))``, or a variable or a helper's result that is
-    given to ``set_session`` and to nothing else, or ``enable_eager_execution(...)``.
+    given to ``set_session`` and to nothing else, or ``enable_eager_execution(...)``, or
+    an ``InteractiveSession`` with a config: the default session, which is Keras's own.
     """
     module, call = sink.module, sink.call
     names = module.names
+    if call in graph.converted:
+        return []  # a RunConfig: its Estimator's conversion takes it away
     if sink.kind.name == "enable_eager_execution":
         statement = names.statement(call)
         alone = isinstance(statement, ast.Expr) and statement.value is call
         return [Gone(module, statement)] if alone and not _other_arguments(sink) else None
+    if sink.kind.name == "InteractiveSession":
+        return _default_session(sink)
     if sink.kind.name != "Session":
         return None
     parent = names.parents[call]
     if isinstance(parent, ast.Return):
         return _made_by_helper(sink, parent, graph)
+    return _given_to_keras(module, call)
+
+
+def _default_session(sink: SinkCall) -> list[Gone] | None:
+    """`sess = InteractiveSession(config=...)`, from where on Keras uses it, and nothing else does.
+
+    Without a config it makes one of its own, which would have to be written.
+    """
+    module, call = sink.module, sink.call
+    names = module.names
+    if sink.argument is None or _other_arguments(sink) or "eval" in names.attributes:
+        return None
+    parent = names.parents[call]
+    if isinstance(parent, ast.Expr):
+        return [Gone(module, parent)]
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        target = parent.targets[0]
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        if home is not None and names.mentions(target.id, home) == [target]:
+            return [Gone(module, parent)]
     return _given_to_keras(module, call)
 
 

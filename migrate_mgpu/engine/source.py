@@ -16,7 +16,7 @@ from pathlib import Path
 
 # The line ends that Python's own tokenizer knows. str.splitlines() also splits
 # at form feeds and Unicode separators, which would shift every later line.
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -69,12 +69,12 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [0, *(m.end() for m in _LINE_END.finditer(self.text))]
+        return [0, *(m.end() for m in LINE_END.finditer(self.text))]
 
     @cached_property
     def newline(self) -> str:
         """The line end that the file uses most, which new lines take over."""
-        ends = _LINE_END.findall(self.text)
+        ends = LINE_END.findall(self.text)
         return max(("\n", "\r\n", "\r"), key=ends.count)
 
     @cached_property
@@ -247,7 +247,7 @@ _PYTHON_2 = (
 
 
 def _explain_syntax_error(text: str, error: SyntaxError) -> str:
-    lines = _LINE_END.split(text)
+    lines = LINE_END.split(text)
     index = (error.lineno or 1) - 1
     for number in (index, index - 1):
         line = lines[number] if 0 <= number < len(lines) else ""

@@ -8,14 +8,21 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
-from migrate_mgpu.engine.module import Module, Obstacle, Use
+from migrate_mgpu.engine.module import ROOTS, Module, Obstacle, Use
 from migrate_mgpu.engine.project import Program
 from migrate_mgpu.engine.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.engine.sinks import sink_calls
+from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import symbol, table
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators import NoEstimators
+    from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
+    from migrate_mgpu.engine.estimators.types import Refused
 
 NATIVE = "native"
 BRIDGE = "bridge"
@@ -61,6 +68,9 @@ class State:
     sessions: list[Session] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     runs_on: str = ""
+    estimators: list[Conversion] = field(default_factory=list)
+    rest: dict[Module, list[Edit]] = field(default_factory=dict)  # of a native program's modules
+    imports: dict[Module, set[str]] = field(default_factory=dict)
 
     def refuse(self, reason: Reason) -> None:
         self.kind = REFUSED
@@ -71,15 +81,22 @@ class Judge:
     """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
 
     def __init__(
-        self, flows: list[Flow], graph: CallGraph, bridge: ModuleType, optimizers: ModuleType
+        self,
+        flows: list[Flow],
+        graph: CallGraph,
+        bridge: ModuleType,
+        optimizers: ModuleType,
+        conversions: Conversions | NoEstimators,
     ) -> None:
         self.flows = flows
+        self.conversions = conversions
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
         self._needs_tf1: Callable[[Module], bool] = bridge.needs_tf1
         self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
         self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
+        self._reads_eagerly: Callable[[Module], ast.Call | None] = bridge.reads_eagerly
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
         self._optimizer_obstacles: Callable[[Module], list[Obstacle]] = optimizers.obstacles
         self._swaps: Callable[[Module], bool] = bridge.swaps
@@ -90,11 +107,17 @@ class Judge:
         inside = set(modules)
         flows = [flow for flow in self.flows if flow.module in inside]
         sessions = sessions_of(modules, self._flow_of)
-        if not flows and not any(session.sink.module.writable for session in sessions):
+        made = [c for c in self.conversions.of(inside) if c.flow.module.writable]
+        opened = any(session.sink.module.writable for session in sessions)
+        if not flows and not opened and not made:
             return None
-        if not flows and not any(self._needs_tf1(module) for module in modules):
+        if not flows and not made and not any(self._needs_tf1(module) for module in modules):
             return None  # a test case's `self.session()`, and nothing of TF1
-        state = State(program, BRIDGE, sessions=sessions, flows=flows)
+        state = State(program, BRIDGE, sessions=sessions, flows=flows, estimators=made)
+        if made:
+            self._estimators(state)
+            if state.kind == NATIVE or not (flows or opened):
+                return state
         for module in program.needed:
             self._module_obstacles(state, module)
         for broken in program.broken:
@@ -109,6 +132,70 @@ class Judge:
         else:
             self._bridge(state)
         return state
+
+    def _estimators(self, state: State) -> None:
+        """Tries the native form of a program with Estimators; refused where it cannot be."""
+        stays = next((c.refused for c in state.estimators if c.refused is not None), None)
+        reason = self._unconverted(state) if stays is None else stays
+        if reason is None:
+            state.kind = NATIVE
+            state.runs_on = "TF 2.15 and newest"
+            return
+        for one in state.estimators:
+            one.refused = one.refused or reason
+        if not state.flows and not state.sessions:
+            text = f"the Estimator stays: {reason.reason}"
+            state.refuse(Reason(reason.module, reason.node, text, reason.advice, "MGPU401"))
+
+    def _unconverted(self, state: State) -> Refused | None:
+        """What keeps a program from running on TF2 once its Estimators are converted."""
+        from migrate_mgpu.engine.estimators.modules import import_edits, rest
+        from migrate_mgpu.engine.estimators.types import Refused
+
+        gone: set[ast.AST] = removable_nodes(state, self.graph)
+        moved: set[ast.AST] = set()
+        for one in state.estimators:
+            gone |= one.gone
+            moved |= one.moved
+        for broken in state.program.broken:
+            entry = state.program.entry
+            text = f"it imports {broken.path.name}, which {broken.error}"
+            return Refused(entry, entry.tree.body[0], text)
+        for module in state.program.needed:
+            edits, removed = import_edits(module, gone)
+            gone |= removed
+            uses = [*self._v1_uses(module), *_silently_different(module)]
+            # An obstacle names the first of tf.contrib.data's names only.
+            uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
+            uses = [u for u in uses if not _binds_only_removed(module, u.node, gone)]
+            found = rest(module, uses, gone | moved, spelled_root(module))
+            left = [u for u in found.left if not _is_import(u, edits, module)]
+            if left:
+                text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"
+                advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
+                return Refused(module, left[0].node, text, advice)
+            written = [e for c in state.estimators for e in c.edits.get(module, ())]
+            for method in _ITERATORS:
+                for node in module.names.attributes.get(method, ()):
+                    _, end = module.source.span(node)
+                    inside = end - len(method), end
+                    if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
+                        text = f"`{method}` of a Dataset is TF1's, outside of the Estimator"
+                        return Refused(module, node, text, "iterate over the dataset")
+            for obstacle in module.obstacles:
+                if _inside(module, obstacle.node, gone | moved):
+                    continue
+                if _binds_only_removed(module, obstacle.node, gone):
+                    continue
+                if any(_covers(module, edit, obstacle.node) for edit in found.edits):
+                    continue
+                return Refused(module, obstacle.node, obstacle.reason, obstacle.advice)
+            if (edits or found.edits) and not module.writable:
+                text = f"{module.path.name} needs TF1's names and lies outside the given paths"
+                return Refused(module, module.tree.body[0], text, "give its folder as a path too")
+            state.rest[module] = [*edits, *found.edits]
+            state.imports[module] = found.imports
+        return None
 
     def _only_eager(self, state: State) -> bool:
         """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
@@ -156,6 +243,12 @@ class Judge:
                     advice = "v1 behaviour would change it; move its options by hand"
                     state.refuse(Reason(module, use.node, text, advice))
                     return
+                read = None if speaks_both(module) else self._reads_eagerly(module)
+                if read is not None:
+                    text = f"it runs eagerly (`{ast.unparse(read)[:60]}`) and opens v1 sessions"
+                    advice = "v1 behaviour would break it; move its options by hand"
+                    state.refuse(Reason(module, read, text, advice))
+                    return
         state.runs_on = runs_on(state.program.modules)
 
     def _native(self, state: State) -> None:
@@ -200,6 +293,29 @@ class Judge:
         if state.kind != REFUSED:
             state.kind = NATIVE
             state.runs_on = native_runs_on(state.program.modules)
+
+
+# Methods of a Dataset that only TF1's graph code calls.
+_ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
+
+
+def spelled_root(module: Module) -> str:
+    """The name of TensorFlow in a module; ``tf`` where it has none."""
+    for statement in module.tensorflow_imports:
+        for alias in statement.names if isinstance(statement, ast.Import) else ():
+            if alias.name in ROOTS:
+                return alias.asname or "tensorflow"
+    return "tf"
+
+
+def _is_import(use: Use, edits: list[Edit], module: Module) -> bool:
+    """Whether a use is an import statement that is rewritten."""
+    return any(_covers(module, edit, use.node) for edit in edits)
+
+
+def _covers(module: Module, edit: Edit, node: ast.AST) -> bool:
+    start, end = module.source.span(node)
+    return edit.start <= start and end <= edit.end
 
 
 def speaks_both(module: Module) -> bool:

@@ -146,3 +146,11 @@ def table() -> SymbolTable:
     """The table of this installation."""
     text = resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text("utf-8")
     return SymbolTable(json.loads(text))
+
+
+@lru_cache(maxsize=1)
+def renames() -> dict[str, str]:
+    """TF2's names of what TF1 calls otherwise and is the same object."""
+    text = resources.files("migrate_mgpu.data").joinpath("renames.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.flows import SUBMESSAGES, Flow, Problem, Setting, Step
 from migrate_mgpu.engine.handing import HandedOn
 from migrate_mgpu.engine.module import Module
@@ -25,6 +25,7 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
                 tracker = _Tracker(project, graph, sinks, Flow(module))
                 tracker.creation(module, call, "")
                 tracker.object(module, call, "")
+                tracker.settle()
                 taken.update(tracker.taken)
                 flows.append(tracker.flow)
     return flows
@@ -42,6 +43,7 @@ class _Tracker(HandedOn):
         self.flow = flow
         self.taken: set[ast.AST] = set()
         self._seen: set[object] = set()
+        self._given: list[tuple[Module, ast.expr, Function]] = []
 
     def problem(self, module: Module, node: ast.AST, reason: str) -> None:
         self.flow.problems.append(Problem(module, node, reason))

@@ -45,7 +45,9 @@ finding says what keeps the config from moving to `tf.config`.
 Options of `tf.config` hold for the whole process. A config that is handed to
 code that cannot be seen, that has a field without a TF2 form, or that differs
 from another session's cannot be said with them exactly. A config moves whole or
-not at all.
+not at all. One that another file imports by its name stays, because the two files
+cannot be written at the same moment: in between, the name would be missing, or
+the options would be.
 
 ## What to do
 Nothing, for the program to run. To be rid of the config, change what the finding
@@ -85,6 +87,26 @@ memory is now taken when the program starts, not as it is needed.
 
 ## What to do
 If growing matters more than the limit, drop the memory fraction.
+""",
+    ),
+    Entry(
+        "MGPU904",
+        "unknown-import",
+        "a module is imported by a name that is only known at run time",
+        """\
+## What it means
+`importlib.import_module(name)` or `__import__(name)` in a migrated program, with a
+name that the code does not spell out. Modules that no other file imports, and
+that lie where such a name can lead (beside the file, below it, or in a folder that
+it names), are migrated with the program; others are not.
+
+## Why
+All modules of a process must speak of the same TensorFlow: one that still says
+`import tensorflow as tf` for TF1's names fails when it is imported.
+
+## What to do
+See that every module that the name can be is among the changed files. One that
+is not can be imported once, under `if False:`, where the tool sees it.
 """,
     ),
     Entry(

@@ -251,6 +251,15 @@ def test_behind_a_link_the_target_is_written(cli: Cli) -> None:
     assert target.read_text() == GROWTH_AFTER
 
 
+def test_a_hard_link_becomes_a_file_of_its_own(cli: Cli) -> None:
+    """As docs/quickstart.md says."""
+    cli.write(train=GROWTH)
+    (cli.folder / "other.txt").hardlink_to(cli.folder / "train.py")
+    assert cli("train.py").status == 1
+    assert "set_memory_growth" in (cli.folder / "train.py").read_text()
+    assert (cli.folder / "other.txt").read_text() == GROWTH
+
+
 def test_the_mode_stays_and_unchanged_files_are_not_touched(cli: Cli) -> None:
     cli.write(train=GROWTH, clean=CLEAN + "import tensorflow as tf\n")
     for name in ("train.py", "clean.py"):

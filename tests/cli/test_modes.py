@@ -237,8 +237,7 @@ def test_no_bridge(cli: Cli) -> None:
         (["--diff", "--check", "a.py"], "argument --check: not allowed with argument --diff"),
         (["--chekc", "a.py"], "unrecognized arguments: --chekc"),
         (["--stat", "a.py"], "unrecognized arguments: --stat"),
-        (["-j", "0", "a.py"], "argument -j/--jobs: '0' is not a number of processes"),
-        (["-j", "many", "a.py"], "argument -j/--jobs: 'many' is not a number of processes"),
+        (["-j", "2", "a.py"], "unrecognized arguments: -j"),
         (["--output-format", "xml", "a.py"], "argument --output-format: invalid choice: 'xml'"),
         (["--select", "", "a.py"], "argument --select: give at least one, separated by commas"),
         (["--select", "MGPU999", "a.py"], "--select: 'MGPU999' is neither a code, the beginning"),
@@ -269,17 +268,9 @@ def test_help_and_version(cli: Cli) -> None:
     ran = cli("--help")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith("usage: migrate-mgpu [options] PATH...\n")
-    for option in ("--select", "--exclude", "--jobs", "--no-bridge", "--baseline", "--strict"):
+    for option in ("--select", "--exclude", "--no-bridge", "--baseline", "--strict"):
         assert option in ran.out
     assert cli("--version").out == f"migrate-mgpu {__version__}\n"
-
-
-def test_the_number_of_processes_changes_nothing(cli: Cli) -> None:
-    cli.write(train=GROWTH, old=REFUSED, kept=KEPT)
-    outputs = {cli("--check", "--output-format", "json", *jobs, ".").out for jobs in (
-        [], ["-j", "1"], ["-j", "2"], ["-j8"], ["--jobs=3"]
-    )}  # fmt: skip
-    assert len(outputs) == 1
 
 
 def test_rules(cli: Cli) -> None:
@@ -288,8 +279,8 @@ def test_rules(cli: Cli) -> None:
     lines = ran.lines
     assert lines == sorted(lines)
     assert (
-        "MGPU103  memory-growth         `gpu_options.allow_growth` becomes `set_memory_growth` "
-        "on every GPU" in lines
+        "MGPU103 memory-growth `gpu_options.allow_growth` becomes `set_memory_growth` on every GPU"
+        in [" ".join(line.split()) for line in lines]
     )
     assert any(line.startswith("MGPU906  tf1-requirement ") for line in lines)
     assert cli("rules", "--help").out.startswith("usage: migrate-mgpu rules\n")

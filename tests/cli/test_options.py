@@ -185,7 +185,7 @@ def test_the_table_says_what_the_command_line_does_not(cli: Cli) -> None:
     cli.put(
         "pyproject.toml",
         '[project]\nname = "x"\n\n[tool.migrate-mgpu]\nignore = ["memory-growth"]\n'
-        'exclude = ["/src/gen"]\nstrict = true\nquiet = true\njobs = 2\n',
+        'exclude = ["/src/gen"]\nstrict = true\nquiet = true\n',
     )
     ran = cli("--check", "src")
     assert ran.status == 5
@@ -239,10 +239,6 @@ def test_the_nearest_file_above_the_first_path_counts(cli: Cli) -> None:
         (
             "[tool.migrate-mgpu]\nexclude = [1]\n",
             "pyproject.toml:2: [tool.migrate-mgpu] exclude must be a list of strings, not [1]",
-        ),
-        (
-            "[tool.migrate-mgpu]\njobs = true\n",
-            "pyproject.toml:2: [tool.migrate-mgpu] jobs must be a number of processes, not True",
         ),
         (
             "[tool.migrate-mgpu]\noutput-format = 'xml'\n",

@@ -277,6 +277,7 @@ _FILE = st.lists(_PATTERN, max_size=4)
 @example(["sub/", "!sub/a.py"], [])
 @example(["sub/**", "!sub/deep", "**/x.py/"], [])
 @example(["foo/**/bar", "/*.py", "# a.py", "\\#a.py", "\\!a.py", "a\\ b.py  "], [])
+@example([], ["**/\r\r"])
 @example(["[[]a].py", "back\\\\slash.py", "*/a.py"], ["/deep/*.py"])
 def test_patterns_mean_what_they_mean_to_git(tree: Path, top: list[str], sub: list[str]) -> None:
     (tree / ".gitignore").write_bytes("\n".join(top).encode())

@@ -120,3 +120,18 @@ def test_other_files_are_refused(text: str, message: str) -> None:
 def test_python_2_names_the_place() -> None:
     file = run(json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])))
     assert file.error is not None and "Python 2" in file.error and not file.changed
+
+
+def test_reasons_name_the_cell() -> None:
+    """Of a program, and of a config that stays."""
+    cells = [
+        "import tensorflow as tf",
+        "config = tf.ConfigProto()\nsess = tf.Session(config=config)",
+        "x = 1\ny = tf.contrib.layers.flatten(x)",
+    ]
+    result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)
+    assert [p.reasons[0].partition(": ")[0] for p in result.programs] == ["n.ipynb:cell 4:2"]
+    cells[2] = "tf.Session(config=None)"
+    cells[1] = cells[1].replace("ConfigProto()", "ConfigProto(log_device_placement=True)")
+    result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)
+    assert any(finding.message.endswith("(cell 4, line 1)") for finding in result.findings)

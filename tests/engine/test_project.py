@@ -42,3 +42,14 @@ def test_a_linked_module_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     assert "compat.v1" in (tmp_path / "models/model.py").read_text()
     assert (tmp_path / "training/model.py").is_symlink()
     assert not any(file.changed for file in run(tmp_path).files)
+
+
+def test_an_entry_point_without_tensorflow_imports_over_several_lines(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg/__init__.py").write_text("")
+    (tmp_path / "pkg/train.py").write_text(
+        TRAIN.replace("import model", "").replace("model.build()", "tf.get_variable('w', [])")
+    )
+    (tmp_path / "start.py").write_text("from pkg import (\n    train,  # all of it\n)\n")
+    result = run(tmp_path)
+    assert [(p.entry.name, p.state) for p in result.programs] == [("start.py", "bridge")]

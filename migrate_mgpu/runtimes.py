@@ -18,13 +18,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 # The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
 NEWEST_TENSORFLOW = "2.21.0"
 _STAMP = "migrate-mgpu.json"
+AS_IT_WAS, BOTH_SIDES = "tf1.15", "tf2.15"
+CURRENT = "this-environment"  # that of this tool, when it has a TensorFlow
 
 
 class RuntimeUnavailable(Exception):
@@ -88,12 +90,15 @@ def find(name_or_path: str | Path) -> Runtime | None:
         that is broken.
     """
     name = str(name_or_path)
+    if name == CURRENT:
+        return _current()
     if name not in known():
         path = Path(name).expanduser()
         if path.is_file() and os.access(path, os.X_OK):
             # Not resolved: a virtual environment's python is a link, and is that link.
             return Runtime(name, Path(os.path.abspath(path)))
-        raise RuntimeUnavailable(f"{name}: neither an interpreter nor one of {', '.join(known())}")
+        names = ", ".join([*known(), CURRENT])
+        raise RuntimeUnavailable(f"{name}: neither an interpreter nor one of {names}")
     place = folder() / name
     if not _complete(place, known()[name]):
         return None
@@ -154,6 +159,79 @@ def remove(name: str) -> bool:
     return True
 
 
+def _current() -> Runtime:
+    found = Runtime(CURRENT, Path(sys.executable))
+    if "tensorflow" not in describe(found):
+        raise RuntimeUnavailable(
+            f"{CURRENT}: there is no TensorFlow in it: pip install 'migrate-mgpu[parity]'"
+        )
+    return found
+
+
+def present(name_or_path: str | Path) -> Runtime:
+    """The runtime; none is made.
+
+    Raises:
+      RuntimeUnavailable: as ``find``, and when it has not been made.
+    """
+    found = find(name_or_path)
+    if found is None:
+        raise RuntimeUnavailable(
+            f"{name_or_path} is not here; to make it: migrate-mgpu runtimes create {name_or_path}"
+        )
+    return found
+
+
+def for_reference(make: bool = True) -> Runtime:
+    """What runs an old program when nothing is said: 1.15 where it was made, then 2.15, made
+    or in this environment; then 2.15 is made.
+
+    Raises:
+      RuntimeUnavailable: there is none, and none can be made.
+    """
+    return _first((AS_IT_WAS, BOTH_SIDES), lambda version: version < (2, 16), make)
+
+
+def for_target(make: bool = True) -> Runtime:
+    """What runs a new program when nothing is said: 2.15 where it was made, this environment's
+    TensorFlow 2, then 2.15 is made (with ``make``).
+
+    Raises:
+      RuntimeUnavailable: as ``for_reference`` does.
+    """
+    return _first((BOTH_SIDES,), lambda version: version >= (2, 0), make)
+
+
+def _first(names: Sequence[str], fits: Callable[[tuple[int, int]], bool], make: bool) -> Runtime:
+    for name in names:
+        with contextlib.suppress(RuntimeUnavailable):
+            found = find(name)
+            if found is not None:
+                return found
+    with contextlib.suppress(RuntimeUnavailable):
+        found = _current()
+        if fits(_tensorflow(describe(found))):
+            return found
+    return ensure(names[-1]) if make else present(names[-1])
+
+
+def _tensorflow(versions: Mapping[str, str]) -> tuple[int, int]:
+    major, minor = versions["tensorflow"].split(".")[:2]
+    return int(major), int(minor)
+
+
+def ability(versions: Mapping[str, str]) -> str:
+    """What programs a runtime of these versions (``describe``) can run."""
+    if "tensorflow" not in versions:
+        return "runs no program: it has no TensorFlow"
+    version = _tensorflow(versions)
+    if version < (2, 0):
+        return "runs old programs, as they were"
+    if version < (2, 16):
+        return "runs old programs, except tf.contrib's, and new ones"
+    return "runs new programs, and bridges; no Estimators"
+
+
 def describe(runtime: Runtime) -> dict[str, str]:
     """Versions of python, tensorflow, keras and numpy (those installed), read from the
     installed metadata: nothing is imported, so it takes milliseconds.
@@ -177,7 +255,8 @@ def describe(runtime: Runtime) -> dict[str, str]:
 _DESCRIBE = """
 import glob, json, os, sys
 found = {"python": "%d.%d.%d" % sys.version_info[:3]}
-for name in ("tensorflow_cpu", "tensorflow", "keras", "numpy"):
+names = "tensorflow_cpu tensorflow tensorflow_intel tensorflow_macos keras numpy"
+for name in names.split():
     for folder in sys.path:
         for path in glob.glob(os.path.join(folder, name + "-*.dist-info")):
             version = os.path.basename(path)[len(name) + 1 : -len(".dist-info")]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 from migrate_mgpu import runtimes
@@ -57,7 +59,13 @@ def _list(stdout: TextIO) -> int:
             state = _versions(found) if found else "not made"
         except runtimes.RuntimeUnavailable as error:
             state = f"broken: {error}"
-        print(f"  {name:<12} {recipe.purpose}: {state}", file=stdout)
+        print(f"  {name:<16} {recipe.purpose}: {state}", file=stdout)
+    here = runtimes.Runtime(runtimes.CURRENT, Path(sys.executable))
+    versions = runtimes.describe(here)
+    text = f"{runtimes.ability(versions)}: {_versions(here)}"
+    if "tensorflow" not in versions:
+        text += "; pip install 'migrate-mgpu[parity]' brings one"
+    print(f"  {runtimes.CURRENT:<16} {text}", file=stdout)
     return OK
 
 

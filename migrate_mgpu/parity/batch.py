@@ -10,7 +10,8 @@ are therefore the server's; ``launch`` gives a program that sets one its own pro
 
 ``JOBS.json`` holds ``{"results": PATH, "parallel": N, "jobs": [JOB, ...]}``; a JOB
 has ``program``, ``argv``, ``cwd``, ``out`` (the trace), ``stdout``, ``stderr``,
-``gpus``, ``gpu_memory``, ``map_gpus``, ``timeout_s``. Results, in the order of the
+``gpus``, ``gpu_memory``, ``map_gpus``, ``timeout_s``, and ``watch`` (the probe's options,
+when the training is recorded too). Results, in the order of the
 jobs: ``{"status": exit status or minus the signal, "timed_out": bool, "seconds": s}``.
 
 Runs in the interpreter under test: Python 3.7, standard library only.
@@ -58,6 +59,8 @@ def _child(probe: Any, job: dict[str, Any]) -> None:
             sys.modules["numpy"].random.seed()
         machine = probe.fake_gpus.parse(job["gpus"], job["gpu_memory"])
         trace = probe.Trace(job["out"], job["program"], job["argv"], machine, job["map_gpus"])
+        if job.get("watch"):
+            trace.watch(job["watch"])
         status = probe.run(trace, job["program"], job["argv"])
         atexit._run_exitfuncs()
     except BaseException:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.parity import ladder, printed, sides
+from migrate_mgpu.parity import again, curves, ladder, printed, sides
+from migrate_mgpu.parity.again import Again
+from migrate_mgpu.parity.diagnose import Diagnosis, diagnose
 from migrate_mgpu.parity.ladder import Rung
 from migrate_mgpu.parity.sides import Options, Side
 from migrate_mgpu.parity.tolerances import Tolerances
@@ -17,6 +20,9 @@ from migrate_mgpu.runtimes import Runtime
 
 FORMAT = 1
 EQUIVALENT, NOT_EQUIVALENT, NOT_COMPARED = "equivalent", "not equivalent", "not compared"
+NOT_COMPARABLE = "not comparable"  # the reference differs from itself
+STAMP = "record.json"  # of a recorded reference: what it was recorded from
+AGAIN = "again.json"  # of a recorded reference: what differs between two of its runs
 # The reference's programs of a folder, recorded where there is a TensorFlow 1.15.
 RECORD = "parity-{devices}"
 
@@ -49,15 +55,21 @@ class Judged:
     rungs: list[Rung]
     reference: Side
     target: Side
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    diagnosis: list[Diagnosis] = field(default_factory=list)
 
     def as_data(self) -> dict[str, Any]:
-        broken = ladder.headline(self.rungs)
+        # Of a program that did not come to its end, the rungs show how far it came.
+        ended = not (self.reference.failure or self.target.failure)
+        broken = ladder.headline(self.rungs) if ended else None
         return {
             "devices": self.devices,
             "verdict": self.verdict,
             "reason": self.reason,
             "headline": broken.number if broken else None,
             "rungs": [rung.as_data() for rung in self.rungs],
+            "diagnosis": [cause.as_data() for cause in self.diagnosis],
+            "curves": self.curves,
             "reference": sides.summary(self.reference),
             "target": sides.summary(self.target),
         }
@@ -79,10 +91,26 @@ def run(request: Request, place: Path) -> list[Judged]:
                 folder,
             )
         found = judge(devices, reference, target, request.tolerances)
-        if _only_printed(found) and request.reference is not None:
-            found = _without_noise(found, request, folder)
+        # The device configuration does not differ by chance.
+        broken = ladder.headline(found.rungs)
+        if found.verdict == NOT_EQUIVALENT and broken is not None and broken.number > 1:
+            seen = _second_run(request, reference, devices, folder)
+            if seen is not None and not target.failure:
+                found = _with_second_run(found, request, seen)
         judged.append(found)
     return judged
+
+
+def _second_run(request: Request, reference: Side, devices: int, folder: Path) -> Again | None:
+    """What differs between two runs of the reference; None when no one knows."""
+    if request.reference is not None:
+        return again.run(
+            reference, request.reference, request.before, devices, request.options, folder
+        )
+    stored = record_folder(request.before, devices) / AGAIN
+    if not stored.is_file():
+        return None
+    return Again.from_data(json.loads(stored.read_text(encoding="utf-8")))
 
 
 def judge(
@@ -92,49 +120,52 @@ def judge(
     tolerances: Tolerances,
     noise: printed.Noise | None = None,
 ) -> Judged:
-    """The verdict on two sides."""
+    """The verdict on two sides, and the likely causes of what differs."""
     rungs = ladder.compare(reference, target, tolerances, noise=noise)
+    verdict, reason = _verdict(rungs, reference, target)
+    found = Judged(devices, verdict, reason, rungs, reference, target)
+    found.curves = curves.of(reference, target, tolerances)
+    if verdict == NOT_EQUIVALENT:
+        found.diagnosis = diagnose(rungs, reference, target)
+    return found
+
+
+def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str]:
     if reference.failure:
-        reason = f"the reference did not come to its end: {reference.failure}"
-        return Judged(devices, NOT_COMPARED, reason, rungs, reference, target)
+        return NOT_COMPARED, f"the reference did not come to its end: {reference.failure}"
     if target.failure:
-        reason = f"the target did not come to its end: {target.failure}"
-        return Judged(devices, NOT_EQUIVALENT, reason, rungs, reference, target)
+        return NOT_EQUIVALENT, f"the target did not come to its end: {target.failure}"
     broken = ladder.headline(rungs)
     if broken is not None:
         first = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
         reason = f"rung {broken.number}, {broken.name}: {first.name}: {first.detail}"
-        return Judged(devices, NOT_EQUIVALENT, reason, rungs, reference, target)
-    if all(rung.status == ladder.NOT_COMPARED for rung in rungs[1:]) and (
-        rungs[0].status == ladder.NOT_COMPARED
-    ):
-        return Judged(
-            devices, NOT_COMPARED, "there was nothing to compare", rungs, reference, target
-        )
-    return Judged(devices, EQUIVALENT, "", rungs, reference, target)
+        return NOT_EQUIVALENT, reason
+    unseen = ladder.unseen(reference, target)
+    if unseen:
+        return NOT_COMPARED, unseen
+    if all(rung.status == ladder.NOT_COMPARED for rung in rungs):
+        return NOT_COMPARED, "there was nothing to compare"
+    return EQUIVALENT, ""
 
 
-def _only_printed(found: Judged) -> bool:
-    """Only printed lines differ: perhaps by times and paths."""
+def _with_second_run(found: Judged, request: Request, seen: Again) -> Judged:
+    """The judgement, now that it is known what differs between two runs of the reference."""
     broken = ladder.headline(found.rungs)
-    if found.reference.failure or found.target.failure or broken is None or broken.number != 9:
-        return False
-    return [o.name for o in broken.outputs if o.status == ladder.DIFFERS] == ["printed"]
-
-
-def _without_noise(found: Judged, request: Request, folder: Path) -> Judged:
-    """Judge again, without the numbers that differ between two runs of the reference."""
-    assert request.reference is not None
-    again = sides.run_one(
-        request.reference, request.before, found.devices, request.options, folder / "again"
-    )
-    noise = printed.noise(found.reference.stdout, again.stdout)
-    if not noise or again.failure:
+    assert broken is not None
+    if seen.rung is not None and seen.rung <= broken.number:
+        found.verdict = NOT_COMPARABLE
+        found.reason = f"two runs of the reference differ: rung {seen.rung}, {seen.text}"
+        random = found.reference.training.get("pins", {}).get("random_operations")
+        if random:
+            found.reason += f"; random operations in a step: {', '.join(random)}"
+        found.diagnosis = []
         return found
-    judged = judge(found.devices, found.reference, found.target, request.tolerances, noise)
-    judged.reference.trace["training"]["notes"].append(  # type: ignore[index]
-        f"{len(noise)} printed numbers differ between two runs of the reference: not compared"
-    )
+    if not seen.noise:
+        return found
+    both = found.reference, found.target
+    judged = judge(found.devices, *both, request.tolerances, seen.noise)
+    text = f"{len(seen.noise)} printed numbers or lines differ between two runs of the reference"
+    judged.reference.training["notes"].append(f"{text}: not compared")
     return judged
 
 
@@ -142,7 +173,8 @@ def _without_noise(found: Judged, request: Request, folder: Path) -> Judged:
 
 
 def record_folder(before: Path, devices: int) -> Path:
-    return before.parent / "recorded" / before.stem / f"devices-{devices}"
+    # Absolute: the programs run elsewhere.
+    return before.absolute().parent / "recorded" / before.stem / f"devices-{devices}"
 
 
 def key(before: Path, options: Options) -> str:
@@ -155,14 +187,32 @@ class NoRecord(Exception):
     """No recorded reference can stand in; the message says why."""
 
 
-def _with_record(request: Request, devices: int, folder: Path) -> tuple[Side, Side]:
-    place = record_folder(request.before, devices)
-    stamp = place / "record.json"
+def record_problem(before: Path, devices: int, options: Options) -> str | None:
+    """Why a recorded trace cannot stand in for the reference, or None."""
+    stamp = record_folder(before, devices) / STAMP
     if not stamp.is_file():
-        raise NoRecord(f"there is no recorded trace of {request.before.name} on {devices} devices")
+        return f"there is no recorded trace of {before.name} on {devices} devices"
     known = json.loads(stamp.read_text(encoding="utf-8"))
-    if known["key"] != key(request.before, request.options):
-        raise NoRecord(f"{stamp} is of another {request.before.name} or of other options")
+    if known["key"] != key(before, options):
+        return f"{stamp} is of another {before.name} or of other options"
+    return None
+
+
+def recorded_with(before: Path, devices: Sequence[int]) -> str | None:
+    """The runtime that recorded traces are of; None where there are none."""
+    for n in devices:
+        stamp = record_folder(before, n) / STAMP
+        if stamp.is_file():
+            return str(json.loads(stamp.read_text(encoding="utf-8"))["runtime"])
+    return None
+
+
+def _with_record(request: Request, devices: int, folder: Path) -> tuple[Side, Side]:
+    problem = record_problem(request.before, devices, request.options)
+    if problem is not None:
+        raise NoRecord(problem)
+    place = record_folder(request.before, devices)
+    known = json.loads((place / STAMP).read_text(encoding="utf-8"))
     reference = sides.collect(place, "reference", request.before.name, known["runtime"])
     reference.recorded = True
     target = sides.run_one(
@@ -188,7 +238,13 @@ def record(runtime: Runtime, before: Path, devices: Sequence[int], options: Opti
         side = sides.run_one(runtime, before, n, options, place)
         if side.failure:
             raise NoRecord(f"{before}: {side.failure}")
-        for name in ("reference.options.json", "reference.stderr"):  # paths of this machine
-            (place / name).unlink()
+        with tempfile.TemporaryDirectory() as name:
+            initial = place / "initial.npz"
+            role = "target" if initial.exists() else "reference"
+            second = sides.run_one(runtime, before, n, options, Path(name), role, initial)
+            seen = again.between(side, second).as_data()
+        (place / AGAIN).write_text(json.dumps(seen) + "\n", encoding="utf-8")
+        for left in ("reference.options.json", "reference.stderr"):  # paths of this machine
+            (place / left).unlink()
         stamp = {"key": key(before, options), "runtime": runtime.name}
-        (place / "record.json").write_text(json.dumps(stamp) + "\n", encoding="utf-8")
+        (place / STAMP).write_text(json.dumps(stamp) + "\n", encoding="utf-8")

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, TextIO
+
+from migrate_mgpu.parity.reports import output
 
 if TYPE_CHECKING:
-    from migrate_mgpu.parity.check import Request
-    from migrate_mgpu.runtimes import Runtime
+    from migrate_mgpu.parity.pair import Pair
 
 EQUAL, NOT_EQUIVALENT, USAGE, NOT_COMPARED = 0, 1, 2, 8
-REFERENCES = ("tf1.15", "tf2.15")  # the first one that is there
+INTERRUPTED = 130  # as shells have it
 Migrate = Callable[[Path, Path], Optional[str]]
+Programs = Callable[[Path], Sequence[Path]]
 
 
 class _Usage(Exception):
@@ -23,13 +26,19 @@ class _Usage(Exception):
 
 
 def command(
-    argv: Sequence[str], stdout: TextIO, stderr: TextIO, migrate: Migrate | None = None
+    argv: Sequence[str],
+    stdout: TextIO,
+    stderr: TextIO,
+    migrate: Migrate | None = None,
+    programs: Programs | None = None,
 ) -> int:
     """Run the subcommand.
 
     Args:
-      migrate: ``migrate(program, copy)`` migrates the program's folder, copied to
-        ``copy``, in place; it returns None, or why the program could not be migrated.
+      migrate: ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of
+        the one that ``program`` is the path in; it returns None, or why the program could
+        not be migrated.
+      programs: ``programs(folder)`` are the TF1 programs of a folder, for ``--all``.
 
     Returns:
       Exit bits: 0 equal, 1 not equivalent, 2 usage, 8 could not be compared.
@@ -39,30 +48,60 @@ def command(
         # argparse writes to the process's own streams: they are these, or a test's.
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
             if arguments[:1] == ["show"]:
-                return _show(arguments[1:], stdout)
+                return _show(arguments[1:], stdout, stderr)
             if arguments[:1] == ["compare"]:
-                return _compare(arguments[1:], stdout)
-            return _run(arguments, stdout, stderr, migrate)
+                return _compare(arguments[1:], stdout, stderr)
+            with _terminable():
+                return _run(arguments, stdout, stderr, migrate, programs)
     except SystemExit as exit_:
         return USAGE if exit_.code else EQUAL
+    except KeyboardInterrupt:
+        print("interrupted: both programs are ended, their copies are deleted", file=stderr)
+        return INTERRUPTED
     except _Usage as error:
         print(error, file=stderr)
         return USAGE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Being terminated is like Ctrl-C here: what was started is ended, copies are deleted."""
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Raising(argparse.ArgumentParser):
+    """For options that come from a file: an error has no usage to print."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _Usage(message)
+
+
+def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> Any:
+    parser = kind(
         prog="migrate-mgpu parity",
         description="Run the old and the new version of a program, each in its own runtime, and "
         "compare device configuration, losses, gradients, weights and printed results.",
         epilog="one program: a copy of it is migrated first. Also: parity show N, parity compare "
         "A B. Exit status: 0 equal, 1 not equivalent, 2 usage, 8 could not be compared",
     )
-    parser.add_argument("programs", nargs="+", type=Path, metavar="PROGRAM", help="one or two")
+    parser.add_argument("programs", nargs="*", type=Path, metavar="PROGRAM", help="one or two")
+    parser.add_argument(
+        "--all", type=Path, metavar="FOLDER", help="compare every pair or program of a folder"
+    )
     parser.add_argument("--devices", default="1,2", help="numbers of GPUs, by commas (1,2)")
     parser.add_argument("--steps", type=int, help="stop both programs after so many steps")
     parser.add_argument("--reference", help="runtime of the old program (tf1.15 if it is there)")
-    parser.add_argument("--target", default="tf2.15", help="of the new one (tf2.15)")
+    parser.add_argument("--target", help="of the new one (tf2.15 if it is there)")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for a program (600)")
     parser.add_argument("--memory", type=float, metavar="MIB", help="memory that each may use")
     parser.add_argument(
@@ -71,10 +110,27 @@ def _parser() -> argparse.ArgumentParser:
         default="mask",
         help="the same fixed mask on both sides (the default), switched off, or as it is",
     )
+    parser.add_argument(
+        "--root",
+        type=Path,
+        metavar="FOLDER",
+        help="copied with the programs, which begin in it (each program's own folder)",
+    )
+    parser.add_argument(
+        "--run-on",
+        choices=("auto", "cpu", "gpu"),
+        default="auto",
+        help="what does the work of the GPUs: real ones where both sides can use them (auto)",
+    )
     parser.add_argument("--record", action="store_true", help="keep the old program's trace by it")
     _tolerance_options(parser)
-    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    _output_options(parser)
     return parser
+
+
+def _output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    output.add_options(parser)
 
 
 def _tolerance_options(parser: argparse.ArgumentParser) -> None:
@@ -114,17 +170,86 @@ def _tolerances(options: argparse.Namespace) -> Any:
     return Tolerances(rtol, atol or 0.0, named_rtol, named_atol)
 
 
-def _run(arguments: list[str], stdout: TextIO, stderr: TextIO, migrate: Migrate | None) -> int:
+def _run(
+    arguments: list[str],
+    stdout: TextIO,
+    stderr: TextIO,
+    migrate: Migrate | None,
+    programs: Programs | None,
+) -> int:
     own, program_argv = arguments, []
     if "--" in arguments:
         at = arguments.index("--")
         own, program_argv = arguments[:at], arguments[at + 1 :]
     options = _parser().parse_args(own)
-    if len(options.programs) > 2:
+    if options.all is not None:
+        return _all(options, own, program_argv, stdout, stderr, migrate, programs)
+    if not options.programs or len(options.programs) > 2:
         raise _Usage("give one program, or the old and the new one")
-    for program in options.programs:
-        if not program.is_file():
-            raise _Usage(f"{program}: no such program")
+    if len(options.programs) == 1 and migrate is None:
+        raise _Usage("give the old and the new program")
+    wanted = _pair(options, options.programs, program_argv)
+    _check_outputs(options)
+    if not _numpy(stderr):
+        return NOT_COMPARED
+    from migrate_mgpu.parity import pair
+
+    try:
+        result = pair.compare(wanted, migrate, options.record)
+    except pair.NotCompared as error:
+        print(error, file=stderr)
+        return NOT_COMPARED
+    return _finish(result, options, stdout, stderr)
+
+
+def _all(
+    options: argparse.Namespace,
+    own: list[str],
+    program_argv: list[str],
+    stdout: TextIO,
+    stderr: TextIO,
+    migrate: Migrate | None,
+    programs: Programs | None,
+) -> int:
+    """Every pair of a folder; what its ``parity.toml`` says, the command line overrides."""
+    from dataclasses import replace
+
+    from migrate_mgpu.parity import pair, suite
+    from migrate_mgpu.parity.reports import words
+
+    def build(found: suite.Found) -> pair.Pair:
+        paths = [found.before] if found.after is None else [found.before, found.after]
+        try:
+            chosen = _parser(_Raising).parse_args([*found.options, *own])
+            made = _pair(chosen, paths, program_argv or list(found.argv))
+        except _Usage as error:
+            raise pair.NotCompared(f"{suite.SETTINGS}: {error}") from error
+        return replace(made, name=found.name)
+
+    if options.programs:
+        raise _Usage("--all FOLDER takes no programs")
+    if not options.all.is_dir():
+        raise _Usage(f"--all {options.all}: no such folder")
+    _checked(options)
+    _check_outputs(options)
+    if not _numpy(stderr):
+        return NOT_COMPARED
+    found = suite.find(options.all, programs)
+    if not found:
+        raise _Usage(f"--all {options.all}: neither pairs nor programs to migrate in it")
+    live = None if options.json else stdout
+    results = suite.compare(found, build, migrate, options.record, live)
+    if options.json:
+        everything = {"format": 1, "folder": str(options.all), "pairs": results}
+        stdout.write(json.dumps(everything, indent=1) + "\n")
+    else:
+        print(words.summary(results), file=stdout)
+    written = output.write(options, results, stderr)
+    return _status(results) | (0 if written else NOT_COMPARED)
+
+
+def _checked(options: argparse.Namespace) -> tuple[int, ...]:
+    """The numbers of devices, when all options are in order."""
     try:
         devices = tuple(int(text) for text in options.devices.split(","))
     except ValueError:
@@ -133,153 +258,100 @@ def _run(arguments: list[str], stdout: TextIO, stderr: TextIO, migrate: Migrate 
         raise _Usage(f"--devices {options.devices}: at least one device")
     if options.steps is not None and options.steps < 1:
         raise _Usage("--steps: at least one")
-    tolerances = _tolerances(options)
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        print("numpy is needed: pip install 'migrate-mgpu[parity]'", file=stderr)
-        return NOT_COMPARED
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work:
-        after = options.programs[-1]
-        if len(options.programs) == 1:
-            if migrate is None:
-                raise _Usage("give the old and the new program")
-            copy = Path(work) / after.resolve().parent.name
-            from migrate_mgpu.parity.sides import copy_folder
-
-            copy_folder(after.resolve().parent, copy)
-            refused = migrate(after, copy)
-            if refused is not None:
-                print(f"{after}: not migrated: {refused}", file=stderr)
-                return NOT_COMPARED
-            after = copy / after.name
-        return _check(options, after, devices, tuple(program_argv), tolerances, stdout, stderr)
+    _tolerances(options)
+    return devices
 
 
-def _check(
-    options: argparse.Namespace,
-    after: Path,
-    devices: tuple[int, ...],
-    program_argv: tuple[str, ...],
-    tolerances: Any,
-    stdout: TextIO,
-    stderr: TextIO,
-) -> int:
-    from migrate_mgpu import runtimes
-    from migrate_mgpu.parity import check, records, report
+def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str]) -> Pair:
+    """What to compare, as ``parity.pair`` has it."""
+    for program in paths:
+        if not program.is_file():
+            raise _Usage(f"{program}: no such program")
+        if options.root is not None and options.root.resolve() not in program.resolve().parents:
+            raise _Usage(f"--root {options.root}: {program} is not in it")
+    devices = _checked(options)
+    from migrate_mgpu.parity.pair import Pair
     from migrate_mgpu.parity.sides import Options
     from migrate_mgpu.parity.supervise import Limits
 
-    before = options.programs[0]
-    limits = Limits(seconds=options.timeout, memory_mib=options.memory)
-    chosen = Options(program_argv, options.steps, options.dropout, limits)
-    try:
-        reference = _reference(options, before)
-        target = runtimes.ensure(options.target)
-        if options.record:
-            if reference is None:
-                raise check.NoRecord("recording needs the reference's runtime")
-            check.record(reference, before, devices, chosen)
-        request = check.Request(reference, target, before, after, devices, chosen, tolerances)
-        place = records.new()
-        judged = check.run(request, place)
-    except (runtimes.RuntimeUnavailable, check.NoRecord) as error:
-        print(error, file=stderr)
-        return NOT_COMPARED
-    result = {
-        "format": check.FORMAT,
-        "record": int(place.name),
-        "before": str(before),
-        "after": str(options.programs[-1]),
-        "migrated": len(options.programs) == 1,
-        "command": _repeat(request, options),
-        "results": [one.as_data() for one in judged],
-    }
-    records.write(place, result)
-    return _finish(result, options.json, stdout, report)
+    chosen = Options(
+        tuple(argv),
+        options.steps,
+        options.dropout,
+        options.run_on,
+        Limits(seconds=options.timeout, memory_mib=options.memory),
+    )
+    after = paths[1] if len(paths) == 2 else None
+    allowed, runs = _tolerances(options), (options.reference, options.target)
+    return Pair(paths[0], after, devices, options.root, chosen, allowed, *runs)
 
 
-def _reference(options: argparse.Namespace, before: Path) -> Runtime | None:
-    """The runtime of the old program; None when its recorded trace must stand in."""
-    from migrate_mgpu import runtimes
-    from migrate_mgpu.parity import check
-
-    if options.reference:
-        try:
-            return runtimes.ensure(options.reference)
-        except runtimes.RuntimeUnavailable:
-            if check.record_folder(before, 1).parent.is_dir():
-                return None
-            raise
-    for name in REFERENCES:
-        with contextlib.suppress(runtimes.RuntimeUnavailable):
-            found = runtimes.find(name)
-            if found is not None:
-                return found
-        if check.record_folder(before, 1).parent.is_dir():
-            return None
-    return runtimes.ensure(REFERENCES[-1])
+def _numpy(stderr: TextIO) -> bool:
+    if importlib.util.find_spec("numpy") is None:
+        print("numpy is needed: pip install 'migrate-mgpu[parity]'", file=stderr)
+        return False
+    return True
 
 
-def _repeat(request: Request, options: argparse.Namespace) -> str:
-    import shlex
-
-    words = ["migrate-mgpu", "parity", *map(str, options.programs)]
-    words += ["--devices", options.devices]
-    words += ["--steps", str(options.steps)] if options.steps else []
-    words += ["--reference", request.reference.name] if request.reference else []
-    words += ["--target", request.target.name]
-    words += ["--dropout", options.dropout] if options.dropout != "mask" else []
-    for name in ("rtol", "atol"):
-        for value in getattr(options, name):
-            words += [f"--{name}", value]
-    if request.options.argv:
-        words += ["--", *request.options.argv]
-    return shlex.join(words)
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Before programs run for minutes."""
+    wrong = output.missing(options)
+    if wrong is not None:
+        raise _Usage(wrong)
 
 
-def _finish(result: dict[str, Any], as_json: bool, stdout: TextIO, report: Any) -> int:
-    if as_json:
+def _finish(
+    result: dict[str, Any], options: argparse.Namespace, stdout: TextIO, stderr: TextIO
+) -> int:
+    from migrate_mgpu.parity import report
+
+    if options.json:
         stdout.write(json.dumps(result, indent=1) + "\n")
     else:
         report.write(result, stdout)
-    verdicts = {one["verdict"] for one in result["results"]}
+    written = output.write(options, [result], stderr)
+    return _status([result]) | (0 if written else NOT_COMPARED)
+
+
+def _status(results: Sequence[dict[str, Any]]) -> int:
     status = EQUAL
-    if "not equivalent" in verdicts:
-        status |= NOT_EQUIVALENT
-    if "not compared" in verdicts:
-        status |= NOT_COMPARED
+    for result in results:
+        verdicts = {one["verdict"] for one in result["results"]}
+        if "not equivalent" in verdicts:
+            status |= NOT_EQUIVALENT
+        if verdicts & {"not compared", "not comparable"} or not verdicts:
+            status |= NOT_COMPARED
     return status
 
 
-def _show(arguments: Sequence[str], stdout: TextIO) -> int:
+def _show(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     from migrate_mgpu.parity import records, report
 
     parser = argparse.ArgumentParser(prog="migrate-mgpu parity show")
     parser.add_argument("number", nargs="?", help="of the record; without it, all are listed")
-    parser.add_argument("--json", action="store_true")
+    _output_options(parser)
     options = parser.parse_args(arguments)
+    _check_outputs(options)
     try:
         if options.number is None:
             report.write_list(records.folder(), stdout)
             return EQUAL
-        return _finish(records.read(records.find(options.number)), options.json, stdout, report)
+        return _finish(records.read(records.find(options.number)), options, stdout, stderr)
     except records.NoSuchRecord as error:
         raise _Usage(str(error)) from None
 
 
-def _compare(arguments: Sequence[str], stdout: TextIO) -> int:
+def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     """Compare two records' runs of the new program (``--side reference``: of the old)."""
-    from migrate_mgpu.parity import check, records, report, sides
+    from migrate_mgpu.parity import check, records, sides
 
     parser = argparse.ArgumentParser(prog="migrate-mgpu parity compare")
     parser.add_argument("records", nargs=2, metavar="N")
     parser.add_argument("--side", choices=("reference", "target"), default="target")
     _tolerance_options(parser)
-    parser.add_argument("--json", action="store_true")
+    _output_options(parser)
     options = parser.parse_args(arguments)
+    _check_outputs(options)
     tolerances = _tolerances(options)
     try:
         places = [records.find(number) for number in options.records]
@@ -310,4 +382,4 @@ def _compare(arguments: Sequence[str], stdout: TextIO) -> int:
         "command": f"migrate-mgpu parity compare {' '.join(options.records)}",
         "results": [one.as_data() for one in judged],
     }
-    return _finish(result, options.json, stdout, report)
+    return _finish(result, options, stdout, stderr)

@@ -235,7 +235,7 @@ def compare(
     else:
         found = []
         if len(before) != len(after):
-            before, after = _distinct(before), _distinct(after)
+            before, after = _distinct(before, accept or {}), _distinct(after, accept or {})
             if len(before) != len(after):
                 found.append(Difference("sessions", _places(before), _places(after)))
         for one, other in zip(before, after):
@@ -257,11 +257,15 @@ def accepted(differences: Sequence[Difference], accept: Mapping[str, str]) -> li
     return [replace(d, accepted=accept.get(d.name)) for d in differences]
 
 
-def _distinct(configurations: Sequence[Effective]) -> list[Effective]:
+def _distinct(configurations: Sequence[Effective], accept: Mapping[str, str]) -> list[Effective]:
     kept: list[Effective] = []
+
+    def differ(one: Effective, other: Effective) -> bool:
+        found = compare_settings(one.settings, other.settings)
+        return any(difference.name not in accept for difference in found)
+
     for one in configurations:
-        new = all(compare_settings(one.settings, other.settings) for other in kept)
-        if new or one.error:
+        if one.error or all(differ(one, other) for other in kept):
             kept.append(one)
     return kept
 

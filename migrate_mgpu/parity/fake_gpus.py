@@ -21,6 +21,7 @@ class Machine:
 
     def __init__(self, totals_mib: list[int]) -> None:
         self.totals_mib = totals_mib
+        self.split_mib: int | None = None  # they are logical GPUs, of this size, of a real one
         self.cuda_initialised = False
         self._shown: list[int] | None = None
 
@@ -77,6 +78,27 @@ def cpus_for(machine: Machine, config: Any) -> int:
     return max(1, gpus, int(config.device_count.get("CPU", 0)))
 
 
+def split(machine: Machine, config: Any) -> None:
+    """Bring a ConfigProto to logical GPUs of GPU 0, one for each GPU that it makes visible.
+
+    What is recorded is the program's own. All configurations of a process get the same
+    limits: TensorFlow makes its GPU devices once.
+    """
+    options = config.gpu_options
+    named = options.visible_device_list
+    gpus = len(named.split(",")) if named else len(machine.shown())
+    if "GPU" in config.device_count:
+        gpus = min(gpus, config.device_count["GPU"])
+    options.visible_device_list = "0"
+    options.allow_growth = False
+    options.per_process_gpu_memory_fraction = 0.0
+    del options.experimental.virtual_devices[:]
+    if gpus:
+        limits = [float(machine.split_mib or 0)] * gpus
+        options.experimental.virtual_devices.add(memory_limit_mb=limits)
+    config.device_count["GPU"] = 1 if gpus else 0
+
+
 def map_device(name: Any) -> Any:
     """A device name with its GPU replaced by the CPU of the same index."""
     if not isinstance(name, str):
@@ -112,7 +134,8 @@ def add_to_context(module: Any, machine: Machine) -> None:
         cpus = [d for d in self._logical_devices if d.device_type == "CPU"]
         extra = cpus[wanted["CPU"] :]  # they only stand in for GPUs (map_context)
         devices = [d for d in self._logical_devices if d not in extra]
-        for i in range(wanted["GPU"]):
+        real = sum(d.device_type == "GPU" for d in devices)  # of a split one
+        for i in range(real, wanted["GPU"]):
             devices.append(module.LogicalDevice(f"/device:GPU:{i}", "GPU"))
         self._logical_devices = devices
 
@@ -158,7 +181,8 @@ def add_to_device_lib(module: Any, machine: Machine) -> None:
 
 
 def map_context(module: Any, machine: Machine) -> None:
-    """Eager execution: GPU i's work goes to logical CPU i, and these CPUs are made."""
+    """Eager execution: GPU i's work goes to logical CPU i, and these CPUs are made; or
+    to the logical GPUs of a split one."""
     context, scope = module.Context, module._EagerDeviceContext
     initialise, config, enter = context.ensure_initialized, context.config, scope.__init__
 
@@ -175,7 +199,10 @@ def map_context(module: Any, machine: Machine) -> None:
     def mapped_config(self: Any) -> Any:
         proto = config.fget(self)
         if self.__dict__.pop("_stand_in_cpus", False):  # initialise's own look at it, the first
-            proto.device_count["CPU"] = cpus_for(machine, proto)
+            if machine.split_mib is None:
+                proto.device_count["CPU"] = cpus_for(machine, proto)
+            else:
+                split(machine, proto)
         return proto
 
     def __init__(self: Any, ctx: Any, device_name: Any) -> None:
@@ -183,7 +210,8 @@ def map_context(module: Any, machine: Machine) -> None:
 
     context.ensure_initialized = ensure_initialized
     context.config = property(mapped_config, doc=config.__doc__)
-    scope.__init__ = __init__
+    if machine.split_mib is None:
+        scope.__init__ = __init__
 
 
 def map_operations(module: Any) -> None:
@@ -197,8 +225,12 @@ def map_operations(module: Any) -> None:
     module.Operation._set_device_from_string = _set_device_from_string
 
 
-def map_strategy(module: Any) -> None:
-    """MirroredStrategy: replicas on the stand-in CPUs, without NCCL, which knows GPUs only."""
+def map_strategy(module: Any, machine: Machine, chosen: Callable[[str], None]) -> None:
+    """MirroredStrategy: replicas on what stands in, without NCCL, which knows real GPUs only.
+
+    Args:
+      chosen: is told the cross-device operation, when it is not the program's.
+    """
     extended = module.MirroredExtended
     original = extended.__init__
 
@@ -206,11 +238,19 @@ def map_strategy(module: Any) -> None:
     def __init__(
         self: Any, strategy: Any, devices: Any = None, cross_device_ops: Any = None
     ) -> None:
-        if type(cross_device_ops).__name__ in ("NcclAllReduce", "HierarchicalCopyAllReduce"):
+        own = type(cross_device_ops).__name__
+        # Without a choice TensorFlow takes for CPUs what works there, for GPUs NCCL.
+        if own in ("NcclAllReduce", "HierarchicalCopyAllReduce") or (
+            cross_device_ops is None and machine.split_mib is not None
+        ):
             cross_device_ops = module.cross_device_ops_lib.ReductionToOneDevice()
+            instead = "" if own == "NoneType" else f" instead of {own}"
+            chosen(f"ReductionToOneDevice{instead}: NCCL works between separate GPUs only")
         if devices is None:
             devices = module.all_devices()
-        original(self, strategy, [map_device(d) for d in devices], cross_device_ops)
+        if machine.split_mib is None:
+            devices = [map_device(d) for d in devices]
+        original(self, strategy, devices, cross_device_ops)
 
     extended.__init__ = __init__
 

@@ -20,6 +20,10 @@ def pair(
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """Pair variables by name where names agree, then by creation order and shape.
 
+    Names agree when they are equal, or when their last two parts are, which no other variable
+    has (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay
+    together: layers of the same shapes are paired in order, then single variables.
+
     Args:
       reference: the variables (``name``, ``shape``) of one program, in creation order.
       target: those of the other.
@@ -27,33 +31,104 @@ def pair(
     Returns:
       Pairs of indices, the indices of ``reference`` without a partner, those of ``target``.
     """
-    pairs: dict[int, int] = {}
+    pairs: dict[int, int] = {}  # of the reference: of the target
     taken: set[int] = set()
-    names = {plain(v["name"]): i for i, v in enumerate(reference)}
-    unique = len(names) == len(reference)
-    for j, variable in enumerate(target):
-        i: int | None = names.get(plain(variable["name"])) if unique else None
-        if i is not None and i not in taken and _same_shape(reference[i], variable):
-            pairs[j] = i
-            taken.add(i)
-    for j, variable in enumerate(target):
-        if j in pairs:
-            continue
-        for i, candidate in enumerate(reference):
-            if i not in taken and _same_shape(candidate, variable):
-                pairs[j] = i
-                taken.add(i)
-                break
-    found = sorted((i, j) for j, i in pairs.items())
-    return (
-        found,
-        [i for i in range(len(reference)) if i not in taken],
-        [j for j in range(len(target)) if j not in pairs],
+
+    def join(found: list[tuple[int, int]]) -> None:
+        for i, j in found:
+            if i not in pairs and j not in taken and _same_shape(reference[i], target[j]):
+                pairs[i] = j
+                taken.add(j)
+
+    def left() -> tuple[list[int], list[int]]:
+        return (
+            [i for i in range(len(reference)) if i not in pairs],
+            [j for j in range(len(target)) if j not in taken],
+        )
+
+    for parts in (None, 2):
+        one, other = (
+            _by_name(variables, indices, parts)
+            for variables, indices in zip((reference, target), left())
+        )
+        join([(one[name], other[name]) for name in one if name in other])
+    layers, others = (
+        _layers(variables, indices) for variables, indices in zip((reference, target), left())
     )
+    for shapes, groups in layers.items():
+        for group, partner in zip(groups, others.get(shapes, [])):
+            join(list(zip(group, partner)))
+    for i in left()[0]:
+        join([(i, j) for j in left()[1] if _same_shape(reference[i], target[j])][:1])
+    return (sorted(pairs.items()), *left())
+
+
+def _by_name(
+    variables: list[dict[str, Any]], indices: list[int], parts: int | None
+) -> dict[str, int]:
+    """Names that are one variable's alone; of each its last parts, or all of it."""
+    found: dict[str, int] = {}
+    twice: set[str] = set()
+    for i in indices:
+        name = plain(variables[i]["name"])
+        if parts is not None:
+            if name.count("/") < parts - 1:
+                continue
+            name = "/".join(name.split("/")[-parts:])
+        if name in found:
+            twice.add(name)
+        found[name] = i
+    return {name: i for name, i in found.items() if name not in twice}
+
+
+def _layers(variables: list[dict[str, Any]], indices: list[int]) -> dict[Any, list[list[int]]]:
+    """Variables of one scope, two or more, by their shapes."""
+    scopes: dict[str, list[int]] = {}
+    for i in indices:
+        scope, slash, _ = plain(variables[i]["name"]).rpartition("/")
+        if slash:
+            scopes.setdefault(scope, []).append(i)
+    found: dict[Any, list[list[int]]] = {}
+    for group in scopes.values():
+        if len(group) > 1:
+            shapes = tuple(tuple(variables[i]["shape"]) for i in group)
+            found.setdefault(shapes, []).append(group)
+    return found
 
 
 def _same_shape(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return list(one["shape"]) == list(other["shape"])
+
+
+def pair_series(
+    one: dict[str, Any], other: dict[str, Any]
+) -> list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]]:
+    """The loss series of two training records: ``loss``, ``loss[2]``, ... as the reference
+    counts them. A series is paired with the one that trains the same variables, otherwise
+    with the next that is left; a program may take a GAN's two steps in either order."""
+    before, after = one.get("series", []), other.get("series", [])
+    same = dict(pair(one.get("variables", []), other.get("variables", []))[0])
+    left = list(range(len(after)))
+    found: list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]] = []
+    partners: dict[int, int] = {}
+    for i, series in enumerate(before):
+        wanted = {same.get(v) for v in series.get("variables", [])} - {None}
+        shared = {j: len(wanted & set(after[j].get("variables", []))) for j in left}
+        if shared and max(shared.values()):
+            partners[i] = max(left, key=lambda j: (shared[j], -j))
+            left.remove(partners[i])
+    for i in range(len(before)):
+        if i not in partners and left:
+            partners[i] = left.pop(0)
+    for i, series in enumerate(before):
+        found.append((_series_name(i), series, after[partners[i]] if i in partners else None))
+    for j in left:
+        found.append((_series_name(len(found)), None, after[j]))
+    return found
+
+
+def _series_name(i: int) -> str:
+    return "loss" if i == 0 else f"loss[{i + 1}]"
 
 
 class Carrier:
@@ -62,12 +137,16 @@ class Carrier:
     def __init__(self, variables: list[dict[str, Any]]) -> None:
         self.variables = variables
         self._used: set[int] = set()
-        self._names = {plain(v["name"]): i for i, v in enumerate(variables)}
+        indices = list(range(len(variables)))
+        self._names = _by_name(variables, indices, 2)
+        self._names.update(_by_name(variables, indices, None))
 
     def choose(self, name: str, shape: list[int]) -> int | None:
         """The index of the reference's variable whose value a new variable begins with."""
         wanted = {"name": name, "shape": shape}
         i = self._names.get(plain(name))
+        if i is None:
+            i = self._names.get("/".join(plain(name).split("/")[-2:]))
         candidates = ([] if i is None else [i]) + list(range(len(self.variables)))
         for i in candidates:
             if i not in self._used and _same_shape(self.variables[i], wanted):

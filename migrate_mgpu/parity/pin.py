@@ -20,6 +20,7 @@ class Pins:
         self.recorder = recorder
         self.dropout = dropout
         self._shuffles: set[str] = set()
+        self.declared: Any = None  # is told of each dropout
         recorder.pin("dropout", "not used")
 
     # Seeds --------------------------------------------------------------------------------------
@@ -42,6 +43,11 @@ class Pins:
                 graph._seed = SEED
 
         module.Graph.__init__ = __init__
+        # TensorFlow was imported before the program (batch.py): there may be one already.
+        stack = getattr(module, "_default_graph_stack", None)
+        existing = getattr(stack, "_global_default_graph", None)
+        if existing is not None and existing._seed is None:
+            existing._seed = SEED
 
     def seed_eager(self, module: Any) -> None:
         context = module.context()
@@ -152,6 +158,8 @@ class Pins:
             return
 
         def inner(x: Any, rate: Any, noise_shape: Any = None, *more: Any, **options: Any) -> Any:
+            if self.declared is not None:
+                self.declared.dropout(rate)
             return self._drop(x, rate, noise_shape)
 
         # The innermost function: those above it are keys of TensorFlow's dispatch tables.

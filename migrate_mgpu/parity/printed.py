@@ -25,9 +25,21 @@ _DIAGNOSTIC = re.compile(
     r"Device mapping:( no known devices\.)?"
     rf"|{_DEVICE} -> .*"  # the mapping's entries
     rf"|\S+: \(\w+\): ?{_DEVICE}"  # a placement
-    r"|Epoch \d+/\d+"  # Keras' progress bar, whose form is each Keras' own
-    r"|.*\d+/(\d+|Unknown) (\[[=>.]*\]|\S*━\S*).*"
 )
+# Keras' progress, whose form is each Keras' own; its numbers are compared as history.
+_PROGRESS = re.compile(
+    r"Epoch \d+/\d+"
+    r"|\d+/(\d+|Unknown) - \d+m?s( - .*)?"  # verbose=2
+    r"|Train (on (\d+ samples|None steps)|for \d+ steps)(, validate (on|for) \d+ (samples|steps))?"
+)
+# verbose=1: a bar has no line end until its epoch has ended, so a callback's or an
+# exception's text stands on its line.
+_BAR = re.compile(
+    r" *\d+/(?:\d+ (?:\[[=>.]*\]|━+)|Unknown)"
+    r"(?:(?: -)?(?: ETA:)? \d+(?:s|:\d\d(?::\d\d)?))?(?: \d+[mu]?s/\w+)?"
+    r"(?: - [^:\n]+: (?:-?\d+\.\d{4}(?:e[-+]\d\d)?|-?inf|nan))*"
+)
+_TERMINAL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\x08")  # colours, and steps back
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\w*\(([^()]*)\)")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?![\w])", re.IGNORECASE
@@ -36,31 +48,45 @@ _NUMBER = re.compile(
 
 def lines(text: str) -> list[str]:
     """The program's own lines, with even spacing."""
-    kept = []
-    for line in text.splitlines():
-        if not _DIAGNOSTIC.fullmatch(line.strip()):
-            line = _NUMPY_SCALAR.sub(r"\1", line)
+    kept: list[str] = []
+    for line in _TERMINAL.sub("", text).splitlines():
+        rest = _BAR.sub("", line)
+        progress = bool(_PROGRESS.fullmatch(rest.strip()))
+        if (progress or rest != line) and kept and not kept[-1]:
+            kept.pop()  # a bar begins with a line end
+        if progress or (rest != line and not rest.strip()):
+            continue
+        if not _DIAGNOSTIC.fullmatch(rest.strip()):
+            line = _NUMPY_SCALAR.sub(r"\1", rest)
             line = re.sub(r"\s+", " ", line.strip())
             kept.append(re.sub(r"(?<=[\[(]) | (?=[\])])", "", line))
     return kept
 
 
-# Lines and numbers in them that differ between two runs of one program: times, rates.
+# Numbers (line, place in it) that differ between two runs of one program: times, rates.
+# Of a line whose text differs, a path or a date, the place is WHOLE.
 Noise = frozenset[tuple[int, int]]
+WHOLE = -1
+
+
+def skeleton(text: str) -> list[str]:
+    """The program's lines without their numbers."""
+    return [_NUMBER.sub("#", line) for line in lines(text)]
 
 
 def noise(one: str, other: str) -> Noise | None:
-    """The numbers (line, place) that differ between two runs of the reference; None when
-    more than numbers differ."""
+    """What differs between two runs of the reference, beyond rounding; None when the runs
+    have not as many lines."""
     first, second = lines(one), lines(other)
     if len(first) != len(second):
         return None
     found = set()
     for number, (a, b) in enumerate(zip(first, second)):
         if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
-            return None
-        for place, (left, right) in enumerate(zip(_NUMBER.findall(a), _NUMBER.findall(b))):
-            if left != right:
+            found.add((number, WHOLE))
+            continue
+        for place, pair in enumerate(zip(_NUMBER.findall(a), _NUMBER.findall(b))):
+            if not _same_number(*pair, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE, True):
                 found.add((number, place))
     return frozenset(found)
 
@@ -102,22 +128,21 @@ def _same(
     ignored: Collection[int],
     rounded: bool,
 ) -> bool:
+    if WHOLE in ignored:
+        return True
     if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
         return False
-    for place, (left, right) in enumerate(zip(_NUMBER.findall(one), _NUMBER.findall(other))):
-        if place in ignored:
-            continue
-        if left.lstrip("+-").isdigit() and right.lstrip("+-").isdigit():
-            if int(left) != int(right):
-                return False
-        elif not _close(
-            float(left),
-            float(right),
-            relative,
-            max(absolute, _last_digit(left, right) if rounded else 0.0),
-        ):
-            return False
-    return True
+    return all(
+        place in ignored or _same_number(left, right, relative, absolute, rounded)
+        for place, (left, right) in enumerate(zip(_NUMBER.findall(one), _NUMBER.findall(other)))
+    )
+
+
+def _same_number(left: str, right: str, relative: float, absolute: float, rounded: bool) -> bool:
+    if left.lstrip("+-").isdigit() and right.lstrip("+-").isdigit():
+        return int(left) == int(right)
+    spare = max(absolute, _last_digit(left, right) if rounded else 0.0)
+    return _close(float(left), float(right), relative, spare)
 
 
 def _last_digit(left: str, right: str) -> float:

@@ -1,7 +1,7 @@
 """Run an unedited TensorFlow program and record the configuration it really uses.
 
-    PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M] [--map-gpus]
-        [--watch OPTIONS.json] PROGRAM [ARGS]
+    PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M]
+        [--map-gpus | --split-gpu MIB | --real-gpus M,M] [--watch OPTIONS.json] PROGRAM [ARGS]
 
 The program runs as ``__main__`` with its own ``sys.argv``, ``sys.path[0]`` and
 working directory; its standard output and exit status are its own. This file is
@@ -21,7 +21,9 @@ that a program which sets environment variables first still can):
 * ``--map-gpus`` executes what is placed on ``/gpu:i`` on a logical CPU ``i``,
   one for each visible fake GPU, so that a program without soft placement runs,
   and ``/gpu:9`` still fails where there is no GPU 9. What is recorded is the
-  configuration before this change. Distribution strategies are not mapped.
+  configuration before this change;
+* ``--split-gpu MIB`` executes it on logical GPU ``i`` of the machine's first GPU;
+* ``--real-gpus M,M`` leaves TensorFlow the machine's own GPUs, of these totals.
 
 With ``--watch`` the training is recorded too (``watch.py``, which needs numpy).
 
@@ -38,6 +40,7 @@ import ctypes
 import functools
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -47,6 +50,7 @@ import traceback
 from typing import Any
 
 FORMAT = 1
+PACKAGE = "migrate_mgpu"  # from which programs import record()
 # What changes a device configuration from outside of it.
 ENVIRONMENT = (
     "CUDA_DEVICE_ORDER",
@@ -71,6 +75,8 @@ def _sibling(name: str) -> Any:
 
 
 fake_gpus = _sibling("fake_gpus")
+configuration = _sibling("watch_configuration")
+configuration.fake_gpus = fake_gpus
 
 
 class Trace:
@@ -94,6 +100,7 @@ class Trace:
             "servers": [],
             "context": {"initialised": [], "exit": None},
         }
+        self.real_gpus: list[int] | None = None  # their indices, when --real-gpus told of them
         self.recorder: Any = None  # of the training, with --watch
         self.more_patches: dict[str, Any] = {}
         self.isolation: Any = None
@@ -105,6 +112,8 @@ class Trace:
         """Record the training too."""
         found = _sibling("watch").patches(_sibling, self.path, options)
         self.recorder, self.more_patches = found
+        for name in ("hardware", "place"):  # of this side, for the result
+            self.data[name] = options.get(name)
         self.recorder.save_trace = self.save
         if options.get("isolate"):
             isolation = _sibling("isolate").Isolation(options["isolate"], self.recorder)
@@ -113,13 +122,17 @@ class Trace:
 
     def record(self, proto: Any, **more: Any) -> dict[str, Any]:
         """One configuration: the proto as a dict of its set fields, and its circumstances."""
-        json_format = importlib.import_module("google.protobuf.json_format")
         entry = dict(more)
-        entry["config"] = json_format.MessageToDict(proto, preserving_proto_field_name=True)
+        entry["config"] = self.as_dict(proto)
         entry["environment"] = {n: os.environ[n] for n in ENVIRONMENT if n in os.environ}
-        entry["shown_gpus"] = self.machine.shown() if self.machine else None
+        entry["shown_gpus"] = self.machine.shown() if self.machine else self.real_gpus
         entry.update(_user_line())
         return entry
+
+    def as_dict(self, proto: Any) -> dict[str, Any]:
+        json_format = importlib.import_module("google.protobuf.json_format")
+        found: dict[str, Any] = json_format.MessageToDict(proto, preserving_proto_field_name=True)
+        return found
 
     def save(self) -> None:
         if os.getpid() != self._process:
@@ -175,106 +188,11 @@ def _user_line() -> dict[str, Any]:
     return {"file": None, "line": None}
 
 
-# Patches, one function for each TensorFlow module -------------------------------------------
-
-
-def patch_session(trace: Trace, module: Any) -> None:
-    original = module.BaseSession.__init__
-
-    @functools.wraps(original)
-    def __init__(self: Any, target: Any = "", graph: Any = None, config: Any = None) -> None:
-        effective = module.context.context().config if config is None else config
-        if not isinstance(effective, module.config_pb2.ConfigProto):
-            original(self, target, graph, config)  # raises TensorFlow's own TypeError
-        used = config
-        if trace.map_gpus:
-            used = module.config_pb2.ConfigProto()
-            used.CopyFrom(effective)
-            used.device_count["CPU"] = fake_gpus.cpus_for(trace.machine, effective)
-        try:
-            original(self, target, graph, used)
-        finally:
-            # The session may have added to the proto (mixed precision's rewrite).
-            seen = module.config_pb2.ConfigProto()
-            seen.CopyFrom(getattr(self, "_config", None) or effective)
-            if trace.map_gpus:
-                seen.device_count.clear()
-                for kind, count in effective.device_count.items():
-                    seen.device_count[kind] = count
-            trace.data["sessions"].append(
-                trace.record(
-                    seen,
-                    given=config is not None,
-                    kind=type(self).__name__,
-                    target=target if isinstance(target, str) else str(target),
-                )
-            )
-            trace.save()
-
-    module.BaseSession.__init__ = __init__
-
-
-def patch_server(trace: Trace, module: Any) -> None:
-    original = module.Server.__init__
-
-    @functools.wraps(original)
-    def __init__(self: Any, *args: Any, **options: Any) -> None:
-        original(self, *args, **options)
-        proto = self._server_def.default_session_config
-        trace.data["servers"].append(trace.record(proto))
-        trace.save()
-
-    module.Server.__init__ = __init__
-
-
-def patch_context(trace: Trace, module: Any) -> None:
-    context = module.Context
-    if trace.machine is not None:
-        fake_gpus.add_to_context(module, trace.machine)
-    if trace.map_gpus:
-        fake_gpus.map_context(module, trace.machine)
-    initialise = context.ensure_initialized
-
-    @functools.wraps(initialise)
-    def ensure_initialized(self: Any) -> None:
-        if not self._initialized:
-            trace.data["context"]["initialised"].append(trace.record(self.config))
-            trace.save()
-        initialise(self)
-
-    context.ensure_initialized = ensure_initialized
-
-
-def patch_ops(trace: Trace, module: Any) -> None:
-    if trace.map_gpus:
-        fake_gpus.map_operations(module)
-
-
-def patch_mirrored(trace: Trace, module: Any) -> None:
-    if trace.map_gpus:
-        fake_gpus.map_strategy(module)
-
-
-def patch_device_lib(trace: Trace, module: Any) -> None:
-    if trace.machine is not None:
-        fake_gpus.add_to_device_lib(module, trace.machine)
-
-
-PATCHES = {
-    ".python.client.device_lib": patch_device_lib,
-    ".python.client.session": patch_session,
-    ".python.distribute.mirrored_strategy": patch_mirrored,
-    ".python.eager.context": patch_context,
-    ".python.framework.ops": patch_ops,
-    ".python.training.server_lib": patch_server,
-}
-
-
 def _patch_for(trace: Trace, name: str) -> Any:
     """What is to be done to a module, as one function, or None."""
     package, dot, rest = name.partition(".")
     key = dot + rest if package in ("tensorflow", "tensorflow_core") else name
-    first, second = PATCHES.get(key), trace.more_patches.get(key)
+    first, second = configuration.PATCHES.get(key), trace.more_patches.get(key)
     if first is None and second is None:
         return None
 
@@ -285,6 +203,14 @@ def _patch_for(trace: Trace, name: str) -> Any:
             second(module)
 
     return patch
+
+
+class _EmptyModule(importlib.abc.Loader):
+    def create_module(self, spec: Any) -> Any:
+        return None  # as Python makes them
+
+    def exec_module(self, module: Any) -> None:
+        pass
 
 
 class ImportHook(importlib.abc.MetaPathFinder):
@@ -302,6 +228,10 @@ class ImportHook(importlib.abc.MetaPathFinder):
             if spec is not None:
                 self._patch_after(spec.loader, patch)
                 return spec
+        if name == PACKAGE:  # this tool is not installed in this runtime: record() still works
+            loader: Any = _EmptyModule()
+            self._patch_after(loader, patch)
+            return importlib.machinery.ModuleSpec(name, loader)
         return None
 
     def _patch_after(self, loader: Any, patch: Any) -> None:
@@ -373,7 +303,7 @@ def _end(trace: Trace, status: int) -> int:
     trace.data["status"] = status
     _record_context_at_exit(trace)
     if trace.recorder is not None:
-        trace.recorder.finish()
+        trace.recorder.finish(status)
     trace.save()
     return status
 
@@ -409,6 +339,8 @@ def main() -> int:
     parser.add_argument("--gpus", type=int, help="number of fake physical GPUs")
     parser.add_argument("--gpu-memory", help="their total memory, MiB, by commas")
     parser.add_argument("--map-gpus", action="store_true", help="run /gpu:i on logical CPU i")
+    parser.add_argument("--split-gpu", type=int, metavar="MIB", help="run them on parts of GPU 0")
+    parser.add_argument("--real-gpus", metavar="MIB,...", help="total memory of the machine's own")
     parser.add_argument("--watch", help="record the training; a JSON file with options")
     parser.add_argument("program")
     parser.add_argument("argv", nargs=argparse.REMAINDER)
@@ -417,10 +349,18 @@ def main() -> int:
         machine = fake_gpus.parse(options.gpus, options.gpu_memory)
     except ValueError as error:
         parser.error(str(error))
-    if options.map_gpus and machine is None:
-        parser.error("--map-gpus needs --gpus")
+    if (options.map_gpus or options.split_gpu) and machine is None:
+        parser.error("--map-gpus and --split-gpu need --gpus")
+    if options.map_gpus and options.split_gpu:
+        parser.error("--map-gpus and --split-gpu exclude each other")
+    if machine is not None:
+        machine.split_mib = options.split_gpu
     out = os.path.abspath(options.out)
-    trace = Trace(out, options.program, options.argv, machine, options.map_gpus)
+    elsewhere = bool(options.map_gpus or options.split_gpu)
+    trace = Trace(out, options.program, options.argv, machine, elsewhere)
+    if options.real_gpus:
+        trace.data["gpus"] = [int(text) for text in options.real_gpus.split(",")]
+        trace.real_gpus = list(range(len(trace.data["gpus"])))
     if options.watch:
         with open(options.watch, encoding="utf-8") as stream:
             trace.watch(json.load(stream))

@@ -20,6 +20,7 @@ from typing import Any, Callable
 
 SAVE_EVERY_S = 2.0
 WAIT_S = 0.02
+MOST_RATES = 1000  # steps whose learning rate is kept
 MAX_PREDICTIONS = 10_000  # examples; more are counted, not kept
 
 
@@ -28,15 +29,17 @@ class Enough(BaseException):
 
 
 class Refused(Exception):
-    """The reference ended without initial values to carry over."""
+    """The reference failed before it had initial values to carry over."""
 
 
 class Series:
     def __init__(self, index: int) -> None:
         self.index = index
         self.combine = "sum"
+        self.variables: list[int] = []  # that it trains
         self.losses: dict[int, list[float]] = {}  # tower or replica -> loss of each step
         self.examples: dict[int, list[int | None]] = {}
+        self.rates: list[float | None] = []  # the learning rate of each step
         self.seen_first: set[str] = set()
 
     @property
@@ -47,8 +50,10 @@ class Series:
         places = sorted(self.losses)
         return {
             "combine": self.combine,
+            "variables": self.variables,
             "losses": [self.losses[place] for place in places],
             "examples": [self.examples[place] for place in places],
+            "rates": self.rates,
         }
 
 
@@ -65,9 +70,19 @@ class Recorder:
         self.variables: list[dict[str, Any]] = []
         self.arrays: dict[str, Any] = {}
         self.outputs: list[dict[str, Any]] = []
+        self.records: dict[str, list[tuple[int, Any]]] = {}  # name -> (step, value) of each call
+        self.declares: dict[str, Any] = {
+            "optimizers": {},
+            "dropout": [],
+            "batch_norm": [],
+            "regularization": {},
+        }
+        self.resolve_declared: Callable[[], None] = lambda: None
+        self.finished = False
         self.pins: dict[str, Any] = {}
         self.notes: list[str] = []
         self.declared = False
+        self.unseen: str | None = None  # why its training is not recorded
         self.stopped = False
         self.carried: dict[str, Any] | None = None
         self.save_trace: Callable[[], None] = lambda: None
@@ -102,6 +117,12 @@ class Recorder:
             self._saved_at = time.monotonic()
             self.save_trace()
 
+    def rate(self, index: int, value: float | None) -> None:
+        """The learning rate of the step whose loss was noted last."""
+        series = self.get_series(index)
+        if len(series.rates) < min(len(series.losses.get(0, ())), MOST_RATES):
+            series.rates.append(value)
+
     def check_enough(self) -> None:
         """Raise ``Enough`` when every series has the wanted number of steps."""
         wanted = self.steps_wanted
@@ -135,10 +156,11 @@ class Recorder:
         return bool(self.options.get("initial"))
 
     def reference(self) -> dict[str, Any]:
-        """The reference's variables and initial values; waits until it has made them.
+        """The reference's variables and initial values; waits until it has made them. None
+        when it trains nothing.
 
         Raises:
-          Refused: the reference ended before its first step.
+          Refused: the reference failed before its first step.
         """
         with self.lock:
             if self._reference is None:
@@ -146,7 +168,7 @@ class Recorder:
                 begin = time.monotonic()
                 while not os.path.exists(path):
                     if os.path.exists(path + ".none"):
-                        raise Refused("the reference ended before its first step")
+                        raise Refused("the reference failed before its first step")
                     time.sleep(WAIT_S)
                 self.seconds_waited += time.monotonic() - begin
                 import numpy
@@ -154,6 +176,8 @@ class Recorder:
                 with numpy.load(path) as stored:
                     variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
                     values = [stored[f"initial/{i}"] for i in range(len(variables))]
+                if not variables:
+                    self.note("the reference trains nothing: first values are the target's own")
                 self._reference = {"variables": variables, "values": values}
                 self._reference["carrier"] = self._matching.Carrier(variables)
             return self._reference
@@ -169,16 +193,25 @@ class Recorder:
         }
         return [(j, reference["values"][i]) for i, j in pairs]
 
-    def publish_initial(self) -> None:
-        """Write the initial values where the target waits for them."""
+    def publish_initial(self, listed: list[tuple[dict[str, Any], Any]] | None = None) -> None:
+        """Write the initial values where the target waits for them.
+
+        Args:
+          listed: variables (``name``, ``shape``) with their values; without it those that
+            are registered.
+        """
         path = self.options.get("publish")
         if not path or os.path.exists(path):
             return
         import numpy
 
         with self.lock:
-            text = json.dumps(self.variables).encode("utf-8")
+            variables = self.variables
             arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
+            if listed is not None:
+                variables = [entry for entry, _ in listed]
+                arrays = {f"initial/{i}": value for i, (_, value) in enumerate(listed)}
+            text = json.dumps(variables).encode("utf-8")
             with self._open(path + ".part", "wb") as stream:
                 numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)
             self._replace(path + ".part", path)
@@ -208,6 +241,30 @@ class Recorder:
                     entry["arrays"][str(name)] = key
             self.outputs.append(entry)
 
+    def record(self, name: str, value: Any) -> None:
+        """Keep what the program records itself, a numpy array."""
+        with self.lock:
+            step = max((series.steps for series in self.series), default=0)
+            self.records.setdefault(name, []).append((step, value.copy()))
+
+    def _records(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The JSON part, and for the i-th name ``record/i``: all values, one after the other."""
+        import numpy
+
+        entries, arrays = [], {}
+        for i, (name, kept) in enumerate(self.records.items()):
+            whole = all(value.dtype.kind in "biu" for _, value in kept)
+            entries.append(
+                {
+                    "name": name,
+                    "whole": whole,
+                    "steps": [step for step, _ in kept],
+                    "shapes": [list(value.shape) for _, value in kept],
+                }
+            )
+            arrays[f"record/{i}"] = numpy.concatenate([value.ravel() for _, value in kept])
+        return entries, arrays
+
     def note(self, text: str) -> None:
         with self.lock:
             if text not in self.notes:
@@ -217,29 +274,37 @@ class Recorder:
         with self.lock:
             self.pins[name] = value
 
-    def finish(self) -> None:
+    def finish(self, status: int) -> None:
         """The program has ended: read the last values of what was trained."""
+        self.finished = True
         for action in self.at_exit:
             try:
                 action()
             except Exception as error:
                 self.note(f"final values could not be read: {type(error).__name__}: {error}")
+        if status == 0:
+            self.publish_initial([])  # without a step there are none: the target need not wait
 
     def save(self) -> dict[str, Any]:
         import numpy
 
         with self.lock:
-            if self.arrays:
+            self.resolve_declared()
+            records, values = self._records()
+            if self.arrays or values:
                 with self._open(self.path + ".npz.part", "wb") as stream:
-                    numpy.savez(stream, **self.arrays)
+                    numpy.savez(stream, **self.arrays, **values)
                 self._replace(self.path + ".npz.part", self.path + ".npz")
             return {
                 "declared": self.declared,
+                "unseen": self.unseen,
                 "stopped": self.stopped,
                 "variables": self.variables,
                 "series": [series.data() for series in self.series],
+                "declares": self.declares,
                 "carried": self.carried,
                 "outputs": self.outputs,
+                "records": records,
                 "pins": self.pins,
                 "notes": self.notes,
                 "seconds_waited": self.seconds_waited,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ def folder() -> Path:
     """Where records lie."""
     chosen = os.environ.get("MIGRATE_MGPU_TRACES")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()  # programs run in folders of their own
     import platformdirs
 
     return Path(platformdirs.user_data_dir("migrate-mgpu")) / "parity"
@@ -48,6 +49,11 @@ def find(number: str) -> Path:
     if number.isdigit() and (folder() / f"{int(number):04}" / "result.json").is_file():
         return folder() / f"{int(number):04}"
     raise NoSuchRecord(f"no record {number} in {folder()}")
+
+
+def remove(number: int) -> None:
+    """Delete a record; none there is fine."""
+    shutil.rmtree(folder() / f"{number:04}", ignore_errors=True)
 
 
 def write(place: Path, result: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from migrate_mgpu.parity.reports import words
+
 MOST_CHARACTERS = 300
 MOST_OUTPUTS = 8  # of a broken rung; --json has them all
-_MARKS = {"equal": "=", "differs": "X", "not compared": "-"}
 
 
 def write(result: Mapping[str, Any], stdout: TextIO) -> None:
@@ -19,18 +20,15 @@ def write(result: Mapping[str, Any], stdout: TextIO) -> None:
         _one(one, stdout)
     print(file=stdout)
     for one in result["results"]:
-        reason = f": {one['reason']}" if one["reason"] else ""
-        print(f"{_devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
+        reason = f": {words.visible(one['reason'])}" if one["reason"] else ""
+        print(f"{words.devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
     if result["record"] is not None:
         print(f"record {result['record']}; to repeat: {result['command']}", file=stdout)
 
 
-def _devices(one: Mapping[str, Any]) -> str:
-    return f"{one['devices']} device{'s' * (one['devices'] != 1)}"
-
-
 def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
-    print(f"\n{_devices(one)}, logical CPUs in the place of GPUs", file=stdout)
+    print(f"\n{words.devices(one)}, {words.place(one)}", file=stdout)
+    _hardware(one, stdout)
     for side in ("reference", "target"):
         about = one[side]
         versions = ", ".join(f"{n} {v}" for n, v in about["versions"].items())
@@ -47,6 +45,18 @@ def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
     print("  made comparable: " + "; ".join(f"{n}: {v}" for n, v in pins.items()), file=stdout)
     for rung in one["rungs"]:
         _rung(rung, stdout)
+    for line in words.diagnosis(one):
+        print(f"  {words.visible(line)}", file=stdout)
+
+
+def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
+    """A line for the machine; one a side when a record is of another."""
+    found = [one[side].get("hardware") for side in ("reference", "target")]
+    for about, side in zip(found, ("reference", "target")):
+        if about is None or (side == "target" and about == found[0]):
+            continue
+        whose = "" if found[0] == found[1] else f"{side}: "
+        print(f"  {whose}{words.hardware(about)}", file=stdout)
 
 
 def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
@@ -57,13 +67,13 @@ def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
         text = f"largest relative difference {worst:.1e}" if worst else ""
     elif rung["status"] == "not compared" and not text:
         text = "; ".join(f"{o['name']}: {o['detail']}" for o in outputs)
-    mark = _MARKS[rung["status"]]
-    print(f"  {mark} {rung['rung']} {rung['name']:<29} {rung['status']:<13} {text}", file=stdout)
+    mark, text = words.MARKS[rung["status"]], words.visible(text)
+    print(f"  {mark} {rung['rung']} {rung['name']:<30} {rung['status']:<13} {text}", file=stdout)
     if rung["status"] != "differs":
         return
     broken = [o for o in outputs if o["status"] == "differs"]
     for output in broken[:MOST_OUTPUTS]:
-        detail = output["detail"]
+        detail = words.visible(words.what(output))
         if len(detail) > MOST_CHARACTERS:
             detail = detail[:MOST_CHARACTERS] + "..."
         print(f"      {output['name']}: {detail}{_numbers(output)}", file=stdout)
@@ -87,6 +97,6 @@ def write_list(folder: Path, stdout: TextIO) -> None:
     for place in sorted(folder.glob("[0-9]*")) if folder.is_dir() else []:
         if (place / "result.json").is_file():
             result = json.loads((place / "result.json").read_text(encoding="utf-8"))
-            verdicts = ", ".join(f"{_devices(o)} {o['verdict']}" for o in result["results"])
+            verdicts = ", ".join(f"{words.devices(o)} {o['verdict']}" for o in result["results"])
             pair = f"{result['before']} -> {result['after']}"
             print(f"{int(place.name):>5} {pair}: {verdicts}", file=stdout)

@@ -8,11 +8,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import launch
+from migrate_mgpu.parity import devices as places
+from migrate_mgpu.parity import hardware, launch
+from migrate_mgpu.parity.devices import Place
 from migrate_mgpu.parity.supervise import Limits, Process, run_all
 from migrate_mgpu.runtimes import Runtime
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 _HERE = Path(__file__).parent
 _NOT_COPIED = shutil.ignore_patterns(
@@ -29,7 +36,17 @@ class Options:
     argv: tuple[str, ...] = ()
     steps: int | None = None
     dropout: str = "mask"
+    run_on: str = "auto"  # devices.CHOICES
     limits: Limits = field(default_factory=Limits)
+    # A program in one of these folders is copied with all of that, and begins in it;
+    # another one with the folder that it lies in.
+    roots: tuple[Path, ...] = ()
+
+    def root_of(self, program: Path) -> Path:
+        for root in self.roots:
+            if root.resolve() in program.resolve().parents:
+                return root.resolve()
+        return program.resolve().parent
 
 
 @dataclass
@@ -56,6 +73,15 @@ class Side:
     def training(self) -> Mapping[str, Any]:
         return (self.trace or {}).get("training") or {}
 
+    def load_arrays(self) -> dict[str, Array]:
+        """The recorded arrays by their keys, see docs/parity.md."""
+        if self.arrays is None:
+            return {}
+        import numpy
+
+        with numpy.load(self.arrays) as stored:
+            return {name: stored[name] for name in stored.files}
+
     @property
     def failure(self) -> str | None:
         """Why the program did not come to its end, or None."""
@@ -79,7 +105,8 @@ def run_pair(
     options: Options,
     folder: Path,
 ) -> tuple[Side, Side]:
-    """Run both at once; the target waits for the reference's initial variables.
+    """Run both at once; the target waits for the reference's initial variables. On real
+    GPUs one after the other: each takes their memory.
 
     Traces, arrays and outputs are left in ``folder`` as ``reference.*`` and ``target.*``.
     """
@@ -92,10 +119,15 @@ def run_pair(
             if not initial.exists():  # the target must not wait for ever
                 initial.with_name("initial.npz.none").touch()
 
-        first = _process("reference", *reference, devices, options, folder, work, initial)
+        place = places.choose(devices, (reference[0], target[0]), options.run_on)
+        first = _process("reference", *reference, devices, options, folder, work, initial, place)
         first.on_end = ended
-        second = _process("target", *target, devices, options, folder, work, initial)
-        run_all([first, second])
+        second = _process("target", *target, devices, options, folder, work, initial, place)
+        if place.kind == places.CPUS:
+            run_all([first, second])
+        else:
+            run_all([first])
+            run_all([second])
     return (
         collect(folder, "reference", reference[1].name, reference[0].name, first),
         collect(folder, "target", target[1].name, target[0].name, second),
@@ -110,12 +142,16 @@ def run_one(
     folder: Path,
     name: str = "reference",
     initial: Path | None = None,
+    place: Place = places.ON_CPUS,
 ) -> Side:
-    """Run one program, with initial values that lie at ``initial``, or to record them."""
+    """Run one program, as the reference to record its initial values, as the target with
+    those that lie at ``initial``."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as work:
-        place = initial or folder / "initial.npz"
-        process = _process(name, runtime, program, devices, options, folder, Path(work), place)
+        values = initial or folder / "initial.npz"
+        process = _process(
+            name, runtime, program, devices, options, folder, Path(work), values, place
+        )
         run_all([process])
     return collect(folder, name, program.name, runtime.name, process)
 
@@ -129,9 +165,11 @@ def _process(
     folder: Path,
     work: Path,
     initial: Path,
+    place: Place,
 ) -> Process:
-    copy = (work / side).resolve() / program.resolve().parent.name
-    copy_folder(program.resolve().parent, copy)
+    root = options.root_of(program)
+    copy = (work / side).resolve() / root.name
+    copy_folder(root, copy)
     (copy / ".tmp").mkdir()
     out = folder / f"{side}.json"
     watch = folder / f"{side}.options.json"
@@ -139,17 +177,25 @@ def _process(
         "steps": options.steps,
         "dropout": options.dropout,
         "isolate": str(copy),
+        "hardware": hardware.describe(),
+        "place": place.as_data(devices),
     }
     chosen["initial" if side == "target" else "publish"] = str(initial)
     watch.write_text(json.dumps(chosen), encoding="utf-8")
     command = [str(runtime.python), str(_HERE / "probe.py"), "--out", str(out)]
-    command += ["--watch", str(watch), "--gpus", str(devices), "--map-gpus"]
-    command += [str(copy / program.name)]
+    command += ["--watch", str(watch), *place.probe_options(devices)]
+    command += [str(copy / program.resolve().relative_to(root))]
     command += [text.replace("{devices}", str(devices)) for text in options.argv]
     return Process(
         command,
         copy,
-        launch.environment({"TMPDIR": str(copy / ".tmp"), "PYTHONDONTWRITEBYTECODE": "1"}),
+        launch.environment(
+            {
+                "TMPDIR": str(copy / ".tmp"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **place.environment(),
+            }
+        ),
         folder / f"{side}.stdout",
         folder / f"{side}.stderr",
         options.limits,
@@ -211,6 +257,8 @@ def summary(side: Side) -> dict[str, Any]:
         "program": side.program,
         "runtime": side.runtime,
         "versions": trace.get("versions", {}),
+        "hardware": trace.get("hardware"),
+        "devices": _place(trace),
         "ended": side.failure or side.ended,
         "seconds": round(side.seconds, 3),
         "recorded": side.recorded,
@@ -218,6 +266,11 @@ def summary(side: Side) -> dict[str, Any]:
         "pins": training.get("pins", {}),
         "notes": training.get("notes", []),
     }
+
+
+def _place(trace: Mapping[str, Any]) -> dict[str, Any] | None:
+    place = trace.get("place")
+    return {name: place[name] for name in ("gpus", "kind", "text")} if place else None
 
 
 def _steps(series: Mapping[str, Sequence[Sequence[float]]]) -> int:

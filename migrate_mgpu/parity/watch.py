@@ -23,18 +23,37 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     recording, matching = load("recording"), load("matching")
     tools = load("graph_tools")
     recorder = recording.Recorder(path, options, matching)
-    graph = load("watch_graph").GraphWatch(recorder, tools)
-    eager = load("watch_eager").EagerWatch(recorder, tools.replica_id)
+    building = load("watch_building")
+    eager_tools = load("eager_tools")
+    declares = load("watch_declared")
+    declared = declares.Declared(recorder, tools, eager_tools)
+    batches = load("watch_batches").Batches(recorder, tools, eager_tools)
+    built = building.GraphBuilding(recorder, tools, declared)
+    graph = load("watch_graph").GraphWatch(recorder, tools, building, batches)
+    creation = load("watch_creation").Creation(recorder, eager_tools)
+    eager = load("watch_eager").EagerWatch(
+        recorder, eager_tools, tools.replica_id, creation, declared, batches
+    )
     pins = load("pin").Pins(recorder, options.get("dropout", "mask"))
-    results = load("watch_results").ResultsWatch(recorder, pins, eager, recording.MAX_PREDICTIONS)
-    recorder.at_exit = [graph.finish, eager.finish]
+    results = load("watch_results").ResultsWatch(
+        recorder, pins, eager, batches, recording.MAX_PREDICTIONS
+    )
+    records = load("watch_records").RecordsWatch(recorder, eager_tools, tools.replica_id)
+    pins.declared = declared
+    recorder.at_exit = [graph.finish, eager.finish, declared.finish]
     pins.seed_python()
+
+    def draws(module: Any) -> None:
+        if pins.dropout == "keep":
+            return
+        pinned = load("pin_random")
+        pinned.patch(module, lambda: recorder.pin("random", pinned.TEXT))
 
     def after_import(module: Any) -> None:
         if getattr(recorder, "installed", False) or "compat" not in module.__dict__:
             return  # 1.15 has two modules of this name
         recorder.installed = True
-        eager.patch_creation()
+        creation.begin()
         for package in ("tensorflow_core", "tensorflow"):
             for name, action in (
                 (".python.eager.context", pins.seed_eager),
@@ -42,6 +61,10 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
             ):
                 if package + name in sys.modules:
                     action(sys.modules[package + name])
+
+    def framework_ops(module: Any) -> None:
+        pins.patch_graphs(module)
+        creation.patch_ops(module)
 
     def model(module: Any) -> None:
         results.patch_keras_model(module.Model)
@@ -52,20 +75,27 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
                 results.patch_estimator(getattr(module, name))
 
     def optimizer_v2(module: Any) -> None:
-        graph.patch_optimizer(module, "OptimizerV2")
+        built.patch_optimizer(module, "OptimizerV2")
+        declares.patch_hyper(module)
         eager.patch_keras_optimizer(module)
 
     table: dict[str, Callable[[Any], None]] = {
         "": after_import,
-        ".python.framework.ops": pins.patch_graphs,
-        ".python.ops.gradients_util": graph.patch_gradients,
-        ".python.training.optimizer": graph.patch_optimizer,
+        "migrate_mgpu": records.patch,
+        ".python.framework.ops": framework_ops,
+        ".python.ops.gradients_util": built.patch_gradients,
+        ".python.training.optimizer": built.patch_optimizer,
         ".python.client.session": graph.patch_session,
         ".python.eager.backprop": eager.patch_tape,
         ".python.eager.def_function": eager.patch_function,
         ".python.eager.polymorphic_function.polymorphic_function": eager.patch_function,
+        ".python.distribute.mirrored_run": eager.patch_replicas,
         ".python.data.ops.iterator_ops": eager.patch_iterator,
         ".python.ops.nn_ops": pins.patch_dropout,
+        ".python.ops.gen_nn_ops": batches.patch_entropies,
+        ".python.keras.layers.normalization": declared.patch_batch_norm,
+        "keras.src.layers.normalization.batch_normalization": declared.patch_batch_norm,
+        ".python.ops.gen_random_ops": draws,
         ".python.ops.random_ops": pins.patch_random_shuffle,
         ".python.data.ops.dataset_ops": pins.patch_datasets,
         ".python.data.experimental.ops.shuffle_ops": pins.patch_shuffle_and_repeat,
@@ -80,6 +110,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         "keras.src.engine.base_layer": lambda m: results.patch_layer(m.Layer),
         "keras.src.optimizers.optimizer": eager.patch_keras_optimizer,
         "keras.src.optimizers.legacy.optimizer_v2": optimizer_v2,
+        "keras.src.backend.tensorflow.core": creation.patch_keras,
         "keras.src.backend.tensorflow.optimizer": eager.patch_keras_optimizer,
         "keras.src.backend.tensorflow.trainer": lambda m: results.patch_keras_model(
             m.TensorFlowTrainer

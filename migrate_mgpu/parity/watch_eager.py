@@ -14,64 +14,34 @@ import functools
 import threading
 from typing import Any
 
+tools: Any = None  # eager_tools, which has no name to be imported by
+
 
 class EagerWatch:
-    def __init__(self, recorder: Any, replica_id: Any) -> None:
+    def __init__(
+        self,
+        recorder: Any,
+        eager_tools: Any,
+        replica_id: Any,
+        creation: Any,
+        declared: Any,
+        batches: Any,
+    ) -> None:
+        global tools
+        tools = eager_tools
         self.recorder = recorder
         self._replica_id = replica_id
+        self._creation = creation
+        self._declared, self._batches = declared, batches
+        batches.watch = self
         self._local = threading.local()
         self._series: dict[frozenset[int], int] = {}
         self._variables: dict[int, Any] = {}  # index -> variable
         self._indices: dict[int, int] = {}  # id of a variable -> index
-        self._created: dict[int, int] = {}  # id of a variable -> place in creation order
         self._raw: dict[int, dict[int, Any]] = {}  # index -> replica -> gradient
         self._applied: set[int] = set()
         self._calls: dict[tuple[str, int], int] = {}
-        self._keep: list[Any] = []
         self._last_batch = -1  # examples that the program itself handed to the step
-
-    # Creation: the reference's initial values --------------------------------------------------
-
-    def patch_creation(self) -> None:
-        """Every variable that the program makes passes here, replicated ones once."""
-        graph = _tf("framework.ops").get_default_graph()
-        stack = graph._variable_creator_stack
-        graph._variable_creator_stack = [*stack, (10**6, self._create)]
-
-    def _create(self, next_creator: Any, **options: Any) -> Any:
-        if not self._in_tf2():
-            return next_creator(**options)
-        if self.recorder.carries and options.get("trainable") is not False:
-            self._replace(options)
-        return self._note_created(next_creator(**options))
-
-    def _note_created(self, variable: Any) -> Any:
-        for part in [variable, *self._parts(variable)]:
-            self._created.setdefault(id(part), len(self._created))
-        self._keep.append(variable)  # an id is of one variable only while that lives
-        return variable
-
-    def _replace(self, options: dict[str, Any]) -> None:
-        own = options.get("initial_value")
-        name = str(options.get("name") or "Variable")
-        cache: list[Any] = []
-        functions = _tf("framework.constant_op")
-
-        def initial_value(*args: Any, **more: Any) -> Any:
-            value = own(*args, **more) if callable(own) else own
-            value = _tf("framework.ops").convert_to_tensor(value, dtype=options.get("dtype"))
-            if not value.shape.is_fully_defined() or not value.dtype.is_floating:
-                return value
-            if not cache:
-                shape = value.shape.as_list()
-                cache.append(self.recorder.reference()["carrier"].choose(name, shape))
-            if cache[0] is None:
-                return value
-            stored = self.recorder.reference()["values"][cache[0]]
-            return functions.constant(stored, dtype=value.dtype)
-
-        if own is not None:
-            options["initial_value"] = initial_value if callable(own) else initial_value()
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -82,15 +52,15 @@ class EagerWatch:
         @functools.wraps(original)
         def gradient(this: Any, target: Any, sources: Any, *args: Any, **options: Any) -> Any:
             found = original(this, target, sources, *args, **options)
-            graph = _tf("framework.ops").get_default_graph()
-            eager = _tf("eager.context").executing_eagerly()
+            graph = tools.tf("framework.ops").get_default_graph()
+            eager = tools.tf("eager.context").executing_eagerly()
             if not eager and not graph.building_function:
                 return found  # a v1 graph: the other watcher's
-            nest = _tf("util.nest")
+            nest = tools.tf("util.nest")
             pairs = [
-                (g, _variable(v))
+                (g, tools.variable(v))
                 for g, v in zip(nest.flatten(found), nest.flatten(sources))
-                if g is not None and _variable(v) is not None
+                if g is not None and tools.variable(v) is not None
             ]
             if not pairs:
                 return found  # no training: a gradient penalty, a saliency map
@@ -100,18 +70,22 @@ class EagerWatch:
 
     def _step(self, target: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
         self.recorder.declared = True
+        if tools.remote():
+            self.recorder.unseen = "its workers train with parameter servers"
+            return found
         variables = [v for _, v in pairs]
         series = self._series_of(variables)
         replica = self._replica_id() or 0
-        math = _tf("ops.math_ops")
+        math = tools.tf("ops.math_ops")
         losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
         examples = getattr(self._local, "examples", None)
         self._local.examples = None
         if examples is None or not self._visible(examples):
-            examples = _tf("framework.constant_op").constant(-1, "int64")
+            examples = tools.tf("framework.constant_op").constant(-1, "int64")
 
-        alone = _replicas() == 1
+        seen = self._batches.seen()
+        alone = tools.replicas() == 1
 
         def note(value: Any, count: Any) -> None:
             count = int(count)
@@ -119,16 +93,18 @@ class EagerWatch:
                 count = self._last_batch
             self._note(series, replica, float(value), count)
 
-        if _tf("eager.context").executing_eagerly():
+        if tools.tf("eager.context").executing_eagerly():
             note(loss.numpy(), examples.numpy())
             self._first(series, replica, "raw", pairs)
+            self._batches.keep_seen(series, replica, seen)
             return found
-        ops = _tf("framework.ops")
+        ops = tools.tf("framework.ops")
         done = self._callback(note, [loss, examples])
         # Before the gradients: the variables are still those of the step's begin.
         with ops.control_dependencies([done]):
-            found = nest.map_structure(_after, found, expand_composites=True)
+            found = nest.map_structure(tools.after, found, expand_composites=True)
         self._first(series, replica, "raw", pairs)
+        self._batches.keep_seen(series, replica, seen)
         return found
 
     def _note(self, series: int, replica: int, loss: float, examples: int) -> None:
@@ -137,22 +113,27 @@ class EagerWatch:
         if replica == 0 and known.steps >= 1 and "after_one" not in known.seen_first:
             known.seen_first.add("after_one")
             self._read("after_one", series)
+        if replica == 0:
+            self._batches.keep_taken(series)
         recorder.loss(series, replica, loss, None if examples < 0 else examples)
+        if replica == 0:
+            self._declared.rate(series)
 
     def _series_of(self, variables: list[Any]) -> int:
         key = frozenset(id(v) for v in variables)
         with self.recorder.lock:
             if key not in self._series:
-                self._series[key] = len(self._series)
+                number = self._series[key] = len(self._series)
                 self._register(variables)
+                indices = sorted(self._indices[id(v)] for v in variables)
+                self.recorder.get_series(number).variables = indices
             return self._series[key]
 
     def _register(self, variables: list[Any]) -> None:
         recorder = self.recorder
-        last = len(self._created)
         new = [v for v in variables if id(v) not in self._indices]
-        for variable in sorted(new, key=lambda v: self._created.get(id(v), last)):
-            name = str(getattr(variable, "_migrate_mgpu_path", None) or variable.name)
+        for variable in sorted(new, key=self._creation.place):
+            name = tools.name(variable)
             known = {v["name"] for v in recorder.variables}
             plain, n = recorder._matching.plain(name), 1
             while recorder._matching.plain(name) in known:  # Keras 3 names each "kernel"
@@ -160,26 +141,19 @@ class EagerWatch:
             index = recorder.variable(name, variable.shape.as_list(), variable.dtype.name)
             self._indices[id(variable)] = index
             self._variables[index] = variable
-        with _tf("framework.ops").init_scope():
+        with tools.tf("framework.ops").init_scope():
             if recorder.carries:
-                self._carry()
+                trained = [(recorder.variables[self._indices[id(v)]], v) for v in variables]
+                self._creation.carry(trained, self._tracing())
+                recorder.carry(recorder.variables)
             for variable in new:
-                recorder.array("initial", self._indices[id(variable)], _value(variable))
-        recorder.publish_initial()
+                recorder.array("initial", self._indices[id(variable)], tools.value(variable))
+            self._publish()
 
-    def _carry(self) -> None:
-        """Creation may have chosen otherwise than the whole lists, now known, say."""
-        import numpy
-
-        eager = _tf("eager.context").executing_eagerly()
-        for j, value in self.recorder.carry(self.recorder.variables):
-            variable = self._variables[j]
-            if not numpy.array_equal(_value(variable), value):
-                if self.recorder.get_series(0).steps or not eager:
-                    continue
-                variable.assign(value.astype(variable.dtype.as_numpy_dtype))
-                if not self._tracing():
-                    self.recorder.note("initial values were carried after the first forward pass")
+    def _publish(self) -> None:
+        """For the target, all that was made: a second optimizer's first step comes later."""
+        listed = [(entry, tools.value(variable)) for entry, variable in self._creation.known()]
+        self.recorder.publish_initial(listed or None)
 
     def _tracing(self) -> bool:
         return bool(getattr(self._local, "tracing", False))
@@ -190,7 +164,7 @@ class EagerWatch:
         """Keep the gradients of the first execution."""
         known = [(g, self._indices.get(id(v))) for g, v in pairs]
         indices = [i for g, i in known if g is not None and i is not None]
-        values = [_dense(g) for g, i in known if g is not None and i is not None]
+        values = [tools.dense(g) for g, i in known if g is not None and i is not None]
         if not indices:
             return
 
@@ -206,39 +180,51 @@ class EagerWatch:
 
         key = (kind, series * 1000 + replica)
 
+        self._times(key, values, keep)
+
+    def _times(self, key: Any, values: list[Any], keep: Any, most: int = 1) -> None:
+        """Give the values of the first executions to ``keep``."""
+
         def wanted() -> bool:
             with self.recorder.lock:
                 self._calls[key] = self._calls.get(key, 0) + 1
-                return self._calls[key] == 1
+                return self._calls[key] <= most
 
-        if _tf("eager.context").executing_eagerly():
+        if tools.tf("eager.context").executing_eagerly():
             if wanted():
                 keep(*[v.numpy() for v in values])
             return
         import numpy
 
-        script, control = _tf("ops.script_ops"), _tf("ops.control_flow_ops")
-        cond = getattr(control, "cond", None) or _tf("ops.cond").cond
-        ops = _tf("framework.ops")
+        script, control = tools.tf("ops.script_ops"), tools.tf("ops.control_flow_ops")
+        cond = getattr(control, "cond", None) or tools.tf("ops.cond").cond
+        ops = tools.tf("framework.ops")
         with ops.device("/device:CPU:0"):
             asked = script.numpy_function(lambda: numpy.bool_(wanted()), [], "bool")
             asked.set_shape([])
 
             def store() -> Any:
                 with ops.control_dependencies([self._callback(keep, values)]):
-                    return _tf("framework.constant_op").constant(True)
+                    return tools.tf("framework.constant_op").constant(True)
 
-            cond(asked, store, lambda: _tf("framework.constant_op").constant(False))
+            cond(asked, store, lambda: tools.tf("framework.constant_op").constant(False))
 
-    def applied(self, pairs: Any) -> None:
+    def applied(self, pairs: Any, optimizer: Any = None) -> None:
         """An optimizer is about to apply these gradients, summed over replicas."""
         if (self._replica_id() or 0) != 0:
             return
-        found = [(g, _variable(v)) for g, v in pairs]
+        found = [(g, tools.variable(v)) for g, v in pairs]
         found = [(g, v) for g, v in found if g is not None and v is not None]
         owners = {self._indices[id(v)] for _, v in found if id(v) in self._indices}
         if owners:
             self._first(min(owners), 0, "applied", found)
+            index = min(owners)
+            series = next(
+                (n for ids, n in self._series.items() if id(self._variables[index]) in ids), 0
+            )
+            self._declared.optimizer(series, optimizer)
+            if tools.tf("eager.context").executing_eagerly():
+                self._declared.rate(series)
 
     def patch_keras_optimizer(self, module: Any) -> None:
         """Where aggregated and clipped gradients are seen, in each kind of Keras optimizer."""
@@ -257,24 +243,19 @@ class EagerWatch:
         @functools.wraps(original)
         def method(this: Any, grads_and_vars: Any, *args: Any, **options: Any) -> Any:
             pairs = list(grads_and_vars)
-            if not self._in_tf2():
+            if not tools.in_tf2():
                 return original(this, pairs, *args, **options)
             if position == "argument":
-                self.applied(pairs)
+                self.applied(pairs, this)
                 return original(this, pairs, *args, **options)
             found = original(this, pairs, *args, **options)
             both = list(found)
             if both and not isinstance(both[0], tuple):
                 both = list(zip(both, [v for _, v in pairs]))
-            self.applied(both)
+            self.applied(both, this)
             return found
 
         setattr(cls, name, method)
-
-    def _in_tf2(self) -> bool:
-        if _tf("eager.context").executing_eagerly():
-            return True
-        return bool(_tf("framework.ops").get_default_graph().building_function)
 
     # Around -------------------------------------------------------------------------------------
 
@@ -287,13 +268,14 @@ class EagerWatch:
         def watched(this: Any, *args: Any, **options: Any) -> Any:
             outer = self._tracing()
             self._local.tracing = True
-            if not outer and _tf("eager.context").executing_eagerly():
+            if not outer and tools.tf("eager.context").executing_eagerly():
                 self._batch(args)
+                self._batches.taken(args)
             try:
                 found = call(this, *args, **options)
             finally:
                 self._local.tracing = outer
-            if not outer and _tf("eager.context").executing_eagerly():
+            if not outer and tools.tf("eager.context").executing_eagerly():
                 self.recorder.check_enough()
             return found
 
@@ -306,8 +288,9 @@ class EagerWatch:
         @functools.wraps(following)
         def __next__(this: Any) -> Any:
             found = following(this)
-            if _tf("eager.context").executing_eagerly():
+            if tools.tf("eager.context").executing_eagerly():
                 self._batch(found)
+                self._batches.taken(found)
                 self.recorder.check_enough()
             return found
 
@@ -328,98 +311,68 @@ class EagerWatch:
 
     def called(self, inputs: Any) -> None:
         """A model's outermost call: its first input has the step's examples."""
+        if tools.in_tf2():
+            self._batches.called(inputs)
+        if tools.in_tf2() and tools.taped():
+            self._count(inputs)
+
+    def patch_replicas(self, module: Any) -> None:
+        """A replica's step that has no model: the first tensor it is handed is the batch."""
+        cls = module._MirroredReplicaThread
+        original = cls.__init__
+
+        @functools.wraps(original)
+        def __init__(thread: Any, *args: Any, **options: Any) -> None:
+            original(thread, *args, **options)
+            step = thread.main_fn
+
+            def main_fn(*values: Any, **more: Any) -> Any:
+                if tools.in_tf2():
+                    self._count([values, more])
+                return step(*values, **more)
+
+            thread.main_fn = main_fn
+
+        cls.__init__ = __init__
+
+    def _count(self, inputs: Any) -> None:
         known = getattr(self._local, "examples", None)
-        if not self._in_tf2() or not _taped() or (known is not None and self._visible(known)):
+        if known is not None and self._visible(known):
             return
-        for tensor in _tf("util.nest").flatten(inputs):
+        for tensor in tools.tf("util.nest").flatten(inputs):
             if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:
-                shape = _tf("ops.array_ops").shape(tensor, out_type="int64")
+                shape = tools.tf("ops.array_ops").shape(tensor, out_type="int64")
                 self._local.examples = shape[0]
                 return
 
     def _visible(self, tensor: Any) -> bool:
         """Whether a tensor is of the graph that is being built (or eager, and so are we)."""
-        if _tf("eager.context").executing_eagerly():
+        if tools.tf("eager.context").executing_eagerly():
             return hasattr(tensor, "numpy")
-        graph = _tf("framework.ops").get_default_graph()
+        graph = tools.tf("framework.ops").get_default_graph()
         return getattr(tensor, "graph", None) is graph
 
     def _callback(self, function: Any, inputs: list[Any]) -> Any:
         import numpy
 
         def call(*arrays: Any) -> Any:
-            with _tf("eager.context").eager_mode():
+            with tools.tf("eager.context").eager_mode():
                 function(*arrays)
             return numpy.bool_(True)
 
-        with _tf("framework.ops").device("/device:CPU:0"):
-            return _tf("ops.script_ops").numpy_function(call, inputs, "bool")
-
-    def _parts(self, variable: Any) -> list[Any]:
-        parts = getattr(variable, "_values", None)
-        return list(parts) if isinstance(parts, (list, tuple)) else []
+        with tools.tf("framework.ops").device("/device:CPU:0"):
+            return tools.tf("ops.script_ops").numpy_function(call, inputs, "bool")
 
     def _read(self, kind: str, series: int | None = None) -> None:
         wanted = {i for key, n in self._series.items() if n == series for i in key}
         for index, variable in self._variables.items():
             if series is None or id(variable) in wanted:
-                self.recorder.array(kind, index, _value(variable))
+                self.recorder.array(kind, index, tools.value(variable))
 
     def finish(self) -> None:
-        with _tf("eager.context").eager_mode():
+        with tools.tf("eager.context").eager_mode():
             self._read("final")
             for number in sorted(set(self._series.values())):
                 series = self.recorder.get_series(number)
                 if series.steps == 1 and "after_one" not in series.seen_first:
                     self._read("after_one", number)
-
-
-def _tf(name: str) -> Any:
-    import importlib
-    import sys
-
-    for package in ("tensorflow_core", "tensorflow"):
-        module = sys.modules.get(f"{package}.python.{name}")
-        if module is not None:
-            return module
-    return importlib.import_module(f"tensorflow.python.{name}")
-
-
-def _replicas() -> int:
-    try:
-        return int(_tf("distribute.distribute_lib").get_strategy().num_replicas_in_sync)
-    except (ImportError, AttributeError):
-        context = _tf("distribute.distribution_strategy_context")
-        return int(context.get_strategy().num_replicas_in_sync)
-
-
-def _taped() -> bool:
-    """Whether a gradient tape is recording."""
-    try:
-        return bool(_tf("eager.record").could_possibly_record())
-    except ImportError:
-        return bool(_tf("eager.tape").could_possibly_record())
-
-
-def _variable(source: Any) -> Any:
-    """The TensorFlow variable of a tape's source or an optimizer's target, or None."""
-    inner = getattr(source, "_value", None)  # Keras 3 wraps it
-    if inner is not None and hasattr(inner, "assign") and hasattr(source, "path"):
-        inner._migrate_mgpu_path = source.path
-        return inner
-    return source if hasattr(source, "assign") and hasattr(source, "read_value") else None
-
-
-def _value(variable: Any) -> Any:
-    parts = getattr(variable, "_values", None)
-    first = parts[0] if isinstance(parts, (list, tuple)) and parts else variable
-    return first.numpy()
-
-
-def _after(value: Any) -> Any:
-    """The same value, not before the control dependencies in force."""
-    return None if value is None else _tf("ops.array_ops").identity(value)
-
-
-def _dense(gradient: Any) -> Any:
-    return _tf("framework.ops").convert_to_tensor(gradient)

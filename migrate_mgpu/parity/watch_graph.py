@@ -1,10 +1,7 @@
 """Training in graphs and sessions: TF1's, and TF2's under ``tensorflow.compat.v1``.
 
-``tf.gradients`` shows every loss (each tower's, each replica's), ``apply_gradients``
-every train op. A ``Session.run`` that reaches a train op is a step: the losses are
-fetched along with it, variables are read before and after the first one. No operation is
-added to the program's graph, so operation seeds and finalized graphs are as they were; an
-update gets a control dependency on its losses.
+``watch_building`` knows the train ops. A ``Session.run`` that reaches one is a step: the
+losses are fetched along with it, variables are read before and after the first one.
 
 Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 """
@@ -13,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
 from typing import Any
 
 _SOURCES = {
@@ -30,35 +26,13 @@ _SOURCES = {
 }
 _RANDOM = re.compile(r"Random|Truncated|Multinomial|Stateless.*Random")
 tools: Any = None  # graph_tools, which has no name to be imported by
-_STATE = "_migrate_mgpu_parity"
-
-
-class TrainOp:
-    """One ``apply_gradients``, of all replicas."""
-
-    def __init__(self, index: int, combine: str) -> None:
-        self.index = index
-        self.combine = combine
-        self.losses: dict[int, Any] = {}  # tower or replica -> tensor
-        self.pairs: dict[int, list[Any]] = {}
-        self.operations: set[Any] = set()
-
-    def variables(self) -> list[Any]:
-        return [v for pairs in self.pairs.values() for g, v in pairs if g is not None]
-
-
-class GraphState:
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
-        self.train_ops: list[TrainOp] = []
-        self.counts: dict[int | None, int] = {}
-        self.plans: dict[Any, Plan | None] = {}
+building: Any = None  # watch_building, the same
 
 
 class Plan:
     """What is fetched along with a step."""
 
-    def __init__(self, train_ops: list[TrainOp]) -> None:
+    def __init__(self, train_ops: list[Any]) -> None:
         self.train_ops = train_ops
         # For each train op and place: the source operations of its examples.
         self.sources: dict[tuple[int, int], frozenset[Any]] = {}
@@ -67,91 +41,12 @@ class Plan:
 
 
 class GraphWatch:
-    def __init__(self, recorder: Any, graph_tools: Any) -> None:
-        global tools
-        tools = graph_tools
+    def __init__(self, recorder: Any, graph_tools: Any, watch_building: Any, batches: Any) -> None:
+        global tools, building
+        tools, building = graph_tools, watch_building
         self.recorder = recorder
-        self._local = threading.local()
+        self._batches = batches
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
-
-    # Building -------------------------------------------------------------------------------
-
-    def patch_gradients(self, module: Any) -> None:
-        original = module._GradientsHelper
-
-        @functools.wraps(original)
-        def _GradientsHelper(ys: Any, xs: Any, *args: Any, **options: Any) -> Any:
-            found = original(ys, xs, *args, **options)
-            losses = list(ys) if isinstance(ys, (list, tuple)) else [ys]
-            graph = getattr(losses[0], "graph", None) if losses else None
-            if graph is not None and not graph.building_function:
-                _state(graph).calls.append((losses[0], [g for g in found if g is not None]))
-            return found
-
-        module._GradientsHelper = _GradientsHelper
-
-    def patch_optimizer(self, module: Any, name: str = "Optimizer") -> None:
-        """``apply_gradients`` of the class, and of user classes that override it."""
-        base = getattr(module, name)
-        self._wrap_apply(base, module)
-        original = base.__init__
-
-        @functools.wraps(original)
-        def __init__(optimizer: Any, *args: Any, **options: Any) -> None:
-            for cls in type(optimizer).__mro__:
-                if "apply_gradients" in cls.__dict__ and issubclass(cls, base):
-                    self._wrap_apply(cls, module)
-            original(optimizer, *args, **options)
-
-        base.__init__ = __init__
-
-    def _wrap_apply(self, cls: Any, module: Any) -> None:
-        original = cls.__dict__["apply_gradients"]
-        if getattr(original, _STATE, False):
-            return
-
-        @functools.wraps(original)
-        def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **options: Any) -> Any:
-            ops = tools.module("framework.ops")
-            graph = ops.get_default_graph()
-            in_graph = not tools.module("eager.context").executing_eagerly()
-            if getattr(self._local, "inside", False) or not in_graph or graph.building_function:
-                return original(optimizer, grads_and_vars, *args, **options)
-            pairs = list(grads_and_vars)
-            losses = _linked(_state(graph), pairs)
-            # TF1's variables may be overwritten while a loss that no gradient needs still
-            # reads them: what is fetched must be the loss from before the step.
-            before = [loss.op for loss in losses if graph.is_fetchable(loss)]
-            self._local.inside = True
-            try:
-                with graph.control_dependencies(before):
-                    result = original(optimizer, pairs, *args, **options)
-            finally:
-                self._local.inside = False
-            self._applied(graph, pairs, losses, result)
-            return result
-
-        setattr(apply_gradients, _STATE, True)
-        cls.apply_gradients = apply_gradients
-
-    def _applied(self, graph: Any, pairs: list[Any], losses: list[Any], result: Any) -> None:
-        self.recorder.declared = True
-        state = _state(graph)
-        replica = tools.replica_id()
-        index = state.counts.get(replica, 0)
-        state.counts[replica] = index + 1
-        if replica is None:
-            index = len(state.train_ops)
-        if index == len(state.train_ops):
-            state.train_ops.append(TrainOp(index, "mean" if replica is None else "sum"))
-        train_op = state.train_ops[index]
-        train_op.pairs[replica or 0] = pairs
-        train_op.operations |= set(tools.operations(result))
-        for place, loss in enumerate(losses):
-            train_op.losses[place if replica is None else replica] = loss
-        state.plans.clear()
-
-    # Running --------------------------------------------------------------------------------
 
     def patch_session(self, module: Any) -> None:
         session = module.BaseSession
@@ -167,18 +62,27 @@ class GraphWatch:
             run_metadata: Any = None,
         ) -> Any:
             plan = None
-            state = getattr(this.graph, _STATE, None)
-            if state is not None and state.train_ops:
+            state = getattr(this.graph, building.STATE, None)
+            trains = state is not None and state.train_ops
+            wanted: list[Any] = []
+            if trains or self._batches.evaluating:
                 try:
                     handler = module._FetchHandler(this.graph, fetches, {})
                     wanted = [t.op for t in handler.fetches()] + list(handler.targets())
                 except (TypeError, ValueError):
-                    wanted = []  # TensorFlow will say what is wrong with them
+                    pass  # TensorFlow will say what is wrong with them
+            if trains:
                 plan = self._plan(state, wanted, this.graph)
+            if plan is None and wanted and self._batches.evaluating:
+                seen = self._batches.evaluation_fetches(wanted, this.graph, _SOURCES)
+                if seen:
+                    result, found = run(this, [fetches, seen], feed_dict, options, run_metadata)
+                    self._batches.evaluated(found)
+                    return result
             if plan is None:
                 return run(this, fetches, feed_dict, options, run_metadata)
             self._before(this, plan)
-            extra = self._extra(plan)
+            extra = self._extra(plan, this.graph)
             names = list(extra)
             tensors = [extra[name] for name in names]
             result, found = run(this, [fetches, tensors], feed_dict, options, run_metadata)
@@ -216,7 +120,7 @@ class GraphWatch:
         @functools.wraps(call)
         def watched(this: Any, inputs: Any) -> Any:
             graph = this.updates_op.graph
-            state = getattr(graph, _STATE, None)
+            state = getattr(graph, building.STATE, None)
             plan = None
             if state is not None and state.train_ops:
                 wanted = [this.updates_op] + [t.op for t in this.outputs]
@@ -227,7 +131,7 @@ class GraphWatch:
             values = nest.flatten(inputs, expand_composites=True)
             session = module.get_session(inputs)
             self._before(session, plan)
-            extra = self._extra(plan)
+            extra = self._extra(plan, graph)
             fed: dict[Any, Any] = {}
             for tensor, value in zip(this.inputs, values):
                 if value is None:
@@ -252,7 +156,7 @@ class GraphWatch:
 
         cls.__call__ = watched
 
-    def _plan(self, state: GraphState, wanted: list[Any], graph: Any) -> Plan | None:
+    def _plan(self, state: Any, wanted: list[Any], graph: Any) -> Plan | None:
         key = frozenset(wanted)
         if key not in state.plans:
             reached = tools.ancestors(wanted)
@@ -264,7 +168,8 @@ class GraphWatch:
                 if random:
                     self.recorder.pin("random_operations", random)
             state.plans[key] = plan
-        return state.plans[key]
+        known: Plan | None = state.plans[key]
+        return known
 
     def _plan_sources(self, plan: Plan, graph: Any) -> None:
         for train_op in plan.train_ops:
@@ -283,9 +188,12 @@ class GraphWatch:
                         tensor = min(usable, key=tools.size)
                         plan.fetches[("source", op)] = tensor
 
-    def _extra(self, plan: Plan) -> dict[Any, Any]:
+    def _extra(self, plan: Plan, graph: Any) -> dict[Any, Any]:
         extra = dict(plan.fetches)
         for train_op in plan.train_ops:
+            extra.update(self._batches.fetches(plan, train_op, graph))
+            if train_op.rate is not None and graph.is_fetchable(train_op.rate):
+                extra["rate", train_op.index] = train_op.rate
             if "gradient" not in self.recorder.get_series(train_op.index).seen_first:
                 for replica, pairs in train_op.pairs.items():
                     for i, (gradient, _) in enumerate(pairs):
@@ -300,7 +208,7 @@ class GraphWatch:
 
     def _before(self, session: Any, plan: Plan) -> None:
         recorder = self.recorder
-        graph_ops = getattr(session.graph, _STATE).train_ops
+        graph_ops = getattr(session.graph, building.STATE).train_ops
         variables = tools.in_creation_order(
             session.graph, [v for t in graph_ops for v in t.variables()]
         )
@@ -331,9 +239,13 @@ class GraphWatch:
         for tensor, value in fed.items():
             if numpy.ndim(value):
                 counts[tensor.op] = numpy.shape(value)[0]
+        self._batches.after(plan, found, fed)
         for train_op in plan.train_ops:
             series = recorder.get_series(train_op.index)
             series.combine = train_op.combine
+            series.variables = series.variables or sorted(
+                {recorder.variable(v.name, v.shape, "") for v in train_op.variables()}
+            )
             counted: set[Any] = set()
             for place in sorted(train_op.losses):
                 if ("loss", train_op.index, place) not in found:
@@ -346,6 +258,8 @@ class GraphWatch:
                     counted.add(sources)
                 value = found["loss", train_op.index, place]
                 recorder.loss(train_op.index, place, float(numpy.sum(value)), examples)
+            if ("rate", train_op.index) in found:
+                recorder.rate(train_op.index, float(found["rate", train_op.index]))
             if "gradient" not in series.seen_first:
                 series.seen_first.add("gradient")
                 self._gradients(train_op, found)
@@ -357,7 +271,7 @@ class GraphWatch:
                 self._read(session, stepped, "after_one")
         recorder.check_enough()
 
-    def _gradients(self, train_op: TrainOp, found: dict[Any, Any]) -> None:
+    def _gradients(self, train_op: Any, found: dict[Any, Any]) -> None:
         import numpy
 
         totals: dict[int, Any] = {}
@@ -405,22 +319,3 @@ class _Callbacks(dict):  # type: ignore[type-arg]
                 dict.__getitem__(self, fetch)(value)
 
         return keep
-
-
-def _state(graph: Any) -> GraphState:
-    found = getattr(graph, _STATE, None)
-    if found is None:
-        found = GraphState()
-        setattr(graph, _STATE, found)
-    return found
-
-
-def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:
-    """The losses whose gradients are applied, in the order of their ``tf.gradients`` calls."""
-    owners: dict[Any, int] = {}
-    for i, (_, gradients) in enumerate(state.calls):
-        for gradient in gradients:
-            owners[getattr(gradient, "values", gradient).op] = i
-    begin = [getattr(g, "values", g).op for g, _ in pairs if g is not None and not callable(g)]
-    hit = {owners[op] for op in tools.ancestors(begin, stop=owners) if op in owners}
-    return [state.calls[i][0] for i in sorted(hit)]

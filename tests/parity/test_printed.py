@@ -20,6 +20,30 @@ from migrate_mgpu.parity import printed
             "a/b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:2\n7\n",
         ),
         ("inf -inf\n", "inf -inf\n"),
+        # Keras' progress: nothing, Keras 2's and Keras 3's, with verbose=1 and 2.
+        ("loss 0.5\n", "Epoch 1/2\n4/4 - 0s - loss: 0.13 - 127ms/epoch - 32ms/step\nloss 0.5\n"),
+        (
+            "a\nEpoch 1/2\n\n1/4 [====>....] - ETA: 1s - loss: 0.6000\x08\x08\x08\n"
+            "4/4 [=======] - 1s 9ms/step - loss: 0.4000\n\n1/2 [====>...] - ETA: 0s\x08\nb\n",
+            "a\nEpoch 1/2\n\n\x1b[1m1/4\x1b[0m \x1b[32m━━\x1b[0m\x1b[37m━━\x1b[0m \x1b[1m1s\x1b[0m "
+            "503ms/step - loss: 0.4000\x08\x08\n4/4 - 0s - 57ms/step - loss: 0.04\nb\n",
+        ),
+        ("Train on 64 samples, validate on 8 samples\nx 1\n", "x 1\n"),
+        # A callback's line, and one after an interruption, stand on the bar's line; a data
+        # set's length may be unknown.
+        (
+            "Epoch 1/2\n\r1/4 [=====>....] - ETA: 0s - loss: 1.6464 - mae: 1.1888SAY 7\nb\n"
+            "\r4/4 [======] - 0s 3ms/step - loss: 1.2391 - mae: 1.0003\nEpoch 2/2\n\r1/4 "
+            "[====>.....] - ETA: 1:05 - loss: 7.9762e-04\x08\x08\x08RuntimeError: stop\n",
+            "SAY 7\nb\nRuntimeError: stop\n",
+        ),
+        (
+            "\r      1/Unknown - 0s 180ms/step - loss: 0.2514 - mae: 0.4411x 1\n"
+            "\r      1/Unknown \x1b[1m0s\x1b[0m 17ms/step - loss: 0.0729\r\x1b[1m4/4\x1b[0m "
+            "\x1b[32m━━\x1b[0m\x1b[37m\x1b[0m \x1b[1m0s\x1b[0m 2ms/step - loss: 0.1480  \n"
+            "\r      1/Unknown - 1s 1s/step - loss: nany 2\n",
+            "x 1\ny 2\n",
+        ),
     ],
 )
 def test_equal(reference, target):
@@ -39,6 +63,14 @@ def test_equal(reference, target):
         ("loss 1.0\n", "loss inf\n", 1),
         ("0.0\n", "1e-3\n", 1),
         ("op0.5x\n", "op0.6x\n", 1),
+        ("4/4 done\n", "3/4 done\n", 1),
+        (
+            "1/4 [==>...] - ETA: 0s - loss: 0.9227cost 1\n",
+            "1/4 [==>...] - ETA: 0s - loss: 0.9227cost 2\n",
+            1,
+        ),
+        ("1/4 [==>...] - ETA: 0s - loss: 0.9227failed\n", "", 1),
+        ("step 4/4 - loss 0.5\n", "step 4/4 - loss 0.6\n", 1),
         ("my device /job:a\n", "my device /job:b\n", 1),
     ],
 )

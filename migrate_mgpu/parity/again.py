@@ -1,0 +1,98 @@
+"""The reference run a second time: what differs between its two runs is no one's mistake.
+
+Times and rates that a program prints are noise; a program whose losses differ cannot be
+compared with anything. It is run again only when the sides differ, once for each program:
+the answer is remembered beside the results (``records.folder()``) until the program, its
+arguments or its runtime change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate_mgpu.parity import ladder, printed, records, sides
+from migrate_mgpu.parity.devices import ON_CPUS, Place
+from migrate_mgpu.parity.sides import Options, Side
+from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.runtimes import Runtime
+
+
+@dataclass(frozen=True)
+class Again:
+    """What differs between two runs of one program.
+
+    Attributes:
+      noise: printed numbers (line, place).
+      rung: the first rung on which the two runs differ, with the default tolerances; None
+        when they agree.
+      text: what differs there.
+    """
+
+    noise: printed.Noise = field(default_factory=frozenset)
+    rung: int | None = None
+    text: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        return {"noise": sorted(self.noise), "rung": self.rung, "text": self.text}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Again:
+        noise = frozenset((line, place) for line, place in data["noise"])
+        return cls(noise, data["rung"], data["text"])
+
+
+def run(
+    side: Side, runtime: Runtime, program: Path, devices: int, options: Options, folder: Path
+) -> Again:
+    """Run the reference again, with the initial values that it had, or remember.
+
+    Args:
+      side: its first run, which left ``initial.npz`` in ``folder``.
+    """
+    stored = records.folder() / "again" / f"{_key(side, program, devices, options)}.json"
+    if stored.is_file():
+        return Again.from_data(json.loads(stored.read_text(encoding="utf-8")))
+    initial = folder / "initial.npz"
+    role = "target" if initial.exists() else "reference"
+    told = (side.trace or {}).get("place") or {}
+    place = Place.from_data(told) if told else ON_CPUS
+    second = sides.run_one(
+        runtime, program, devices, options, folder / "again", role, initial, place
+    )
+    found = between(side, second)
+    if second.failure is None:
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        stored.write_text(json.dumps(found.as_data()) + "\n", encoding="utf-8")
+    return found
+
+
+def between(first: Side, second: Side) -> Again:
+    """What differs between two runs that have both ended."""
+    if second.failure:
+        return Again(rung=1, text=f"the second one did not come to its end: {second.failure}")
+    noise = printed.noise(first.stdout, second.stdout) or frozenset()
+    rungs = ladder.compare(first, second, Tolerances(), noise=noise)
+    broken = ladder.headline(rungs)
+    # A program that trains no step fails by that, the same in both runs.
+    steps = [count for side in (first, second) for count in sides.summary(side)["steps"]]
+    if broken is None or not any(steps):
+        return Again(noise)
+    output = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
+    return Again(noise, broken.number, f"{broken.name}: {output.name}: {output.detail}")
+
+
+def _key(side: Side, program: Path, devices: int, options: Options) -> str:
+    """Changes with everything that the answer depends on."""
+    trace = side.trace or {}
+    what: list[Any] = [options.argv, options.steps, options.dropout, devices]
+    what += [side.runtime, trace.get("versions"), trace.get("place"), program.name]
+    what.append(printed.skeleton(side.stdout))  # the noise is of these lines
+    digest = hashlib.sha256(json.dumps(what).encode())
+    root = options.root_of(program)
+    for source in sorted(root.rglob("*.py")):
+        digest.update(str(source.relative_to(root)).encode() + source.read_bytes())
+    return digest.hexdigest()[:32]

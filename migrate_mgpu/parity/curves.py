@@ -1,0 +1,36 @@
+"""Loss curves of both sides with the tolerance that they were judged by, for reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from migrate_mgpu.parity import matching, numeric
+from migrate_mgpu.parity.sides import Side
+from migrate_mgpu.parity.tolerances import Tolerances
+
+
+def of(reference: Side, target: Side, allowed: Tolerances) -> list[dict[str, Any]]:
+    """Each loss series: ``name``, ``reference`` and ``target`` (one value a step) and
+    ``allowed``, the largest difference that a step may have, for the reference's steps.
+
+    Numbers that are none are the words ``nan``, ``inf`` and ``-inf``: JSON has no others.
+    """
+    found = []
+    pairs = matching.pair_series(dict(reference.training), dict(target.training))
+    for name, one, other in pairs:
+        before, after = numeric.curve(one), numeric.curve(other)
+        found.append(
+            {
+                "name": name,
+                "reference": _plain(before),
+                "target": _plain(after),
+                "allowed": _plain(numeric.allowed_differences(name, before, allowed)),
+            }
+        )
+    return found
+
+
+def _plain(values: Iterable[float]) -> list[float | str]:
+    return [value if math.isfinite(value) else str(value) for value in values]

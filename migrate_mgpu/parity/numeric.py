@@ -1,0 +1,166 @@
+"""Two curves or two arrays within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from migrate_mgpu.parity import tolerances
+from migrate_mgpu.parity.outcome import DIFFERS, EQUAL, Output
+from migrate_mgpu.parity.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+# The gradients that optimizers got may be further apart than the recorded ones by this factor.
+GRADIENT_SHARE = 4.0
+
+
+def curve(series: Mapping[str, Any] | None) -> list[float]:
+    """One loss a step: the mean over towers, the sum of replicas' (scaled) losses."""
+    if not series or not series["losses"]:
+        return []
+    places = series["losses"]
+    divide = len(places) if series["combine"] == "mean" else 1
+    return [sum(losses) / divide for losses in zip(*places)]
+
+
+def losses(name: str, a: Any, b: Any, allowed: Tolerances, first_only: bool = False) -> Output:
+    before, after = curve(a), curve(b)
+    if first_only:
+        before, after = before[:1], after[:1]
+    if not before or not after:
+        sides = [s for s, c in (("reference", before), ("target", after)) if not c]
+        return Output(name, DIFFERS, detail=f"no step in the {' and the '.join(sides)}")
+    found = Output(name, EQUAL, largest_absolute=0.0, largest_relative=0.0, needed=0.0)
+    limits = allowed_differences(name, before, allowed)
+    spare = _spare(name, before, allowed)
+    for step, (x, y) in enumerate(zip(before, after)):
+        difference = abs(x - y)
+        if difference != difference or difference == float("inf"):
+            text = f"step {step + 1}: {x} and {y}"
+            return Output(name, DIFFERS, step + 1, detail=text)
+        growth = allowed.relative(name, tolerances.LOSS, step)
+        base = allowed.relative(name, tolerances.LOSS)
+        _widen(found, difference, abs(x))
+        if x:
+            at_start = max(0.0, difference - spare) / abs(x) / (growth / base if base else 1)
+            found.needed = None if found.needed is None else max(found.needed, at_start)
+        elif difference > spare:
+            found.needed = None
+        if found.status == EQUAL and difference > limits[step]:
+            found.status, found.first_bad = DIFFERS, step + 1
+            found.detail = f"step {step + 1}: {x:.7g} became {y:.7g}"
+    if len(before) != len(after) and not first_only:
+        found.status, found.needed = DIFFERS, None
+        found.first_bad = found.first_bad or min(len(before), len(after)) + 1
+        found.detail += f"{'; ' * bool(found.detail)}{len(before)} steps became {len(after)}"
+    return found
+
+
+def allowed_differences(name: str, before: Sequence[float], allowed: Tolerances) -> list[float]:
+    """The largest difference from the reference's loss that each step may have."""
+    spare = _spare(name, before, allowed)
+    return [
+        spare + allowed.relative(name, tolerances.LOSS, step) * abs(value)
+        for step, value in enumerate(before)
+    ]
+
+
+def _spare(name: str, before: Sequence[float], allowed: Tolerances) -> float:
+    """What any step may differ by, however small its loss."""
+    scale = max((abs(value) for value in before if math.isfinite(value)), default=0.0)
+    return allowed.absolute(name) + tolerances.FLOOR * scale
+
+
+def _widen(found: Output, difference: float, magnitude: float) -> None:
+    found.largest_absolute = max(found.largest_absolute or 0.0, difference)
+    if magnitude:
+        found.largest_relative = max(found.largest_relative or 0.0, difference / magnitude)
+
+
+def array(
+    name: str,
+    a: Array | None,
+    b: Array | None,
+    relative: float,
+    absolute: float,
+    more: Array | None = None,
+    outliers: float = 0.0,
+) -> Output:
+    """Within the tolerance, relative to the reference's largest magnitude: an element near
+    zero has the rounding of the terms that it is the sum of.
+
+    Args:
+      more: what each element may differ by in addition; of the arrays' shape.
+      outliers: share of the elements that may be apart OUTLIER_FACTOR times as much.
+    """
+    import numpy
+
+    if a is None or b is None:
+        side = "the reference" if a is None else "the target"
+        return Output(name, DIFFERS, detail=f"missing in {side}")
+    if a.shape != b.shape:
+        return Output(name, DIFFERS, detail=f"shape {a.shape} became {b.shape}")
+    if a.size == 0:
+        return Output(name, EQUAL)
+    x, y = a.astype("float64"), b.astype("float64")
+    if not (numpy.isfinite(x).all() and numpy.isfinite(y).all()):
+        return Output(name, DIFFERS, detail="not all values are finite numbers")
+    apart = numpy.abs(x - y)
+    difference = float(apart.max())
+    if more is not None and more.shape == apart.shape:
+        apart = numpy.maximum(apart - more, 0.0)
+    over = float(apart.max())
+    few = int(outliers * apart.size)
+    if few:
+        rest = float(numpy.partition(apart, -1 - few, axis=None)[-1 - few])
+        over = max(rest, over / tolerances.OUTLIER_FACTOR)
+    scale = float(numpy.abs(x).max())
+    found = Output(name, EQUAL, None, difference, difference / scale if scale else None)
+    spare = absolute + (0.0 if scale else tolerances.FLOOR)
+    found.needed = max(0.0, over - spare) / scale if scale else None
+    if over <= spare:
+        found.needed = 0.0
+    if over > spare + relative * scale:
+        found.status = DIFFERS
+        place = numpy.unravel_index(int(apart.argmax()), x.shape)
+        at = ",".join(str(int(n)) for n in place)
+        found.detail = f"[{at}]: {float(x[place]):.7g} became {float(y[place]):.7g}"
+    return found
+
+
+def update_noise(
+    initial: Array | None, after: Array | None, gradient: Array | None, other: Array | None
+) -> Array | None:
+    """How far a variable's first update may be apart, element by element, because the two
+    gradients are.
+
+    An optimizer's first update of an element has at most the relative error of the element's
+    gradient (SGD has all of it, Adam and Adagrad less, unless the gradient is near their
+    epsilon). Rung 5 has judged the gradients; here counts how far they really are apart.
+    Where an element's gradient is no larger than that, its update can be anything.
+    """
+    import numpy
+
+    if initial is None or after is None or gradient is None or other is None:
+        return None
+    if not initial.shape == after.shape == gradient.shape == other.shape or not after.size:
+        return None
+    g = numpy.abs(gradient.astype("float64"))
+    apart = GRADIENT_SHARE * numpy.abs(gradient.astype("float64") - other).max()
+    share = numpy.where(g > apart, apart / numpy.where(g > apart, g, 1.0), 1.0)
+    update = numpy.abs(after.astype("float64") - initial.astype("float64"))
+    noise: Array = share * update
+    return noise
+
+
+def identical(a: Array, b: Array) -> bool:
+    """Equal as numbers of the narrower type."""
+    import numpy
+
+    kind = min(a.dtype, b.dtype, key=lambda t: t.itemsize)
+    return bool(numpy.array_equal(a.astype(kind), b.astype(kind)))

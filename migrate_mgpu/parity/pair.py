@@ -1,0 +1,219 @@
+"""One pair of programs, from their paths to a kept result.
+
+``migrate-mgpu parity``, ``parity --all`` and the pytest plugin are three ways to ask for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Optional
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.parity import check, records
+from migrate_mgpu.parity.devices import NoGpus
+from migrate_mgpu.parity.sides import Options, copy_folder
+from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.runtimes import Runtime
+
+# ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
+# ``program`` is the path in; it returns None, or why the program could not be migrated.
+Migrate = Callable[[Path, Path], Optional[str]]
+
+
+class NotCompared(Exception):
+    """The two programs could not be compared; the message says why."""
+
+
+class Missing(NotCompared):
+    """Something is not on this machine: a runtime, or a GPU."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What to compare, and how.
+
+    Attributes:
+      after: None for the old program, migrated in a copy.
+      root: the folder that is copied with the programs; each program's own when None.
+      reference: a runtime's name or an interpreter; None for the best one that is there.
+      target: the same, of the new program.
+      name: what reports call the pair; both programs when empty.
+    """
+
+    before: Path
+    after: Path | None = None
+    devices: tuple[int, ...] = (1, 2)
+    root: Path | None = None
+    options: Options = field(default_factory=Options)
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    reference: str | None = None
+    target: str | None = None
+    name: str = ""
+
+
+def compare(
+    pair: Pair,
+    migrate: Migrate | None = None,
+    record: bool = False,
+    *,
+    recorded: bool = False,
+    make: bool = True,
+) -> dict[str, Any]:
+    """Run and judge a pair; the result is kept under a number (``records``), and returned.
+
+    Args:
+      record: keep the reference's trace beside its program first.
+      recorded: the trace that was kept is the reference, whether its runtime is here or not.
+      make: make runtimes that are not here; it takes minutes, and a network.
+
+    Raises:
+      Missing: a runtime or a GPU is not on this machine.
+      NotCompared: there is no recorded trace of this program, it could not be migrated, or the
+        runs could not be written.
+    """
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
+        after, roots = _new_program(pair, Path(work), migrate)
+        if record:
+            keep_reference(pair, make)
+        reference = None if recorded else _reference(pair, make)
+        target = _target(pair, make)
+        request = check.Request(
+            reference,
+            target,
+            pair.before,
+            after,
+            pair.devices,
+            replace(pair.options, roots=roots),
+            pair.tolerances,
+        )
+        place = records.new()
+        judged = check.run(request, place)
+    result = {
+        **_about(pair, _repeat(pair, reference, target)),
+        "record": int(place.name),
+        "results": [one.as_data() for one in judged],
+    }
+    records.write(place, result)
+    return result
+
+
+def keep_reference(pair: Pair, make: bool = True) -> None:
+    """Keep the reference's trace beside its program, for each number of devices.
+
+    Raises:
+      Missing: its runtime is not here.
+      NotCompared: the program does not come to its end, or the trace cannot be written.
+    """
+    with _explained():
+        # A trace is written anew with what it was written with.
+        name = pair.reference or check.recorded_with(pair.before, pair.devices)
+        runtime = _named(name, make) if name else runtimes.for_reference(make)
+        options = replace(pair.options, roots=(pair.root,) if pair.root else ())
+        check.record(runtime, pair.before, pair.devices, options)
+
+
+def record_problem(pair: Pair) -> str | None:
+    """Why the traces beside the old program cannot be its reference, or None."""
+    problems = (check.record_problem(pair.before, n, pair.options) for n in pair.devices)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """What can go wrong around the runs, as ``NotCompared``."""
+    try:
+        yield
+    except (runtimes.RuntimeUnavailable, NoGpus) as error:
+        raise Missing(str(error)) from error
+    except check.NoRecord as error:
+        raise NotCompared(str(error)) from error
+    except OSError as error:
+        raise NotCompared(
+            f"the runs cannot be written: {error}; they take space in {records.folder()} "
+            "(MIGRATE_MGPU_TRACES) and in the temporary folder (TMPDIR)"
+        ) from error
+
+
+def failed(pair: Pair, reason: str) -> dict[str, Any]:
+    """The result of a pair that could not be compared at all, for reports on several."""
+    return {**_about(pair, _repeat(pair)), "record": None, "results": [], "failure": reason}
+
+
+def _about(pair: Pair, command: str) -> dict[str, Any]:
+    return {
+        "format": check.FORMAT,
+        "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        **({"name": pair.name} if pair.name else {}),
+        "before": str(pair.before),
+        "after": str(pair.after or pair.before),
+        "migrated": pair.after is None,
+        "command": command,
+    }
+
+
+def _new_program(pair: Pair, work: Path, migrate: Migrate | None) -> tuple[Path, tuple[Path, ...]]:
+    """The new program, and the folders that are copied with the programs."""
+    roots = [pair.root] if pair.root else []
+    if pair.after is not None:
+        return pair.after, tuple(roots)
+    if migrate is None:
+        raise NotCompared("give the old and the new program")
+    root = (pair.root or pair.before.resolve().parent).resolve()
+    copy = work / root.name
+    copy_folder(root, copy)
+    place = pair.before.resolve().relative_to(root)
+    refused = migrate(place, copy)
+    if refused is not None:
+        raise NotCompared(f"{pair.before}: not migrated: {refused}")
+    return copy / place, (*roots, copy)
+
+
+def _reference(pair: Pair, make: bool) -> Runtime | None:
+    """The runtime of the old program; None when its recorded trace must stand in."""
+    recorded = check.record_folder(pair.before, 1).parent.is_dir()
+    if pair.reference:
+        try:
+            return _named(pair.reference, make)
+        except runtimes.RuntimeUnavailable:
+            if recorded:
+                return None
+            raise
+    with contextlib.suppress(runtimes.RuntimeUnavailable):
+        found = runtimes.find(runtimes.AS_IT_WAS)
+        if found is not None:
+            return found
+    return None if recorded else runtimes.for_reference(make)
+
+
+def _target(pair: Pair, make: bool) -> Runtime:
+    return _named(pair.target, make) if pair.target else runtimes.for_target(make)
+
+
+def _named(name: str, make: bool) -> Runtime:
+    return runtimes.ensure(name) if make else runtimes.present(name)
+
+
+def _repeat(pair: Pair, reference: Runtime | None = None, target: Runtime | None = None) -> str:
+    """The command that compares this pair in this way."""
+    options, allowed = pair.options, pair.tolerances
+    words = ["migrate-mgpu", "parity", str(pair.before)]
+    words += [str(pair.after)] if pair.after else []
+    words += ["--devices", ",".join(map(str, pair.devices))]
+    words += ["--root", str(pair.root)] if pair.root else []
+    words += ["--steps", str(options.steps)] if options.steps else []
+    words += ["--reference", reference.name] if reference else []
+    words += ["--target", target.name] if target else []
+    words += ["--run-on", options.run_on] if options.run_on != "auto" else []
+    words += ["--dropout", options.dropout] if options.dropout != "mask" else []
+    words += [] if allowed.rtol is None else ["--rtol", f"{allowed.rtol:g}"]
+    words += [f"--rtol={name}={value:g}" for name, value in allowed.named_rtol.items()]
+    words += ["--atol", f"{allowed.atol:g}"] if allowed.atol else []
+    words += [f"--atol={name}={value:g}" for name, value in allowed.named_atol.items()]
+    words += ["--", *options.argv] if options.argv else []
+    return shlex.join(words)

@@ -1,0 +1,113 @@
+"""What every report says in the same words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+EQUIVALENT, NOT_EQUIVALENT, NOT_COMPARED = "equivalent", "not equivalent", "not compared"
+NOT_COMPARABLE = "not comparable"  # the reference differs from itself
+# The worst first.
+VERDICTS = (NOT_EQUIVALENT, NOT_COMPARED, NOT_COMPARABLE, EQUIVALENT)
+MARKS = {"equal": "=", "differs": "X", "not compared": "-"}
+# C0 and C1 controls but tab and line feed, what reorders text, halves of characters, and the two
+# that are none: XML and UTF-8 refuse some of them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def visible(text: str) -> str:
+    """What a program printed or named, with characters shown that would hide others."""
+    return _UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def devices(one: Mapping[str, Any]) -> str:
+    return f"{one['devices']} device{'s' * (one['devices'] != 1)}"
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst verdict; of nothing: not compared."""
+    found = set(verdicts)
+    return next((verdict for verdict in VERDICTS if verdict in found), NOT_COMPARED)
+
+
+def verdict(result: Mapping[str, Any]) -> str:
+    """A pair's, over all its numbers of devices: the worst."""
+    return worst(one["verdict"] for one in result["results"])
+
+
+def pair(result: Mapping[str, Any]) -> str:
+    """Its name, of those of a folder, or both programs."""
+    return str(result.get("name") or "") or f"{result['before']} -> {result['after']}"
+
+
+def place(one: Mapping[str, Any]) -> str:
+    """Where the work of the GPUs was done."""
+    for side in ("reference", "target"):
+        about = one[side].get("devices")
+        if about:
+            return str(about["text"])
+    return "logical CPUs in the place of GPUs"
+
+
+def hardware(about: Mapping[str, Any] | None) -> str:
+    """A machine in a line."""
+    if not about:
+        return "not known"
+    gpus = [f"{gpu['name']} (driver {gpu['driver']})" for gpu in about["gpus"]]
+    memory = f"{about['memory_mib']} MiB" if about["memory_mib"] else "unknown memory"
+    return ", ".join([about["cpu"], f"{about['cores']} cores", memory, about["system"], *gpus])
+
+
+def ladder(one: Mapping[str, Any]) -> list[str]:
+    """A line for each rung."""
+    return [
+        f"{MARKS[rung['status']]} {rung['rung']} {rung['name']:<30} {rung['status']:<13} "
+        f"{about(rung)}".rstrip()
+        for rung in one["rungs"]
+    ]
+
+
+def about(rung: Mapping[str, Any]) -> str:
+    """What there is to say about a rung, in a line."""
+    outputs = rung["outputs"]
+    if rung["status"] == "equal":
+        worst = max((o["largest_relative"] or 0.0 for o in outputs), default=0.0)
+        return f"largest relative difference {worst:.1e}" if worst else ""
+    if rung["status"] == "differs":
+        broken = [o for o in outputs if o["status"] == "differs"]
+        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+        return f"{broken[0]['name']}: {what(broken[0])}{more}"
+    return str(rung["reason"]) or "; ".join(f"{o['name']}: {what(o)}" for o in outputs)
+
+
+def what(output: Mapping[str, Any]) -> str:
+    """An output's detail, without its name where that stands in front of it."""
+    return str(output["detail"]).removeprefix(f"{output['name']}: ")
+
+
+def diagnosis(one: Mapping[str, Any]) -> list[str]:
+    """The likely causes, some lines each; empty when nothing differs."""
+    if one["verdict"] != NOT_EQUIVALENT:
+        return []
+    if one["headline"] is None and not one.get("diagnosis"):
+        return []  # it did not come to its end: the verdict has its last words
+    if not one.get("diagnosis"):
+        return ["cause unknown: no cause that is looked for predicts these numbers"]
+    lines = []
+    for cause in one["diagnosis"]:
+        lines.append(f"{cause['likelihood']} cause: {cause['title']} (rung {cause['rung']})")
+        lines += [f"  - {text}" for text in cause["evidence"]]
+        if cause["advice"]:
+            lines.append(f"  What to change: {cause['advice']}")
+        lines.append(f"  See docs/{cause['anchor']}")
+    return lines
+
+
+def summary(results: Sequence[Mapping[str, Any]]) -> str:
+    """How many pairs have which verdict."""
+    found = [verdict(result) for result in results]
+    parts = [f"{found.count(word)} {word}" for word in VERDICTS[::-1] if word in found]
+    return f"{len(found)} pair{'s' * (len(found) != 1)}: " + ", ".join(parts)

@@ -1,0 +1,192 @@
+"""Rung 9: what programs evaluate, predict and print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from migrate_mgpu.parity import numeric, printed, tolerances
+from migrate_mgpu.parity.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
+from migrate_mgpu.parity.sides import Side
+from migrate_mgpu.parity.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from migrate_mgpu.parity.numeric import Array
+
+    _Call = tuple[int, Array, bool]  # step, value, whether it is of whole numbers
+
+# Results that Estimators add by themselves; a Keras program has no reason to have them.
+ESTIMATORS_OWN = {
+    "accuracy_baseline",
+    "all_class_ids",
+    "all_classes",
+    "auc",
+    "auc_precision_recall",
+    "average_loss",
+    "global_step",
+    "label/mean",
+    "precision",
+    "prediction/mean",
+    "recall",
+}
+_SAME_METRIC = {"acc": "accuracy", "mae": "mean_absolute_error", "mse": "mean_squared_error"}
+
+
+def compare(reference: Side, target: Side, allowed: Tolerances) -> list[Output]:
+    found: list[Output] = []
+    first, second = reference.load_arrays(), target.load_arrays()
+    old, new = reference.training.get("outputs", []), target.training.get("outputs", [])
+    if not any(o["kind"] == "history" for o in old):
+        new = [part for o in new for part in _validations(o, second)]
+    for kind in ("history", "evaluate", "predict"):
+        before = [o for o in old if o["kind"] == kind]
+        after = [o for o in new if o["kind"] == kind]
+        if kind == "history" and not (before and after):
+            continue  # only Keras has one; the loss curve is compared in any case
+        if before and not after:
+            found.append(Output(kind, DIFFERS, detail=f"the target has no {kind}"))
+        elif after and not before:
+            text = f"the reference has no {kind}: its printed lines are compared"
+            found.append(Output(kind, NOT_COMPARED, detail=text))
+        elif len(before) != len(after):
+            text = f"{len(before)} became {len(after)}"
+            found.append(Output(kind, DIFFERS, detail=text))
+        else:
+            for number, (a, b) in enumerate(zip(before, after), start=1):
+                label = kind if len(before) == 1 else f"{kind} {number}"
+                found += _one_result(label, a, b, first, second, allowed)
+    return found
+
+
+def _validations(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[Mapping[str, Any]]:
+    """A ``fit`` with validation evaluates after each epoch: what an Estimator's loop does."""
+    columns = {n: arrays[key] for n, key in entry["arrays"].items() if n.startswith("val_")}
+    if entry["kind"] != "history" or not columns:
+        return [entry]
+    epochs = max(len(column) for column in columns.values())
+    return [
+        {
+            "kind": "evaluate",
+            "step": entry["step"],
+            "values": {n[len("val_") :]: column[i] for n, column in columns.items()},
+            "arrays": {},
+        }
+        for i in range(epochs)
+    ]
+
+
+def _one_result(
+    label: str,
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    first: Mapping[str, Array],
+    second: Mapping[str, Array],
+    allowed: Tolerances,
+) -> list[Output]:
+    import numpy
+
+    def values(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Array]:
+        found = {_metric(n): numpy.asarray(v) for n, v in entry["values"].items()}
+        found.update({_metric(n): arrays[key] for n, key in entry["arrays"].items()})
+        return found
+
+    before, after = values(one, first), values(other, second)
+    step = max(one["step"], other["step"])
+    if len(after) == 1 and one["kind"] == "predict" and not set(before) & set(after):
+        # Estimators return named columns, a Keras model its one output.
+        (lone,) = after
+        like = [n for n, v in before.items() if v.shape == after[lone].shape]
+        if like:
+            name = "logits" if "logits" in like else like[0]
+            before, after = {name: before[name]}, {name: after[lone]}
+    found = []
+    for name in sorted({*before, *after}):
+        text = f"{label} {name}"
+        if name in before and name in after:
+            relative = allowed.relative(text, tolerances.RESULT, step)
+            absolute = allowed.absolute(text)
+            found.append(numeric.array(text, before[name], after[name], relative, absolute))
+        elif name in after:
+            found.append(Output(text, NOT_COMPARED, detail="the reference has none"))
+        elif name in ESTIMATORS_OWN:
+            found.append(Output(text, NOT_COMPARED, detail="Estimators add it themselves"))
+        else:
+            found.append(Output(text, DIFFERS, detail="missing in the target"))
+    return found
+
+
+def records(
+    reference: Side, target: Side, allowed: Tolerances, stopped: bool = False
+) -> list[Output]:
+    """What the programs recorded themselves (``record(name, value)``), call by call.
+
+    Args:
+      stopped: the programs were ended in the middle: one may have come a call further.
+    """
+    before, after = _recorded(reference), _recorded(target)
+    found = []
+    for name in [*before, *(n for n in after if n not in before)]:
+        one, other = before.get(name), after.get(name)
+        label = f"record {name}"
+        if one is None or other is None:
+            side = "reference" if one is None else "target"
+            found.append(Output(label, DIFFERS, detail=f"the {side} has not recorded it"))
+            continue
+        output = _calls(label, one, other, allowed)
+        if len(one) != len(other) and not (stopped and abs(len(one) - len(other)) == 1):
+            text = f"{len(one)} calls became {len(other)}"
+            output.detail = f"{output.detail}; {text}" if output.detail else text
+            output.status, output.needed = DIFFERS, None
+            output.first_bad = output.first_bad or min(len(one), len(other)) + 1
+        found.append(output)
+    return found
+
+
+def _calls(label: str, one: list[_Call], other: list[_Call], allowed: Tolerances) -> Output:
+    found = Output(label, EQUAL, None, 0.0, 0.0, 0.0)
+    for number, ((step, a, whole), (_, b, _)) in enumerate(zip(one, other), start=1):
+        base = 0.0 if whole else tolerances.RESULT
+        relative = allowed.relative(label, base, step)
+        here = numeric.array(label, a, b, relative, allowed.absolute(label))
+        found.largest_absolute = max(found.largest_absolute or 0.0, here.largest_absolute or 0.0)
+        found.largest_relative = max(found.largest_relative or 0.0, here.largest_relative or 0.0)
+        if here.status == DIFFERS and here.needed is None:
+            found.needed = None
+        elif found.needed is not None and here.needed is not None:
+            found.needed = max(found.needed, here.needed / (1 + tolerances.GROWTH * step))
+        if here.status == DIFFERS and found.status == EQUAL:
+            found.status, found.first_bad = DIFFERS, number
+            found.detail = f"call {number}: {here.detail}"
+    return found
+
+
+def _recorded(side: Side) -> dict[str, list[_Call]]:
+    arrays = side.load_arrays()
+    found: dict[str, list[_Call]] = {}
+    for i, entry in enumerate(side.training.get("records", [])):
+        values, begin = arrays[f"record/{i}"], 0
+        calls = found.setdefault(entry["name"], [])
+        for step, shape in zip(entry["steps"], entry["shapes"]):
+            end = begin + math.prod(shape)
+            calls.append((step, values[begin:end].reshape(shape), entry["whole"]))
+            begin = end
+    return found
+
+
+def _metric(name: str) -> str:
+    prefix = "val_" if name.startswith("val_") else ""
+    name = name[len(prefix) :]
+    return prefix + _SAME_METRIC.get(name, name)
+
+
+def printed_lines(reference: Side, target: Side, noise: printed.Noise | None) -> Output:
+    series = reference.training.get("series", [])
+    steps = max((len(numeric.curve(one)) for one in series), default=0)
+    relative = tolerances.RESULT * (1 + tolerances.GROWTH * steps)
+    found = printed.compare(reference.stdout, target.stdout, relative, noise=noise, rounded=True)
+    if found:
+        return Output("printed", DIFFERS, detail=str(found[0]))
+    if not printed.lines(reference.stdout):
+        return Output("printed", NOT_COMPARED, detail="neither program prints")
+    return Output("printed", EQUAL, detail=f"{len(printed.lines(reference.stdout))} lines")

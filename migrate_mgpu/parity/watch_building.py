@@ -1,0 +1,162 @@
+"""What a graph trains: losses that are differentiated, gradients that are applied.
+
+``tf.gradients`` shows every loss (each tower's, each replica's), ``apply_gradients``
+every train op. No operation is added to the program's graph, so operation seeds and
+finalized graphs are as they were; an update gets a control dependency on its losses.
+
+Runs in the interpreter under test: Python 3.7, standard library only.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+tools: Any = None  # graph_tools, which has no name to be imported by
+STATE = "_migrate_mgpu_parity"  # the attribute of a graph that holds its GraphState
+
+
+class TrainOp:
+    """One ``apply_gradients``, of all replicas."""
+
+    def __init__(self, index: int, combine: str) -> None:
+        self.index = index
+        self.combine = combine
+        self.losses: dict[int, Any] = {}  # tower or replica -> tensor
+        self.pairs: dict[int, list[Any]] = {}
+        self.operations: set[Any] = set()
+        self.rate: Any = None  # the tensor of the learning rate
+
+    def variables(self) -> list[Any]:
+        return [v for pairs in self.pairs.values() for g, v in pairs if g is not None]
+
+
+class GraphState:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
+        self.train_ops: list[TrainOp] = []
+        self.counts: dict[int | None, int] = {}
+        self.plans: dict[Any, Any] = {}
+
+
+class GraphBuilding:
+    def __init__(self, recorder: Any, graph_tools: Any, declared: Any) -> None:
+        global tools
+        tools = graph_tools
+        self.recorder = recorder
+        self._declared = declared
+        self._local = threading.local()
+
+    def patch_gradients(self, module: Any) -> None:
+        original = module._GradientsHelper
+
+        @functools.wraps(original)
+        def _GradientsHelper(ys: Any, xs: Any, *args: Any, **options: Any) -> Any:
+            found = original(ys, xs, *args, **options)
+            losses = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+            graph = getattr(losses[0], "graph", None) if losses else None
+            if graph is not None and not graph.building_function:
+                state_of(graph).calls.append((losses[0], [g for g in found if g is not None]))
+            return found
+
+        module._GradientsHelper = _GradientsHelper
+
+    def patch_optimizer(self, module: Any, name: str = "Optimizer") -> None:
+        """``apply_gradients`` of the class, and of user classes that override it."""
+        base = getattr(module, name)
+        self._wrap_apply(base, module)
+        original = base.__init__
+
+        @functools.wraps(original)
+        def __init__(optimizer: Any, *args: Any, **options: Any) -> None:
+            for cls in type(optimizer).__mro__:
+                if "apply_gradients" in cls.__dict__ and issubclass(cls, base):
+                    self._wrap_apply(cls, module)
+            original(optimizer, *args, **options)
+
+        base.__init__ = __init__
+
+    def _wrap_apply(self, cls: Any, module: Any) -> None:
+        original = cls.__dict__["apply_gradients"]
+        if getattr(original, STATE, False):
+            return
+
+        @functools.wraps(original)
+        def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **options: Any) -> Any:
+            ops = tools.module("framework.ops")
+            graph = ops.get_default_graph()
+            in_graph = not tools.module("eager.context").executing_eagerly()
+            if not in_graph or graph.building_function:
+                return original(optimizer, grads_and_vars, *args, **options)
+            pairs = list(grads_and_vars)
+            if getattr(self._local, "leaves", None) is not None:
+                return self._innermost(original, optimizer, pairs, args, options)
+            losses = _linked(state_of(graph), pairs)
+            # TF1's variables may be overwritten while a loss that no gradient needs still
+            # reads them: what is fetched must be the loss from before the step.
+            before = [loss.op for loss in losses if graph.is_fetchable(loss)]
+            self._local.leaves = []
+            try:
+                with graph.control_dependencies(before):
+                    result = self._innermost(original, optimizer, pairs, args, options)
+                pairs = self._local.leaves
+            finally:
+                self._local.leaves = None
+            self._applied(graph, pairs, losses, result, optimizer)
+            return result
+
+        setattr(apply_gradients, STATE, True)
+        cls.apply_gradients = apply_gradients
+
+    def _innermost(
+        self, original: Any, optimizer: Any, pairs: list[Any], args: Any, options: Any
+    ) -> Any:
+        """Call it, and keep the gradients that are really applied: an optimizer that clips
+        or scales hands them to the ``apply_gradients`` of its base class or of another."""
+        leaves = self._local.leaves
+        before = len(leaves)
+        result = original(optimizer, pairs, *args, **options)
+        if len(leaves) == before:
+            leaves.extend(pairs)
+        return result
+
+    def _applied(
+        self, graph: Any, pairs: list[Any], losses: list[Any], result: Any, optimizer: Any
+    ) -> None:
+        self.recorder.declared = True
+        state = state_of(graph)
+        replica = tools.replica_id()
+        index = state.counts.get(replica, 0)
+        state.counts[replica] = index + 1
+        if replica is None:
+            index = len(state.train_ops)
+        if index == len(state.train_ops):
+            state.train_ops.append(TrainOp(index, "mean" if replica is None else "sum"))
+        train_op = state.train_ops[index]
+        train_op.pairs[replica or 0] = pairs
+        train_op.rate = self._declared.rate_tensor(optimizer)
+        self._declared.optimizer(index, optimizer, in_graph=True)
+        train_op.operations |= set(tools.operations(result))
+        for place, loss in enumerate(losses):
+            train_op.losses[place if replica is None else replica] = loss
+        state.plans.clear()
+
+
+def state_of(graph: Any) -> GraphState:
+    found = getattr(graph, STATE, None)
+    if found is None:
+        found = GraphState()
+        setattr(graph, STATE, found)
+    return found
+
+
+def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:
+    """The losses whose gradients are applied, in the order of their ``tf.gradients`` calls."""
+    owners: dict[Any, int] = {}
+    for i, (_, gradients) in enumerate(state.calls):
+        for gradient in gradients:
+            owners[getattr(gradient, "values", gradient).op] = i
+    begin = [getattr(g, "values", g).op for g, _ in pairs if g is not None and not callable(g)]
+    hit = {owners[op] for op in tools.ancestors(begin, stop=owners) if op in owners}
+    return [state.calls[i][0] for i in sorted(hit)]

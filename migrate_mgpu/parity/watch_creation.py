@@ -1,0 +1,162 @@
+"""Variables as eager programs and their functions create them: order, names, first values.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+tools: Any = None  # eager_tools, which has no name to be imported by
+
+
+class Creation:
+    """Gives new variables the reference's initial values, and knows all that were made."""
+
+    def __init__(self, recorder: Any, eager_tools: Any) -> None:
+        global tools
+        tools = eager_tools
+        self.recorder = recorder
+        self._order: dict[int, int] = {}  # id of a variable -> place in creation order
+        self._made: list[Any] = []  # kept: an id is of one variable only while that lives
+        self._trainable: list[Any] = []
+        self._local = threading.local()
+        self._carried = False
+        self._watching = False
+
+    def begin(self) -> None:
+        """Watch from now on, or from when a program of TensorFlow 1 becomes eager: it may do
+        that only while there is no default graph."""
+        if tools.tf("eager.context").executing_eagerly():
+            self._watch()
+
+    def patch_ops(self, module: Any) -> None:
+        original = module.enable_eager_execution
+
+        @functools.wraps(original)
+        def enable_eager_execution(*args: Any, **options: Any) -> None:
+            original(*args, **options)
+            self._watch()
+
+        module.enable_eager_execution = enable_eager_execution
+
+    def _watch(self) -> None:
+        """Every variable that the program makes passes here, replicated ones once."""
+        if self._watching:
+            return
+        self._watching = True
+        graph = tools.tf("framework.ops").get_default_graph()
+        stack = graph._variable_creator_stack
+        graph._variable_creator_stack = [*stack, (10**6, self._create)]
+
+    def patch_keras(self, module: Any) -> None:
+        """Keras 3 names TensorFlow's variable ``kernel``, and its own ``dense/kernel``."""
+        cls = module.Variable
+        original = cls.__dict__["_initialize"]
+
+        @functools.wraps(original)
+        def _initialize(variable: Any, value: Any) -> None:
+            self._local.path = variable.path
+            try:
+                original(variable, value)
+            finally:
+                self._local.path = None
+            tools.variable(variable)
+
+        cls._initialize = _initialize
+
+    def place(self, variable: Any) -> int:
+        """Its place in creation order; the last for one that was not seen."""
+        return self._order.get(id(variable), len(self._order))
+
+    def _create(self, next_creator: Any, **options: Any) -> Any:
+        if not tools.in_tf2():
+            return next_creator(**options)
+        trainable = options.get("trainable") is not False
+        if self.recorder.carries and trainable:
+            self._replace(options)
+        variable = next_creator(**options)
+        for part in [variable, *tools.parts(variable)]:
+            self._order.setdefault(id(part), len(self._order))
+        self._made.append(variable)
+        if trainable:
+            self._trainable.append(variable)
+        return variable
+
+    def _replace(self, options: dict[str, Any]) -> None:
+        own = options.get("initial_value")
+        name = getattr(self._local, "path", None) or str(options.get("name") or "Variable")
+        cache: list[Any] = []
+        functions = tools.tf("framework.constant_op")
+
+        def initial_value(*args: Any, **more: Any) -> Any:
+            value = own(*args, **more) if callable(own) else own
+            value = tools.tf("framework.ops").convert_to_tensor(value, dtype=options.get("dtype"))
+            if not value.shape.is_fully_defined() or not value.dtype.is_floating:
+                return value
+            if not cache:
+                shape = value.shape.as_list()
+                cache.append(self.recorder.reference()["carrier"].choose(name, shape))
+            if cache[0] is None:
+                return value
+            stored = self.recorder.reference()["values"][cache[0]]
+            return functions.constant(stored, dtype=value.dtype)
+
+        if own is not None:
+            options["initial_value"] = initial_value if callable(own) else initial_value()
+
+    # All at once ----------------------------------------------------------------------------
+
+    def known(self) -> list[tuple[dict[str, Any], Any]]:
+        """Trainable variables that have a value, in creation order, with name and shape."""
+        found = []
+        for variable in self._trainable:
+            try:
+                value = tools.value(variable)
+            except Exception:
+                continue  # it is made in a function, and has none yet
+            if value.dtype.kind == "f":
+                entry = {"name": tools.name(variable), "shape": [int(n) for n in value.shape]}
+                found.append((entry, variable))
+        return found
+
+    def carry(self, trained: list[tuple[dict[str, Any], Any]], tracing: bool) -> None:
+        """Before the first step: creation may have chosen otherwise than the whole lists,
+        now known, say.
+
+        Args:
+          trained: what the first step trains. A program may have made, and left, another
+            model before: what found no partner for that gets its value all the same.
+        """
+        import numpy
+
+        if self._carried:
+            return
+        self._carried = True
+        reference, known = self.recorder.reference(), self.known()
+        pair = self.recorder._matching.pair
+        pairs, _, left = pair(reference["variables"], [entry for entry, _ in known])
+        chosen = [(i, known[j][1]) for i, j in pairs]
+        lacking = {id(known[j][1]) for j in left}
+        alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
+        pairs, _, _ = pair(reference["variables"], [entry for entry, _ in alone])
+        chosen += [(i, alone[j][1]) for i, j in pairs]
+        for i, variable in chosen:
+            value = reference["values"][i]
+            if numpy.array_equal(tools.value(variable), value):
+                continue
+            # A replicated variable's own assign changes, within a replica, that replica's part.
+            for part in self._parts(variable):
+                part.assign(value.astype(part.dtype.as_numpy_dtype))
+            if not tracing:
+                self.recorder.note("initial values were carried after the first forward pass")
+
+    def _parts(self, variable: Any) -> list[Any]:
+        """The variables on all replicas that are one with a variable; itself without replicas."""
+        for made in (variable, *self._made):
+            found: list[Any] = tools.parts(made)
+            if found and (made is variable or any(part is variable for part in found)):
+                return found
+        return [variable]

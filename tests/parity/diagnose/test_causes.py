@@ -1,0 +1,148 @@
+"""Causes are named for numbers that they predict, and not for others."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import mutants
+from mutant_list import MUTANTS
+
+from migrate_mgpu.parity import check, diagnose, sides
+from migrate_mgpu.parity.tolerances import Tolerances
+
+numpy = pytest.importorskip("numpy")
+ROOT = Path(__file__).parents[3]
+# Tests on arrays and losses: what is declared, or counted, is no matter of a few per cent.
+NUMERIC = [
+    name
+    for name, mutant in MUTANTS.items()
+    if mutant.rung in (4, 5, 6)
+    and mutant.causes
+    and mutant.causes[0]
+    in {
+        "loss-reduction",
+        "gradient-scale",
+        "clipping",
+        "regularization",
+        "softmax-twice",
+        "from-logits",
+        "learning-rate",
+        "epsilon",
+        "initial-slot",
+        "momentum",
+        "applied-twice",
+        "mirrored-regularization",
+    }
+]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stored")
+    mutants.unpack(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_a_cause_is_not_likely_for_other_numbers(stored, tmp_path, name):
+    """The mutant's numbers, each a few per cent off: the same declarations, but no proof."""
+    reference = sides.collect(stored, mutants.reference_of(name), "a.py", "tf")
+    target = sides.collect(stored, name, "b.py", "tf")
+    rng = numpy.random.RandomState(0)
+    arrays = target.load_arrays()
+    for key, value in arrays.items():
+        if key.startswith(("gradient", "after_one", "logits")):
+            noise = 0.05 * rng.standard_normal(value.shape) * numpy.abs(value).max()
+            arrays[key] = value + noise.astype(value.dtype)
+    target.arrays = tmp_path / "arrays.npz"
+    numpy.savez(target.arrays, **arrays)
+    for series in target.training["series"]:
+        series["losses"] = [[x * 1.037 for x in losses] for losses in series["losses"]]
+    found = check.judge(2, reference, target, Tolerances())
+    assert found.verdict == check.NOT_EQUIVALENT
+    named = {one.cause for one in found.diagnosis if one.likelihood == diagnose.LIKELY}
+    assert not named & set(MUTANTS[name].causes), found.diagnosis
+
+
+def test_equal_sides_have_no_cause(stored):
+    reference = sides.collect(stored, "towers", "a.py", "tf")
+    found = check.judge(2, reference, reference, Tolerances())
+    assert found.verdict == check.EQUIVALENT and found.diagnosis == []
+    assert diagnose.diagnose(found.rungs, reference, reference) == []
+
+
+def test_a_cause_that_fails_does_not_lose_the_comparison(stored, monkeypatch):
+    def broken(_):
+        raise KeyError("rows")
+
+    monkeypatch.setitem(diagnose.causes("CAUSES"), 6, [broken])
+    with pytest.warns(UserWarning, match="the diagnosis broken failed: KeyError"):
+        judged = mutants.judge("learning_rate", stored)
+    assert judged.verdict == check.NOT_EQUIVALENT and judged.diagnosis == []
+
+
+def test_older_records_are_diagnosed_too(stored):
+    """Traces from before declarations and batches were recorded."""
+    for name, mutant in MUTANTS.items():
+        reference = sides.collect(stored, mutants.reference_of(name), "a.py", "tf")
+        target = sides.collect(stored, name, "b.py", "tf")
+        for side in (reference, target):
+            side.training.pop("declares", None)
+            for series in side.training["series"]:
+                series.pop("rates", None)
+        judged = check.judge(2, reference, target, Tolerances())
+        if judged.diagnosis and judged.diagnosis[0].likelihood == diagnose.LIKELY:
+            right = {*mutant.causes}
+            if right & {"dropout", "batch-norm"}:
+                right.add("model")  # which layer it is cannot be known then
+            assert judged.diagnosis[0].cause in right, name
+
+
+def test_data_is_json(stored):
+    judged = mutants.judge("learning_rate", stored)
+    (one,) = json.loads(json.dumps(judged.as_data()))["diagnosis"]
+    assert one["cause"] == "learning-rate" and one["rung"] == 6
+    assert one["anchor"] == "losses-differ.md#learning-rate"
+
+
+def test_every_cause_is_documented():
+    """All names of causes in the code, and no others, have a heading in the docs."""
+    named = set()
+    for path in Path(diagnose.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Diagnosis":
+                if isinstance(node.args[0], ast.Constant):
+                    named.add(node.args[0].value)
+            elif isinstance(node, ast.Dict):
+                for value in node.values:
+                    if isinstance(value, ast.Tuple) and len(value.elts) == 3:
+                        named.add(ast.literal_eval(value.elts[0]))
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+                targets = node.targets[0]
+                if isinstance(targets, ast.Tuple) and "cause" in ast.unparse(targets).split(", "):
+                    for element in node.value.elts:
+                        if isinstance(element, ast.Constant) and "-" in str(element.value):
+                            if re.fullmatch(r"[a-z]+(-[a-z]+)+", element.value):
+                                named.add(element.value)
+    page = (ROOT / "docs" / "losses-differ.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^### ([\w-]+)$", page, re.M))
+    assert named <= headings, named - headings
+    assert headings <= named | {"schedule"}, headings - named
+
+
+def test_links_of_the_page_lead_to_its_headings():
+    page = (ROOT / "docs" / "losses-differ.md").read_text(encoding="utf-8")
+    headings = {
+        re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-")
+        for text in re.findall(r"^#+ (.*)$", page, re.M)
+    }
+    links = set(re.findall(r"\]\(#([\w-]+)\)", page))
+    assert links and links <= headings, links - headings

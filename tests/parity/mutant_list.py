@@ -1,0 +1,493 @@
+"""Wrong migrations of the pairs in ``fixtures/parity``, each a mistake that people make.
+
+A mutant is a textual replacement in a pair's ``after.py``. ``rung`` is the one that must
+break, ``causes`` the names of diagnoses that are right; with ``rung`` None the change changes
+no number, and nothing may break.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    case: str
+    changes: tuple[tuple[str, str], ...]
+    rung: int | None
+    causes: tuple[str, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()  # changes in the TF1 program too
+
+
+def _one(case: str, old: str, new: str, rung: int | None, *causes: str) -> Mutant:
+    return Mutant(case, ((old, new),), rung, causes)
+
+
+_COPIES = (
+    "strategy = tf.distribute.MirroredStrategy()\n",
+    """strategy = tf.distribute.MirroredStrategy()
+copies = []
+for gpu in range(2):
+    with tf.device("/gpu:%d" % gpu):
+        layers = [
+            tf.keras.layers.Input([6]),
+            tf.keras.layers.Dense(12, activation="tanh"),
+            tf.keras.layers.Dense(3),
+        ]
+        copies.append(tf.keras.Sequential(layers))
+variables = [v for copy in copies for v in copy.trainable_variables]
+optimizer = tf.keras.optimizers.SGD(0.05, momentum=0.9)
+loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+batches = iter(tf.data.Dataset.from_tensor_slices((inputs, targets)).repeat().batch(2 * BATCH))
+for step in range(50):
+    x, y = next(batches)
+    with tf.GradientTape() as tape:
+        halves = zip(copies, tf.split(x, 2), tf.split(y, 2))
+        loss = tf.add_n([loss_fn(b, copy(a, training=True)) for copy, a, b in halves]) / 2
+    gradients = tape.gradient(loss, variables)
+    first = len(copies[0].trainable_variables)
+    optimizer.apply_gradients(zip(gradients[:first], variables[:first]))
+raise SystemExit
+""",
+)
+_ALWAYS = """class Always(tf.keras.layers.{layer}):
+    def call(self, inputs, training=None, *args, **options):
+        return super().call(inputs, training={mode})
+
+
+"""
+
+MUTANTS: dict[str, Mutant] = {
+    # Towers, now a custom loop under a MirroredStrategy.
+    "growth_lost": _one("towers", "growth(gpu, True)", "growth(gpu, False)", 1, "memory-growth"),
+    "growth_on_one_gpu": _one(
+        "towers", 'devices("GPU"):', 'devices("GPU")[:1]:', 1, "memory-growth"
+    ),
+    "batch_multiplied_twice": _one(
+        "towers", ".batch(global_batch", ".batch(2 * global_batch", 3, "batch-size"
+    ),
+    "loss_scaled_by_replica_batch": _one(
+        "towers", "size=global_batch", "size=BATCH", 4, "loss-reduction"
+    ),
+    "replica_mean_not_divided": _one(
+        "towers",
+        "tf.nn.compute_average_loss(losses, global_batch_size=global_batch)",
+        "tf.reduce_mean(losses)",
+        4,
+        "loss-reduction",
+    ),
+    "loss_divided_twice": _one(
+        "towers", "size=global_batch)", "size=global_batch) / 2", 4, "loss-reduction"
+    ),
+    "gradients_divided_again": _one(
+        "towers",
+        "gradients = tape.gradient(loss, model.trainable_variables)",
+        "gradients = [g / 2 for g in tape.gradient(loss, model.trainable_variables)]",
+        5,
+        "gradient-scale",
+    ),
+    "rate_times_replicas": _one(
+        "towers", "SGD(0.05,", "SGD(0.05 * strategy.num_replicas_in_sync,", 6, "learning-rate"
+    ),
+    "other_activation": _one("towers", '"tanh"', '"relu"', 4, "model"),
+    "other_data": _one("towers", "RandomState(1)", "RandomState(2)", 4, "other-data"),
+    "first_batch_skipped": _one(
+        "towers", "drop_remainder=True))", "drop_remainder=True).skip(1))", 4, "data-order"
+    ),
+    "data_reversed": _one(
+        "towers",
+        "from_tensor_slices((inputs, targets))",
+        "from_tensor_slices((inputs[::-1], targets[::-1]))",
+        4,
+        "data-order",
+        "other-data",
+    ),
+    "only_first_copy_updated": Mutant("towers", (_COPIES,), 2, ("model-copies",)),
+    # A session's loop, now a tf.function.
+    "soft_placement_lost": _one(
+        "session_momentum", "placement(True)", "placement(False)", 1, "soft-placement"
+    ),
+    "bias_lost": _one("session_momentum", "Dense(4)", "Dense(4, use_bias=False)", 2, "bias"),
+    "layer_added": _one(
+        "session_momentum",
+        "tf.keras.layers.Dense(4),",
+        "tf.keras.layers.Dense(4), tf.keras.layers.Dense(4),",
+        2,
+        "layers",
+    ),
+    "layer_wider": _one("session_momentum", "Dense(16,", "Dense(32,", 2, "layer-size"),
+    "layer_frozen": _one(
+        "session_momentum", "Dense(16,", "Dense(16, trainable=False,", 2, "not-trained"
+    ),
+    "softmax_twice": _one(
+        "session_momentum",
+        "model(x, training=True))",
+        "tf.nn.softmax(model(x, training=True)) * 1.0)",
+        4,
+        "softmax-twice",
+    ),
+    # Keras 2 sees that what it gets is a softmax, and takes the logits before it.
+    "softmax_layer": _one("session_momentum", "Dense(4)", 'Dense(4, activation="softmax")', None),
+    "relu_lost": _one("session_momentum", ', activation="relu"', "", 4, "model"),
+    "not_a_number": _one(
+        "session_momentum", "model(x, training=True))", "model(x)) * float('nan')", 4, "nan"
+    ),
+    "labels_shifted": _one("session_momentum", "(axis=1) * 3)", "(axis=1) * 3 + 1)", 4, "labels"),
+    "learning_rate": _one("session_momentum", "SGD(0.1,", "SGD(0.11,", 6, "learning-rate"),
+    "nesterov": _one("session_momentum", "m=0.9", "m=0.9, nesterov=True", 6, "momentum"),
+    "momentum_lost": _one("session_momentum", "momentum=0.9", "momentum=0.0", 7, "momentum"),
+    "momentum_other": _one("session_momentum", "momentum=0.9", "momentum=0.99", 7, "momentum"),
+    "other_optimizer": _one(
+        "session_momentum", "SGD(0.1, momentum=0.9)", "Adam(0.1)", 6, "optimizer"
+    ),
+    "applied_twice": _one(
+        "session_momentum",
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n",
+        "    for _ in range(2):\n"
+        "        optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n",
+        6,
+        "applied-twice",
+    ),
+    "first_batch_only": _one("session_momentum", "step * 32 % 320", "0", 7, "data-order"),
+    "starts_one_batch_late": _one(
+        "session_momentum", "step * 32 % 320", "(step + 1) * 32 % 320", 4, "data-order"
+    ),
+    "half_a_batch": _one("session_momentum", "begin + 32]", "begin + 16]", 3, "batch-size"),
+    "a_step_too_many": _one("session_momentum", "range(50)", "range(51)", 7, "step-count"),
+    "gradient_lost": _one(
+        "session_momentum",
+        "    optimizer.apply_gradients(zip(gradients,",
+        "    gradients[0] = gradients[0] * 0\n    optimizer.apply_gradients(zip(gradients,",
+        5,
+        "gradient-stopped",
+    ),
+    "rate_and_momentum": _one(
+        "session_momentum", "0.1, momentum=0.9", "0.2, momentum=0.5", 6, "learning-rate"
+    ),
+    # An Estimator under a MirroredStrategy, now Keras' fit.
+    "batch_not_multiplied": _one(
+        "estimator_mirrored", "BATCH * strategy.num_replicas_in_sync", "BATCH", 3, "batch-size"
+    ),
+    "from_logits_lost": _one(
+        "estimator_mirrored", "entropy(from_logits=True)", "entropy()", 4, "from-logits"
+    ),
+    "epsilon": _one("estimator_mirrored", "epsilon=1e-8", "epsilon=1e-4", 6, "epsilon"),
+    "epsilon_default": _one("estimator_mirrored", ", epsilon=1e-8", "", 6, "epsilon"),
+    "adam_rate_times_replicas": _one(
+        "estimator_mirrored", "Adam(0.01,", "Adam(0.02,", 6, "learning-rate"
+    ),
+    "beta_1": _one("estimator_mirrored", "Adam(0.01,", "Adam(0.01, beta_1=0.5,", 7, "beta"),
+    "beta_2": _one("estimator_mirrored", "Adam(0.01,", "Adam(0.01, beta_2=0.99,", 6, "beta"),
+    "rate_and_epsilon": _one(
+        "estimator_mirrored",
+        "Adam(0.01, epsilon=1e-8)",
+        "Adam(0.02, epsilon=1e-3)",
+        6,
+        "learning-rate",
+        "epsilon",
+    ),
+    "decay_under_mirrored_strategy": Mutant(
+        "estimator_mirrored",
+        (
+            (
+                '"relu")',
+                '"relu", kernel_regularizer=tf.keras.regularizers.L2(0.005))',
+            ),
+        ),
+        5,
+        ("mirrored-regularization",),
+        (
+            (
+                "activation=tf.nn.relu)",
+                "activation=tf.nn.relu, kernel_regularizer=lambda w: 0.01 * tf.nn.l2_loss(w))",
+            ),
+            (
+                "(labels, logits)\n",
+                "(labels, logits)\n    loss += tf.losses.get_regularization_loss()\n",
+            ),
+        ),
+    ),
+    "a_step_too_few": _one("estimator_mirrored", "epoch=50", "epoch=49", 7, "step-count"),
+    "steps_divided_by_replicas": _one(
+        "estimator_mirrored", "epoch=50", "epoch=50 // 2", 7, "step-count"
+    ),
+    "evaluated_on_training_data": _one(
+        "estimator_mirrored", "data(1, 64)", "data(0, 320)", 9, "evaluation-data"
+    ),
+    "evaluated_on_other_data": _one(
+        "estimator_mirrored", "data(1, 64)", "data(2, 64)", 9, "evaluation-data"
+    ),
+    "evaluated_on_a_part": _one(
+        "estimator_mirrored",
+        "(eval_input_fn(),",
+        "(eval_input_fn(), steps=2,",
+        9,
+        "evaluation-data",
+    ),
+    # Keras on both sides.
+    "dropout_lost": _one("keras_fit", "tf.keras.layers.Dropout(0.25),", "", 4, "dropout"),
+    "keep_probability_as_rate": _one("keras_fit", "Dropout(0.25)", "Dropout(0.75)", 4, "dropout"),
+    "dropout_in_evaluation": Mutant(
+        "keras_fit",
+        (
+            ("rng = ", _ALWAYS.format(layer="Dropout", mode="True") + "rng = "),
+            ("tf.keras.layers.Dropout(", "Always("),
+        ),
+        9,
+        ("dropout",),
+    ),
+    "other_loss": _one("keras_fit", '"mse"', '"mae"', 4, "model", "loss-function"),
+    "an_epoch_lost": _one("keras_fit", "epochs=2", "epochs=1", 7, "step-count"),
+    "remainder_kept": _one("keras_fit", ", drop_remainder=True", "", None),
+    # A canned Estimator, now Keras.
+    "mean_instead_of_sum": _one(
+        "canned_estimator", '"sum"', '"sum_over_batch_size"', 4, "loss-reduction"
+    ),
+    "initial_slot": _one("canned_estimator", "value=0.1", "value=0.0", 6, "initial-slot"),
+    "initial_slot_half": _one("canned_estimator", "value=0.1", "value=0.05", 6, "initial-slot"),
+    "keras_default_rate": _one(
+        "canned_estimator", "Adagrad(0.05,", "Adagrad(0.001,", 6, "learning-rate"
+    ),
+    # A monitored session, now a loop with a tape.
+    "clipping_lost": _one("monitored_session", "ables), 0.5)", "ables), 50.0)", 5, "clipping"),
+    "clipping_other": _one("monitored_session", "ables), 0.5)", "ables), 0.25)", 5, "clipping"),
+    "clipped_one_by_one": _one(
+        "monitored_session",
+        "gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 0.5)",
+        "gradients = [tf.clip_by_norm(g, 0.5) for g in tape.gradient(loss, variables)]",
+        5,
+        "clipping",
+    ),
+    "decay_steps": _one("monitored_session", "(0.1, 10, 0.9)", "(0.1, 9, 0.9)", 7, "schedule"),
+    "schedule_begins_at_one": _one(
+        "monitored_session",
+        "SGD(rate)\n",
+        "SGD(rate)\noptimizer.build(variables)\noptimizer.iterations.assign(1)\n",
+        6,
+        "schedule",
+    ),
+    "staircase": _one(
+        "monitored_session", "(0.1, 10, 0.9)", "(0.1, 10, 0.9, staircase=True)", 7, "schedule"
+    ),
+    "schedule_lost": _one("monitored_session", "SGD(rate)", "SGD(0.1)", 7, "schedule"),
+    "sum_of_squares": _one("monitored_session", "reduce_mean", "reduce_sum", 4, "loss-reduction"),
+    "half_of_the_square": _one(
+        "monitored_session", "tf.reduce_mean(", "0.5 * tf.reduce_mean(", 4, "loss-reduction"
+    ),
+    "variable_forgotten": _one(
+        "monitored_session", "[weights, bias]", "[weights]", 2, "not-trained", "bias"
+    ),
+    "printed_otherwise": _one("monitored_session", "last loss", "loss", 9, "printed"),
+    # An Estimator with regularization, batch normalization, dropout and RMSProp.
+    "l2_doubled": _one("estimator_regularized", "L2(0.002 / 2)", "L2(0.002)", 4, "regularization"),
+    "l2_lost": _one("estimator_regularized", "L2(0.002 / 2)", "L2(0.0)", 4, "regularization"),
+    "l2_of_one_layer_lost": _one(
+        "estimator_regularized",
+        "CLASSES, kernel_regularizer=decay()",
+        "CLASSES",
+        4,
+        "regularization",
+    ),
+    "label_smoothing_lost": _one(
+        "estimator_regularized", ", label_smoothing=0.1", "", 4, "label-smoothing"
+    ),
+    "l2_and_smoothing_lost": Mutant(
+        "estimator_regularized",
+        ((", label_smoothing=0.1", ""), ("L2(0.002 / 2)", "L2(0.0)")),
+        4,
+        ("label-smoothing", "regularization"),
+    ),
+    "label_smoothing_other": _one(
+        "estimator_regularized", "smoothing=0.1", "smoothing=0.2", 4, "label-smoothing"
+    ),
+    "keep_probability_as_rate_again": _one(
+        "estimator_regularized", "Dropout(0.2)", "Dropout(0.8)", 4, "dropout"
+    ),
+    "batch_norm_momentum": _one("estimator_regularized", "(momentum=0.9)", "()", 9, "batch-norm"),
+    "batch_norm_epsilon": _one(
+        "estimator_regularized", "(momentum=0.9)", "(momentum=0.9, epsilon=1e-2)", 4, "batch-norm"
+    ),
+    "batch_norm_as_in_evaluation": Mutant(
+        "estimator_regularized",
+        (
+            ("model = ", _ALWAYS.format(layer="BatchNormalization", mode="False") + "model = "),
+            ("tf.keras.layers.BatchNormalization(", "Always("),
+        ),
+        4,
+        ("batch-norm",),
+    ),
+    "rms_slots_left_at_zero": _one(
+        "estimator_regularized", "tf.ones(square", "tf.zeros(square", 6, "initial-slot"
+    ),
+    "rms_decay": _one("estimator_regularized", "rho=0.9", "rho=0.99", 6, "decay"),
+    "rms_momentum_lost": _one(
+        "estimator_regularized", "momentum=0.5", "momentum=0.0", 7, "momentum"
+    ),
+    "boundaries_off_by_one": _one("estimator_regularized", "[19, 34]", "[20, 35]", 7, "schedule"),
+    # A session with many options.
+    "memory_of_another_gpu": _one(
+        "session_options", "0.25 * total.value / 2**20", "0.25 * 8192", 1, "memory-limit"
+    ),
+    "memory_fraction_lost": _one(
+        "session_options",
+        "    tf.config.set_logical_device_configuration(gpu, [limit])\n",
+        "",
+        1,
+        "memory-limit",
+    ),
+    "visible_devices_lost": _one("session_options", '("GPU")[:1]', '("GPU")', 1, "visible-gpus"),
+    "threads_lost": _one(
+        "session_options",
+        "tf.config.threading.set_inter_op_parallelism_threads(2)\n",
+        "",
+        1,
+        "threads",
+    ),
+    "input_scaled_twice": _one(
+        "session_options",
+        "x_data[begin : begin + 32], y",
+        "x_data[begin : begin + 32] / 255, y",
+        4,
+        "input-scale",
+    ),
+    "input_centered": _one(
+        "session_options",
+        "train(x_data[begin : begin + 32]",
+        "train(x_data[begin : begin + 32] - 127",
+        4,
+        "input-scale",
+    ),
+    "weights_limited": _one(
+        "session_options",
+        "Dense(8,",
+        "Dense(8, kernel_constraint=tf.keras.constraints.NonNeg(),",
+        6,
+    ),
+    "input_not_scaled": _one(
+        "session_options", "        tf.keras.layers.Rescaling(1 / 255.0),\n", "", 4, "model"
+    ),
+    "value_clipping_lost": _one(
+        "session_options", "(g, -0.3, 0.3)", "(g, -9.0, 9.0)", 5, "clipping"
+    ),
+    "value_clipping_other": _one(
+        "session_options", "(g, -0.3, 0.3)", "(g, -0.2, 0.2)", 5, "clipping"
+    ),
+    "configured_too_late": _one(
+        "session_options", "gpus = tf.config", "tf.constant(1.0)\ngpus = tf.config", 1, "too-late"
+    ),
+    "threads_too_late": _one(
+        "session_options",
+        "tf.config.threading",
+        "tf.constant(1.0)\ntf.config.threading",
+        1,
+        "too-late",
+    ),
+    "growth_and_limit": _one(
+        "session_options",
+        "tf.config.set_soft",
+        "tf.config.experimental.set_memory_growth(gpus[0], True)\ntf.config.set_soft",
+        1,
+        "growth-and-limit",
+    ),
+    "adagrad_slot": _one("session_options", "value=0.1", "value=0.2", 6, "initial-slot"),
+    # Written when all causes were there, to see what they make of mistakes that they were not
+    # written for.
+    "last_layer_only": _one(
+        "towers",
+        "tape.gradient(loss, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))",
+        "tape.gradient(loss, model.layers[-1].trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.layers[-1].trainable_variables))",
+        2,
+        "not-trained",
+    ),
+    "weight_decay_added": _one(
+        "towers", "momentum=0.9)", "momentum=0.9, weight_decay=0.01)", 6, "weight-decay"
+    ),
+    "half_precision": _one(
+        "towers",
+        "BATCH = 16\n",
+        'BATCH = 16\ntf.keras.mixed_precision.set_global_policy("mixed_bfloat16")\n',
+        4,
+        "precision",
+    ),
+    "loss_object_sums": _one(
+        "session_momentum",
+        "Crossentropy(from_logits=True)",
+        'Crossentropy(from_logits=True, reduction="sum")',
+        4,
+        "loss-reduction",
+    ),
+    "gradients_negated": _one(
+        "session_momentum",
+        "gradients = tape.gradient(loss, model.trainable_variables)",
+        "gradients = [-g for g in tape.gradient(loss, model.trainable_variables)]",
+        5,
+        "gradient-scale",
+    ),
+    "adam_for_gradient_descent": _one(
+        "monitored_session", "SGD(rate)", "Adam(rate)", 6, "optimizer"
+    ),
+    "absolute_error": _one(
+        "monitored_session", "tf.square(", "tf.abs(", 4, "model", "loss-function"
+    ),
+    "a_batch_skipped": _one(
+        "monitored_session", "dataset.take", "dataset.skip(1).take", 4, "data-order"
+    ),
+    "optimizer_clips": _one(
+        "monitored_session", "SGD(rate)", "SGD(rate, global_clipnorm=0.1)", 5, "clipping"
+    ),
+    "half_of_the_data": _one("estimator_mirrored", "data(0, 320)", "data(0, 160)", 7, "data-order"),
+    "l2_added": _one(
+        "estimator_mirrored",
+        '"relu")',
+        '"relu", kernel_regularizer=tf.keras.regularizers.L2(0.01))',
+        4,
+        "regularization",
+    ),
+    "inverse_time_decay": _one(
+        "keras_fit",
+        "SGD(0.01,",
+        "SGD(tf.keras.optimizers.schedules.InverseTimeDecay(0.01, 1, 0.01),",
+        7,
+        "schedule",
+    ),
+    "batch_norm_added": _one(
+        "keras_fit",
+        "tf.keras.layers.Dropout(0.25),",
+        "tf.keras.layers.BatchNormalization(), tf.keras.layers.Dropout(0.25),",
+        2,
+        "layers",
+    ),
+    "fit_loss_sums": _one(
+        "keras_fit", '"mse"', 'tf.keras.losses.MeanSquaredError("sum")', 4, "loss-reduction"
+    ),
+    "elu": _one("estimator_regularized", "layers.ReLU()", "layers.ELU()", 4, "model"),
+    "dropout_before_relu": Mutant(
+        "estimator_regularized",
+        (
+            ("        tf.keras.layers.Dropout(0.2),\n", ""),
+            ("layers.ReLU(),", "layers.Dropout(0.2), tf.keras.layers.ReLU(),"),
+        ),
+        None,
+    ),
+    "batch_norm_not_centered": _one(
+        "estimator_regularized", "(momentum=0.9)", "(momentum=0.9, center=False)", 2, "not-trained"
+    ),
+    "rms_epsilon": _one("estimator_regularized", "epsilon=1e-10", "epsilon=1e-2", 6, "epsilon"),
+    "adagrad_rate": _one("session_options", "Adagrad(0.2,", "Adagrad(0.02,", 6, "learning-rate"),
+    "adagrad_epsilon": _one("session_options", "epsilon=0.0", "epsilon=1e-3", 6, "epsilon"),
+    "an_epoch_too_few": _one("session_options", "range(5)", "range(4)", 7, "step-count"),
+    "every_other_batch": _one(
+        "session_options", "range(0, 256, 32)", "range(0, 256, 64)", 7, "data-order"
+    ),
+    "targets_scaled": _one("session_options", "/ 64.0", "/ 32.0", 4, "labels"),
+    "tanh_in_canned": _one("canned_estimator", '"relu"', '"tanh"', 4, "model"),
+    "ends_with_the_data": _one(
+        "canned_estimator",
+        ".repeat().batch(BATCH * replicas)",
+        ".batch(BATCH * replicas)",
+        7,
+        "step-count",
+    ),
+}

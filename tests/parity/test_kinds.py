@@ -1,0 +1,235 @@
+"""Kinds of programs that the hand-written pairs do not show, on real TensorFlow."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.parity.command import command
+
+pytest.importorskip("numpy")
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
+RECORD = """
+try:
+    from migrate_mgpu import record
+except ImportError:
+
+    def record(name, value):
+        pass
+"""
+DATA = """
+import numpy as np
+import tensorflow as tf
+
+data = np.random.RandomState(0).rand(160, 5).astype(np.float32)
+labels = (data.sum(axis=1) * 2).astype(np.int32) % 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def _records(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "records"))
+
+
+def judge(programs: list[Path], *options: str) -> dict:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    command([*map(str, programs), "--json", *options], stdout, stderr, None)
+    assert stdout.getvalue(), stderr.getvalue()
+    return json.loads(stdout.getvalue())["results"][0]
+
+
+def texts(folder: Path, before: str, after: str) -> list[Path]:
+    (folder / "p").mkdir()
+    programs = [folder / "p" / "before.py", folder / "p" / "after.py"]
+    for program, text in zip(programs, (before, after)):
+        program.write_text(text)
+    return programs
+
+
+def rung(found: dict, number: int) -> dict:
+    return found["rungs"][number - 1]
+
+
+ESTIMATOR = (
+    DATA
+    + """
+
+class Clipped(tf.train.MomentumOptimizer):
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        pairs = [(tf.clip_by_norm(g, 0.05), v) for g, v in grads_and_vars if g is not None]
+        return super(Clipped, self).apply_gradients(pairs, global_step, name)
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(tf.layers.dense(features, 7, activation=tf.nn.elu), 3)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = Clipped(0.2, 0.9).minimize(loss, tf.train.get_or_create_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def once():
+    return tf.data.Dataset.from_tensor_slices((data, labels)).batch(16)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(lambda: once().repeat(), steps=12)
+estimator.evaluate(once)
+print(len(list(estimator.predict(once))))
+"""
+)
+TRAIN_STEP = (
+    DATA
+    + """
+
+class Trained(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden = tf.keras.layers.Dense(7, activation="elu")
+        self.out = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return self.out(self.hidden(x))
+
+    def train_step(self, batch):
+        x, y = batch
+        with tf.GradientTape() as tape:
+            logits = self(x, training=True)
+            loss = self.compute_loss(x=x, y=y, y_pred=logits)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        gradients = [tf.clip_by_norm(g, 0.05) for g in gradients]
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return self.compute_metrics(x, y, logits, None)
+
+
+model = Trained()
+entropy = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(tf.keras.optimizers.SGD(0.2, momentum=0.9), entropy)
+dataset = tf.data.Dataset.from_tensor_slices((data, labels)).batch(16)
+model.fit(dataset.repeat(), steps_per_epoch=12, verbose=0)
+model.evaluate(dataset, verbose=0)
+print(len(model.predict(dataset, verbose=0)))
+"""
+)
+
+
+def test_an_optimizer_of_ones_own_and_a_train_step(runtime, tmp_path):
+    """An Estimator without a strategy, clipped in apply_gradients; a custom train_step."""
+    runtime("tf1.15"), runtime("tf2-latest")
+    programs = texts(tmp_path, ESTIMATOR, TRAIN_STEP)
+    found = judge(programs, "--devices", "1", "--target", "tf2-latest")
+    assert found["verdict"] == "equivalent", found["reason"]
+    assert found["target"]["steps"] == [12]
+    assert rung(found, 3)["outputs"][0]["detail"] == "16"
+    outputs = {o["name"]: o["status"] for o in rung(found, 9)["outputs"]}
+    assert outputs["evaluate loss"] == outputs["predict logits"] == "equal"
+
+
+EAGER = (
+    RECORD
+    + """
+import tensorflow as tf
+
+tf.enable_eager_execution()
+data = tf.reshape(tf.range(320.0), [80, 4]) / 320.0
+w = tf.Variable(tf.random_uniform([4, 1]), name="w")
+b = tf.Variable([0.5], name="b")
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+for batch in tf.data.Dataset.from_tensor_slices(data).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(batch, w) + b - 1.0))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
+    record("squares", w.numpy() ** 2)
+record("count", 10)
+"""
+)
+REPLICAS = (
+    RECORD
+    + """
+import tensorflow as tf
+
+data = tf.reshape(tf.range(320.0), [80, 4]) / 320.0
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    unused = tf.Variable(tf.zeros([4, 1]), name="w"), tf.Variable([0.0], name="b")
+    w = tf.Variable(tf.ones([4, 1]), name="w")
+    b = tf.Variable([0.0], name="b")
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    optimizer.build([w, b])
+
+
+def replica_step(batch):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(batch, w) + b - 1.0))
+        loss = loss / strategy.num_replicas_in_sync
+    gradients = tape.gradient(loss, [w, b])
+    optimizer.apply_gradients(zip(gradients, [w, b]))
+
+
+@tf.function
+def train_step(batch):
+    strategy.run(replica_step, args=(batch,))
+    record("squares", w.read_value() ** 2)
+
+
+dataset = tf.data.Dataset.from_tensor_slices(data).batch(8)
+for batch in strategy.experimental_distribute_dataset(dataset):
+    train_step(batch)
+record("count", tf.constant(10))
+"""
+)
+
+
+def test_eager_loops_on_four_devices_with_records(runtime, tmp_path):
+    """TF1's eager mode, outside of functions; strategy.run without a Keras model, and with
+    variables of the same names and shapes that are never trained."""
+    runtime("tf1.15"), runtime("tf2.15")
+    programs = texts(tmp_path, EAGER, REPLICAS)
+    found = judge(programs, "--devices", "4")
+    assert found["verdict"] == "equivalent", found["reason"]
+    assert rung(found, 3)["outputs"][0]["detail"] == "8"
+    outputs = {o["name"]: o["status"] for o in rung(found, 9)["outputs"]}
+    assert outputs["record squares"] == outputs["record count"] == "equal"
+
+
+BRIDGE = """
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+x = tf.placeholder(tf.float32, [None, 3])
+w = tf.get_variable("w", [3, 2])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+train = tf.train.AdamOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(5):
+        _, value = sess.run([train, loss], {x: [[1.0, 2.0, step]] * 4})
+        print("loss %.6f" % value)
+"""
+
+
+def test_a_bridge_on_the_newest(runtime, tmp_path):
+    runtime("tf1.15"), runtime("tf2-latest")
+    programs = texts(tmp_path, BRIDGE, BRIDGE)
+    found = judge(programs, "--devices", "1", "--target", "tf2-latest")
+    assert found["verdict"] == "equivalent", found["reason"]
+    assert [one["status"] for one in found["rungs"]] == ["equal"] * 9
+
+
+def test_dropout_and_draws(runtime):
+    """Switched off they agree as with the mask; kept as they are, they cannot."""
+    runtime("tf1.15"), runtime("tf2.15")
+    programs = [FIXTURES / "gan" / name for name in ("before.py", "after.py")]
+    options = ["--devices", "1", "--steps", "3"]
+    off = judge(programs, *options, "--dropout", "off")
+    assert off["verdict"] == "equivalent", off["reason"]
+    assert off["reference"]["pins"]["dropout"] == "switched off"
+    assert off["target"]["pins"]["random"].startswith("normal and uniform draws")
+    kept = judge(programs, *options, "--dropout", "keep")
+    assert (kept["verdict"], kept["headline"]) == ("not equivalent", 4)
+    assert "random" not in kept["target"]["pins"]
+    assert "RandomStandardNormal" in kept["reference"]["pins"]["random_operations"]

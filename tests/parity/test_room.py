@@ -1,0 +1,293 @@
+"""Around the runs: hardware, devices, the result's schema, interruption, what is copied.
+
+Programs here import no TensorFlow, and both sides run in this Python.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from migrate_mgpu.parity import devices, hardware
+from migrate_mgpu.parity.command import command
+from migrate_mgpu.runtimes import Runtime
+
+pytest.importorskip("numpy")
+HERE = ["--reference", sys.executable, "--target", sys.executable, "--devices", "1"]
+
+
+@pytest.fixture(autouse=True)
+def _records(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "records"))
+    hardware.describe.cache_clear()
+    devices._count.cache_clear()
+    yield
+    hardware.describe.cache_clear()
+
+
+def run(*argv: str, migrate=None) -> tuple[int, str, str]:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    status = command(list(argv), stdout, stderr, migrate)
+    return status, stdout.getvalue(), stderr.getvalue()
+
+
+def pair(folder: Path, before: str, after: str | None = None) -> list[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("before.py", before), ("after.py", before if after is None else after)):
+        (folder / name).write_text(text)
+    return [str(folder / "before.py"), str(folder / "after.py")]
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)
+    return path
+
+
+# Hardware -----------------------------------------------------------------------------------
+
+TWO = "NVIDIA A100-SXM4-40GB, 40960, 535.104.05\nTesla T4, Rev. B, 15360, 535.104.05\n"
+
+
+def test_hardware_is_that_of_this_machine():
+    found = hardware.describe()
+    assert found["cores"] == len(os.sched_getaffinity(0)) if sys.platform == "linux" else True
+    assert found["cpu"] and found["memory_mib"] > 100
+    assert found["system"].startswith(os.uname().sysname)
+
+
+def test_gpus_as_the_driver_names_them():
+    first, second = hardware.parse(TWO)
+    assert first == {"name": "NVIDIA A100-SXM4-40GB", "memory_mib": 40960, "driver": "535.104.05"}
+    assert (second["name"], second["memory_mib"]) == ("Tesla T4, Rev. B", 15360)
+    assert hardware.parse("NVIDIA GB10, [N/A], 580.1\n")[0]["memory_mib"] is None
+    assert hardware.parse("No devices were found\n") == []
+
+
+@pytest.fixture
+def two_gpus(tmp_path, monkeypatch):
+    """A machine with two GPUs, as ``nvidia-smi`` tells."""
+    script(tmp_path / "bin" / "nvidia-smi", f"print({TWO!r}, end='')\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert [gpu["memory_mib"] for gpu in hardware.gpus()] == [40960, 15360]
+
+
+def runtime(folder: Path, name: str, answer: str) -> Runtime:
+    """A runtime whose TensorFlow answers so when it is asked for its GPUs."""
+    return Runtime(name, script(folder / name, f"import sys\n{answer}\n"))
+
+
+def test_a_broken_driver_is_no_gpu(tmp_path, monkeypatch):
+    script(tmp_path / "bin" / "nvidia-smi", "import sys\nsys.exit('NVIDIA-SMI has failed')\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert hardware.gpus() == []
+
+
+# Devices --------------------------------------------------------------------------------------
+
+
+def test_real_gpus_where_there_are_enough(tmp_path, two_gpus):
+    sides = [runtime(tmp_path, name, "print('GPUS', 2)") for name in ("one", "two")]
+    for count, visible, totals in ((1, "0", (40960,)), (2, "0,1", (40960, 15360))):
+        found = devices.choose(count, sides)
+        assert (found.kind, found.visible, found.totals_mib) == (devices.GPUS, visible, totals)
+    assert found.text == "real GPUs: NVIDIA A100-SXM4-40GB, Tesla T4, Rev. B"
+    assert found.probe_options(2) == ["--real-gpus", "40960,15360"]
+    assert found.environment() == {"CUDA_VISIBLE_DEVICES": "0,1"}
+    assert devices.Place.from_data(json.loads(json.dumps(found.as_data(2)))) == found
+
+
+def test_one_gpu_is_split_where_there_are_too_few(tmp_path, two_gpus):
+    sides = [runtime(tmp_path, "one", "print('GPUS', 2)")]
+    found = devices.choose(4, sides)
+    assert (found.kind, found.limit_mib, found.visible) == (devices.SPLIT, 8192, "0")
+    assert "split into 4 logical ones of 8192 MiB" in found.text
+    assert "NCCL does not work between them: ReductionToOneDevice" in found.text
+    wanted = ["--gpus", "4", "--gpu-memory", ",".join(["40960"] * 4), "--split-gpu", "8192"]
+    assert found.probe_options(4) == wanted
+
+
+def test_the_users_choice_of_gpus_holds(tmp_path, two_gpus, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    sides = [runtime(tmp_path, "one", "print('GPUS', 1)")]
+    found = devices.choose(1, sides)
+    assert (found.kind, found.visible, found.totals_mib) == (devices.GPUS, "1", (15360,))
+    assert devices.choose(2, sides).totals_mib == (15360, 15360)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("print('GPUS', 0)", "it finds none"),
+        ("sys.exit('InternalError: no kernel image is available')", "no kernel image"),
+    ],
+)
+def test_cpus_when_one_side_cannot_use_the_gpus(tmp_path, two_gpus, answer, reason):
+    sides = [
+        runtime(tmp_path, "able", "print('GPUS', 2)"),
+        runtime(tmp_path, "unable", answer),
+    ]
+    found = devices.choose(2, sides)
+    assert found.kind == devices.CPUS
+    assert "TensorFlow of unable cannot use this machine's GPUs" in found.text
+    assert reason in found.text
+    with pytest.raises(devices.NoGpus, match="unable"):
+        devices.choose(2, sides, "gpu")
+    assert devices.choose(2, sides[:1], "cpu").kind == devices.CPUS
+
+
+def test_gpus_that_were_asked_for_are_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(hardware, "gpus", list)
+    programs = pair(tmp_path / "p", "print(1)\n")
+    status, stdout, stderr = run(*programs, *HERE, "--run-on", "gpu")
+    assert (status, stdout) == (8, "") and "shows no GPU" in stderr
+
+
+# The result -----------------------------------------------------------------------------------
+
+
+def schema() -> dict:
+    text = resources.files("migrate_mgpu.parity").joinpath("result.schema.json").read_text()
+    return json.loads(text)
+
+
+def strict(part):
+    """The same schema, that allows nothing which it does not describe."""
+    if isinstance(part, dict):
+        found = {key: strict(value) for key, value in part.items()}
+        if found.get("additionalProperties") is True and "properties" in found:
+            found["additionalProperties"] = False
+        return found
+    return [strict(one) for one in part] if isinstance(part, list) else part
+
+
+def valid(text: str) -> dict:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    result = json.loads(text, parse_constant=refuse)
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(result, strict(schema()))
+    return result
+
+
+def test_results_fit_the_schema(tmp_path):
+    programs = pair(tmp_path / "p", "print('loss', 0.5)\n", "print('loss', 0.6)\n")
+    status, stdout, _ = run(*programs, *HERE, "--json")
+    result = valid(stdout)
+    (one,) = result["results"]
+    assert status == 1 and one["headline"] == 9
+    assert one["reference"]["hardware"] == one["target"]["hardware"] == hardware.describe()
+    assert one["target"]["devices"]["kind"] == "cpus"
+    assert one["target"]["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    broken = json.loads(stdout)
+    del broken["results"][0]["rungs"][0]["status"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, schema())
+
+
+def test_the_terminal_names_the_hardware(tmp_path):
+    _, stdout, _ = run(*pair(tmp_path / "p", "print(1)\n"), *HERE)
+    about = hardware.describe()
+    assert f"{about['cpu']}, {about['cores']} cores, {about['memory_mib']} MiB" in stdout
+    assert "1 device, logical CPUs in the place of GPUs: this machine shows no GPU" in stdout
+
+
+# What is copied ---------------------------------------------------------------------------------
+
+
+def test_a_root_is_copied_and_programs_begin_in_it(tmp_path):
+    root = tmp_path / "project"
+    text = (
+        "import os\nprint(open('data/x.txt').read(), os.path.basename(os.getcwd()))\n"
+        "open('data/x.txt', 'w').write('changed')\n"
+    )
+    programs = pair(root / "scripts", text)
+    (root / "data").mkdir()
+    (root / "data" / "x.txt").write_text("here")
+    status, stdout, stderr = run(*programs, *HERE)
+    assert status == 8 and "FileNotFoundError" in stdout
+    status, stdout, stderr = run(*programs, *HERE, "--root", str(root), "--json")
+    (one,) = json.loads(stdout)["results"]
+    printed = one["rungs"][8]["outputs"][-1]
+    assert (printed["status"], printed["detail"]) == ("equal", "1 lines"), stderr
+    assert (root / "data" / "x.txt").read_text() == "here"
+    status, _, stderr = run(*programs, *HERE, "--root", str(tmp_path / "elsewhere"))
+    assert status == 2 and "is not in it" in stderr
+
+
+def test_the_root_is_what_is_migrated(tmp_path):
+    root = tmp_path / "project"
+    (program, _) = pair(root / "scripts", "print(open('mark.txt').read())\n")
+    (root / "mark.txt").write_text("old")
+
+    def migrate(path: Path, copy: Path) -> None:
+        assert (path, (copy / path).is_file()) == (Path("scripts/before.py"), True)
+        (copy / "mark.txt").write_text("new")
+
+    status, stdout, _ = run(program, *HERE, "--root", str(root), "--json", migrate=migrate)
+    found = json.loads(stdout)["results"][0]
+    assert status == 1 and "'old' became 'new'" in found["reason"]
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    from migrate_mgpu.parity import check
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(check, "run", full)
+    status, _, stderr = run(*pair(tmp_path / "p", "print(1)\n"), *HERE)
+    assert status == 8 and "No space left on device" in stderr and "MIGRATE_MGPU_TRACES" in stderr
+
+
+# Interruption -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_everything(tmp_path, number):
+    """Both programs, what they started in sessions of their own, and the copies."""
+    mark = f"76{number}.5{os.getpid()}"
+    text = (
+        "import subprocess, time\n"
+        f"subprocess.Popen(['sleep', '{mark}'], start_new_session=True)\n"
+        "time.sleep(1000)\n"
+    )
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "migrate_mgpu", "parity", *pair(tmp_path / "p", text), *HERE],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background job, such as a CI's, has SIGINT ignored, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+    def sleeping() -> int:
+        answer = subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, text=True)
+        return len(answer.stdout.split())
+
+    deadline = time.monotonic() + 60
+    while sleeping() < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert sleeping() == 2 and list(temporary.iterdir())
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in stderr and "Traceback" not in stderr
+    assert sleeping() == 0
+    assert list(temporary.iterdir()) == []

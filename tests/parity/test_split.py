@@ -1,0 +1,57 @@
+"""One real GPU split into several: what TensorFlow is asked for, on a machine without one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.parity import configuration, launch
+
+PROBE = Path(launch.__file__).with_name("probe.py")
+PROGRAM = """
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True, visible_device_list="2,0,1"))
+tf.Session(config=config)
+with tf.device("/gpu:1"):
+    print(tf.constant(1.0).op.device)
+import tensorflow
+ops = tensorflow.distribute.NcclAllReduce()
+try:
+    strategy = tensorflow.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"], ops)
+    print(type(strategy.extended._cross_device_ops).__name__)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("where", ["tf1.15", "tf2.15"])
+def test_split_gpu(runtime, tmp_path, where):
+    program, out, watch = tmp_path / "p.py", tmp_path / "o.json", tmp_path / "w.json"
+    program.write_text(PROGRAM)
+    watch.write_text("{}")
+    command = [str(runtime(where).python), str(PROBE), "--out", str(out), "--watch", str(watch)]
+    command += ["--gpus", "4", "--gpu-memory", "40960", "--split-gpu", "8192", str(program)]
+    answer = subprocess.run(
+        command, env=launch.environment({}), capture_output=True, text=True, cwd=tmp_path
+    )
+    trace = json.loads(out.read_text())
+    assert trace["exception"] is None, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert lines[0] == "/device:GPU:1"  # it is a logical GPU, not a CPU
+    assert lines[1] == "ReductionToOneDevice", lines
+    text = trace["training"]["pins"]["cross_device_ops"]
+    assert text.startswith("ReductionToOneDevice instead of NcclAllReduce: NCCL works between")
+    session = trace["sessions"][0]
+    # The program's own is what is compared; TensorFlow gets three parts of the first GPU.
+    found = configuration.settings(session, trace["gpus"])
+    assert (found["visible_gpus"], found["memory_growth"]) == ([2, 0, 1], True)
+    used = session["used"]
+    assert used["device_count"] == {"GPU": 1}
+    options = used["gpu_options"]
+    assert options["visible_device_list"] == "0" and "allow_growth" not in options
+    limits = options["experimental"]["virtual_devices"]
+    assert limits == [{"memory_limit_mb": [8192.0] * 3}]

@@ -282,7 +282,7 @@ def generator(name: str) -> object:
     return module
 
 
-@pytest.mark.parametrize("name", ["rules", "fields"])
+@pytest.mark.parametrize("name", ["estimators", "fields", "rules"])
 def test_generated_page_is_fresh(name: str) -> None:
     made = generator(f"generate_{name}").page()  # type: ignore[attr-defined]
     page = ROOT / f"docs/{name}.md"

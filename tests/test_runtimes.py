@@ -119,6 +119,16 @@ def test_no_such_package(small, monkeypatch):
     assert not (runtimes.folder() / "small").exists()
 
 
+def test_full_disk(small, monkeypatch):
+    def full(name, command):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(runtimes, "_run_uv", full)
+    with pytest.raises(RuntimeUnavailable, match=r"the disk is full: .*\(MIGRATE_MGPU_RUNTIMES"):
+        runtimes.create("small")
+    assert not (runtimes.folder() / "small").exists()
+
+
 def test_uv_missing(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setattr(runtimes.shutil, "which", lambda name: None)

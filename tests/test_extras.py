@@ -1,0 +1,156 @@
+"""What the extras bring, and what the environment that they make can run."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from migrate_mgpu import runtimes, runtimes_command
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def tensorflow_of(extra: str, **environment: str) -> list[str]:
+    """The requirements of TensorFlow that apply, those of extras that the extra names too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = []
+    for text in project["optional-dependencies"][extra]:
+        wanted = Requirement(text)
+        if wanted.marker and not wanted.marker.evaluate(environment):
+            continue
+        if wanted.name == project["name"]:
+            for inner in wanted.extras:
+                found += tensorflow_of(inner, **environment)
+        elif wanted.name.startswith("tensorflow"):
+            found.append(f"{wanted.name}{wanted.specifier}")
+    return found
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_parity_brings_the_tensorflow_of_its_python(python):
+    linux = {"python_version": python, "sys_platform": "linux", "platform_machine": "x86_64"}
+    wanted = ["tensorflow==2.15.1"] if python in PYTHONS[:3] else ["tensorflow>=2.16"]
+    assert tensorflow_of("parity", **linux) == wanted
+    # There is none for Intel's Macs after 3.12: the extra must install all the same.
+    intel = {**linux, "sys_platform": "darwin"}
+    assert tensorflow_of("parity", **intel) == ([] if python == "3.13" else wanted)
+    assert tensorflow_of("parity", **{**intel, "platform_machine": "arm64"}) == wanted
+    for light in ("test", "runtimes", "lint"):
+        assert tensorflow_of(light, **linux) == []
+
+
+@pytest.fixture(scope="module")
+def resolved():
+    """What the extra resolves to on each Python, with the index's metadata alone: nothing
+    is downloaded. All at once, for it is the index that takes the time."""
+
+    def resolve(python: str) -> subprocess.CompletedProcess[str]:
+        command = [runtimes._uv(), "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
+        command += ["--python-version", python, "--extra", "parity", str(ROOT / "pyproject.toml")]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    with ThreadPoolExecutor(len(PYTHONS)) as pool:
+        return dict(zip(PYTHONS, pool.map(resolve, PYTHONS)))
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_parity_resolves(resolved, python):
+    answer = resolved[python]
+    if answer.returncode and "No solution" not in answer.stderr:
+        pytest.skip(f"the package index cannot be asked: {answer.stderr.strip()[:200]}")
+    assert answer.returncode == 0, answer.stderr
+    found = dict(line.split("==") for line in answer.stdout.split() if "==" in line)
+    both = python in PYTHONS[:3]
+    assert (found["tensorflow"] == "2.15.1") == both
+    assert ("tensorflow-estimator" in found) == both
+    assert "numpy" in found and "uv" in found
+
+
+# What the environment of this tool can do --------------------------------------------------------
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """``environment("2.15.1")``: as if this TensorFlow were installed beside the tool, and
+    no runtime had been made."""
+
+    def install(version: str | None) -> None:
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        site = tmp_path / "site"
+        site.mkdir(exist_ok=True)
+        if version is not None:
+            (site / f"tensorflow-{version}.dist-info").mkdir()
+        python = tmp_path / "bin" / "python"
+        code = f'import sys; sys.path.insert(0, "{site}"); exec(sys.argv.pop())'
+        python.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{code}' \"$2\"\n")
+        python.chmod(0o755)
+        monkeypatch.setattr(runtimes.sys, "executable", str(python))
+        monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
+        monkeypatch.setattr(runtimes, "_make", lambda name, asked: f"{name} is made")
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("version", "reference", "target", "text"),
+    [
+        ("2.15.1", "this-environment", "this-environment", "runs old programs, except tf.contrib"),
+        ("2.21.0", "tf2.15 is made", "this-environment", "runs new programs, and bridges; no Est"),
+        (None, "tf2.15 is made", "tf2.15 is made", "pip install 'migrate-mgpu[parity]' brings one"),
+    ],
+)
+def test_without_a_runtime_this_environment_serves(environment, version, reference, target, text):
+    environment(version)
+    for wanted, choose in ((reference, runtimes.for_reference), (target, runtimes.for_target)):
+        found = choose()
+        assert getattr(found, "name", found) == wanted
+    stdout = io.StringIO()
+    assert runtimes_command.command(["list"], stdout, stdout) == 0
+    (line,) = [one for one in stdout.getvalue().splitlines() if "this-environment" in one]
+    assert text in line
+    if version is None:
+        with pytest.raises(runtimes.RuntimeUnavailable, match="there is no TensorFlow in it"):
+            runtimes.find("this-environment")
+    else:
+        assert f"tensorflow {version}" in line
+        assert runtimes.find("this-environment").python == Path(sys.executable)
+
+
+def test_a_runtime_that_was_made_comes_first(environment, monkeypatch):
+    environment("2.15.1")
+    made = runtimes.Runtime("tf1.15", Path("python"))
+    monkeypatch.setattr(runtimes, "find", lambda name: made if name == "tf1.15" else None)
+    assert runtimes.for_reference() == made
+    assert runtimes.for_target().name == "this-environment"
+
+
+def test_wheels_hold_what_is_read_at_run_time(tmp_path):
+    """The schema, and the probe's modules, are in an installed package too."""
+    copy = tmp_path / "copy"  # a build leaves files in its sources
+    for name in ("migrate_mgpu", "rewriters"):
+        shutil.copytree(ROOT / name, copy / name)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, copy / name)
+    command = [runtimes._uv(), "build", "--wheel", "--quiet", "--out-dir", str(tmp_path), str(copy)]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if answer.returncode:
+        pytest.skip(f"no wheel can be built here: {answer.stderr.strip()[:200]}")
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    folder = ROOT / "migrate_mgpu" / "parity"
+    wanted = {f"migrate_mgpu/parity/{path.name}" for path in folder.glob("*.py")}
+    assert wanted | {"migrate_mgpu/parity/result.schema.json"} <= names

@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators import layout
-from migrate_mgpu.engine.estimators.parts import Made, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.parts import Made, tensorflow_name
+from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import Case, Rule, constant

@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators import initializers
-from migrate_mgpu.engine.estimators.calledit import CallEdit
-from migrate_mgpu.engine.estimators.tables import assigned, name_of, negative
+from migrate_mgpu.engine.estimators.names import initializers
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, negative
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none

@@ -28,9 +28,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate_mgpu.engine.estimators import contrib_layers
-from migrate_mgpu.engine.estimators.calledit import CallEdit
-from migrate_mgpu.engine.estimators.tables import name_of, refuse_unless
+from migrate_mgpu.engine.estimators.names import contrib_layers
+from migrate_mgpu.engine.estimators.names.tables import name_of, refuse_unless
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none

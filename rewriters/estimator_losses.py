@@ -26,8 +26,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.calledit import CallEdit
-from migrate_mgpu.engine.estimators.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Loss, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.calledit import CallEdit
-from migrate_mgpu.engine.estimators.tables import name_of
+from migrate_mgpu.engine.estimators.names.tables import name_of
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Metric, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import Case, Rule, constant

@@ -26,9 +26,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
-from migrate_mgpu.engine.estimators.calledit import CallEdit
-from migrate_mgpu.engine.estimators.rates import Rate, is_global_step, rate_of, schedule_is_used
-from migrate_mgpu.engine.estimators.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.names.rates import (
+    Rate,
+    is_global_step,
+    rate_of,
+    schedule_is_used,
+)
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import Case, Rule, constant

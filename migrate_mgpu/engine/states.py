@@ -149,7 +149,7 @@ class Judge:
 
     def _unconverted(self, state: State) -> Refused | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""
-        from migrate_mgpu.engine.estimators.modules import import_edits, rest
+        from migrate_mgpu.engine.estimators.names.modules import import_edits, rest
         from migrate_mgpu.engine.estimators.types import Refused
 
         gone: set[ast.AST] = removable_nodes(state, self.graph)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.engine.estimators.calledit import CallEdit
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Source, splice

@@ -13,9 +13,9 @@ from migrate_mgpu.rewriters import (
     estimator_optimizers,
 )
 
-from migrate_mgpu.engine.estimators.context import Context
+from migrate_mgpu.engine.estimators.text.context import Context
+from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Layer
-from migrate_mgpu.engine.estimators.writing import outermost, render
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit, Source
 

@@ -15,8 +15,8 @@ from migrate_mgpu.rewriters import (
     estimator_optimizers,
 )
 
-from migrate_mgpu.engine.estimators.context import Context
-from migrate_mgpu.engine.estimators.rates import Rate, rate_of
+from migrate_mgpu.engine.estimators.names.rates import Rate, rate_of
+from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
 from tests.rewriters.table_rows import edited, module_of
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from migrate_mgpu.engine.calls import CallGraph, Function
-from migrate_mgpu.engine.estimators.driving import Drive, drive, root
-from migrate_mgpu.engine.estimators.facts import CUSTOM, EstimatorFlow, find_estimators
-from migrate_mgpu.engine.estimators.model_fn import convert
+from migrate_mgpu.engine.estimators.driving.driving import Drive, drive, root
+from migrate_mgpu.engine.estimators.facts.finding import CUSTOM, EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.model_fn.converting import convert
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project

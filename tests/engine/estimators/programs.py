@@ -7,8 +7,8 @@ import textwrap
 from pathlib import Path
 
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.estimators.driving import Drive, drive
-from migrate_mgpu.engine.estimators.facts import EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.driving.driving import Drive, drive
+from migrate_mgpu.engine.estimators.facts.finding import EstimatorFlow, find_estimators
 from migrate_mgpu.engine.estimators.types import ModelPlan
 from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.source import splice

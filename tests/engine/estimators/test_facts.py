@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from migrate_mgpu.engine.estimators.facts import CANNED, CUSTOM, KERAS, EstimatorFlow
+from migrate_mgpu.engine.estimators.facts.finding import CANNED, CUSTOM, KERAS, EstimatorFlow
 from tests.engine.estimators.programs import HEAD, flows
 
 MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"

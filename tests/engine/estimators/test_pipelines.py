@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.engine.estimators.hparams import hparams_edits
-from migrate_mgpu.engine.estimators.pipelines import pipeline_edits
+from migrate_mgpu.engine.estimators.names.hparams import hparams_edits
+from migrate_mgpu.engine.estimators.names.pipelines import pipeline_edits
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit, Source, splice

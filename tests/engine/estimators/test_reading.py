@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.engine.estimators.modes import EVAL, MODES, PREDICT, TRAIN, Modes
-from migrate_mgpu.engine.estimators.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT, TRAIN, Modes
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.text.writing import leading, render
 from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.estimators.writing import leading, render
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit, Source
 

@@ -1,0 +1,1 @@
+"""What configures and drives an Estimator, as code that drives a Keras model."""

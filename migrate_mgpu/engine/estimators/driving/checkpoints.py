@@ -1,0 +1,268 @@
+"""``model_dir``: a program that goes on where an earlier run stopped still does.
+
+An Estimator restores the latest checkpoint of its folder before it trains, evaluates or
+predicts, and saves one when training ends. In TF2 a ``tf.train.CheckpointManager`` does,
+once the variables exist: Keras 3 restores nothing, and says nothing, into a model whose
+layers have not been built.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Drive, root, text_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
+from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
+from migrate_mgpu.engine.estimators.text import layout as write
+from migrate_mgpu.engine.estimators.text.context import rule
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+
+@dataclass
+class Checkpoints:
+    """The manager of an Estimator's checkpoints, by the name that it gets."""
+
+    manager: str
+    receiver: str
+    callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
+
+    @property
+    def save(self) -> str:
+        """The statement that saves when a training ends, named by the step as TF1's were.
+
+        A checkpoint of the same step that the callback saved is the same one then.
+        """
+        interval = ", check_interval=False" if self.callback else ""
+        return f"{self.manager}.save({self.receiver}.optimizer.iterations{interval})"
+
+
+def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
+    """The folder that an Estimator is given, by itself or in its RunConfig."""
+    if "model_dir" in flow.arguments:
+        return flow.module, flow.arguments["model_dir"]
+    found = flow.config.values("model_dir") if flow.config is not None else []
+    texts = {module.source.code(node) for module, node in found}
+    if len(texts) > 1:
+        raise Refused(*found[1], "the RunConfig has another model_dir in another branch")
+    return found[0] if found else None
+
+
+def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive) -> (
+    Checkpoints | None
+):  # fmt: skip
+    """Writes what restores before the first use; None for an Estimator without a folder.
+
+    Raises:
+        Refused: the folder, or what is done with the Estimator, lies elsewhere.
+    """
+    given = model_dir(flow)
+    settings = {
+        name: flow.config.values(name) if flow.config is not None else []
+        for name in ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
+                     "keep_checkpoint_every_n_hours")
+    }  # fmt: skip
+    if given is None:
+        for look in flow.looks:
+            raise Refused(
+                look.module, look.node, f"`{look.kind}` of an Estimator without a model_dir",
+                "give the Estimator a model_dir",
+            )  # fmt: skip
+        for name, values in settings.items():
+            for module, node in values:
+                drive.note(
+                    module, node, f"`{name}` is left out: without a model_dir the checkpoints of "
+                    "TF1 went to a temporary folder, in TF2 none are written",
+                )  # fmt: skip
+        return None
+    module, node = given
+    strategies = flow.config.train if flow.config is not None else []
+    for strategy_made in [made for one in strategies for made in one.made]:
+        if strategy_made.kind in rule(STRATEGY).WORKERS:
+            raise Refused(
+                module, node, "a model_dir under several workers: each would write the same files",
+                "save on the first worker alone",
+            )  # fmt: skip
+    names, source = flow.module.names, flow.module.source
+    scope = names.scope_at(flow.statement)
+    places = flow.uses
+    if not places:
+        return None
+    for use in places:
+        if use.module is not flow.module or names.scope_at(use.call) is not scope:
+            raise Refused(
+                use.module, use.call, "an Estimator with a model_dir is used in another function",
+                "make the Estimator where it is used",
+            )  # fmt: skip
+    if module is not flow.module or names.scope_at(node) is not scope:
+        raise Refused(module, node, "the model_dir is named in another function")
+    tf = root(module, flow.call)
+    first = min(places, key=lambda use: (use.call.lineno, use.call.col_offset))
+    receiver = source.code(first.receiver)
+    found = Checkpoints(names.fresh(scope, "manager", "checkpoint_manager"), receiver)
+    extra = []
+    for _, value in settings["keep_checkpoint_max"][:1]:
+        if constant(value) != 0:
+            extra = [f"max_to_keep={text_of(module, value)}"]
+        else:
+            extra = ["max_to_keep=None"]
+    extra = extra or ["max_to_keep=5"]
+    for _, value in settings["save_checkpoints_steps"][:1]:
+        found.callback = names.fresh(scope, "saving", "saving_callback")
+        extra += [f"step_counter={receiver}.optimizer.iterations",
+                  f"checkpoint_interval={text_of(module, value)}"]  # fmt: skip
+    for where, value in settings["save_checkpoints_secs"][:1]:
+        drive.note(where, value, "checkpoints are saved when a training ends, not after a time")
+    for where, value in settings["keep_checkpoint_every_n_hours"][:1]:
+        drive.note(where, value, "`keep_checkpoint_every_n_hours` is left out")
+    place = _place(flow, first)
+    at_once = _known(flow, places)  # the input function is known where the model is made
+    indent = source.indent_of(flow.statement if at_once else place)
+    unit = source.indent_unit
+    inner = indent + unit if strategy is not None else indent
+    batch = _batch(flow, places, inputs, place, inner)
+    checkpoint = names.fresh(scope, "checkpoint", "restored")
+    step = unit if strategy is not None else ""
+    lines = ["# The variables must exist before a checkpoint can be restored into them."]
+    if at_once:
+        lines[0] = step + lines[0]
+    elif strategy is not None:
+        lines.append(f"with {strategy}.scope():")
+    lines.append(f"{step}{receiver}({batch})")
+    lines.append(f"{step}{receiver}.optimizer.build({receiver}.trainable_variables)")
+    folder = text_of(module, node)
+    if _may_be_none(module, node):  # then TF1 took a temporary folder
+        folder = f"{folder} or tempfile.mkdtemp()"
+        drive.imports.setdefault(flow.module, set()).add("tempfile")
+    lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver})")
+    column = len(indent) + len(found.manager) + 3
+    head = f"{tf}.train.CheckpointManager"
+    made = write.call(source, head, [checkpoint, folder, *extra], indent, column)
+    # What is inserted gets its indentation from the statement below it.
+    lines += [line.removeprefix(indent) for line in f"{found.manager} = {made}".split("\n")]
+    if found.callback:
+        head = f"{found.callback} = {tf}.keras.callbacks.LambdaCallback"
+        step = f"{receiver}.optimizer.iterations"
+        saves = f"on_train_batch_end=lambda batch, logs: {found.manager}.save({step})"
+        made = write.call(source, head, [saves], indent, len(indent))
+        lines += [line.removeprefix(indent) for line in made.split("\n")]
+    lines.append(f"if {found.manager}.latest_checkpoint:")
+    restore = f"{checkpoint}.restore({found.manager}.latest_checkpoint)"
+    lines.append(f"{unit}{restore}.assert_existing_objects_matched()")
+    if at_once:
+        drive.edit(flow.module, Layout(source, flow.statement).insert_after(lines))
+    else:
+        drive.edit(flow.module, Layout(source, place).insert_before(lines))
+    drive.note(
+        module, node, "checkpoints that TF1 wrote do not load into the Keras model: "
+        "give it a new folder, or train again",
+    )  # fmt: skip
+    for look in flow.looks:
+        if look.module is not flow.module or names.scope_at(look.node) is not scope:
+            raise Refused(look.module, look.node, f"`{look.kind}` is asked in another function")
+        early = (look.node.lineno, look.node.col_offset) < (place.lineno, place.col_offset)
+        if early and look.kind == "latest_checkpoint":
+            raise Refused(look.module, look.node, "the latest checkpoint is asked before the model")
+        text = f"{found.manager}.latest_checkpoint"
+        if look.kind == "model_dir":
+            text = folder if early else f"{found.manager}.directory"
+        drive.edit(look.module, Edit(*source.span(look.node), text))
+    return found
+
+
+def _known(flow: EstimatorFlow, places: list[Use]) -> bool:
+    """Whether the input function that shows the features is known where the model is made."""
+    names = flow.module.names
+    scope = names.scope_at(flow.statement)
+    node = _shown(places)
+    for name in ast.walk(node) if node is not None else ():
+        if isinstance(name, ast.Name) and name in names.scope_of_name:
+            home = names.defining_scope(name.id, names.scope_of_name[name])
+            for binding in home.bindings[name.id] if home is scope and home is not None else ():
+                if binding.kind == "parameter":
+                    continue
+                if getattr(binding.node, "lineno", 0) >= flow.statement.lineno:
+                    return False
+    return node is not None
+
+
+def _shown(places: list[Use]) -> ast.expr | None:
+    """The input function that shows the features best: what is predicted may lack labels."""
+    for use in sorted(places, key=lambda use: list(MODES).index(use.kind)):
+        arguments = use.train_spec.arguments if use.train_spec is not None else use.arguments
+        if "input_fn" in arguments:
+            return arguments["input_fn"]
+    return None
+
+
+def _place(flow: EstimatorFlow, first: Use) -> ast.stmt:
+    """The statement before which the model is complete: the first use, outside of its loops."""
+    names = flow.module.names
+    around = [flow.statement, *(p for p in names.ancestors(flow.call) if isinstance(p, ast.stmt))]
+    blocks = [names.block(statement) for statement in around if _in_block(flow.module, statement)]
+    place = names.statement(first.call)
+    while not any(block is names.block(place) for block in blocks):
+        place = names.statement(names.parents[place])
+    return place
+
+
+def _in_block(module: Module, statement: ast.stmt) -> bool:
+    return not isinstance(module.names.parents.get(statement), (ast.ExceptHandler, type(None)))
+
+
+def _batch(
+    flow: EstimatorFlow, places: list[Use], inputs: Inputs, place: ast.stmt, indent: str
+) -> str:
+    """The features of one batch, from the first input function that also gives labels."""
+    module = flow.module
+    node = _shown(places)
+    if node is None:
+        raise Refused(module, flow.call, "a model_dir, and nothing that shows the model's features")
+    use = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
+    for name in ast.walk(node):
+        if isinstance(name, ast.Name):
+            for binding in module.names.bindings_of(name):
+                if place in (binding.node, *module.names.ancestors(binding.node)):
+                    raise Refused(
+                        module, node, "the input of a model with a model_dir is made here",
+                        "make it before the loop",
+                    )  # fmt: skip
+    found = f"next(iter({inputs.read(module, node, MODES[use.kind], base=indent).call}))"
+    if use.kind == "predict":
+        return f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight({found})[0]"
+    return f"{found}[0]"
+
+
+def _of_spec(use: Use) -> list[ast.expr]:
+    return list(use.train_spec.arguments.values()) if use.train_spec is not None else []
+
+
+def _may_be_none(module: Module, node: ast.expr) -> bool:
+    """`FLAGS.model_dir` and `args.model_dir` whose default is None or empty."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    for call in module.names.calls:
+        first = call.args[0] if call.args else None
+        text = constant(first) if first is not None else None
+        if not isinstance(text, str) or text.lstrip("-").replace("-", "_") != node.attr:
+            continue
+        default: ast.expr | None = next(
+            (k.value for k in call.keywords if k.arg == "default"), None
+        )
+        required = any(k.arg == "required" and constant(k.value) is True for k in call.keywords)
+        shown = module.source.code(call.func)
+        if "DEFINE" in shown and default is None and len(call.args) > 1:
+            default = call.args[1]
+        empty = default is None or constant(default) in ("", None)
+        if isinstance(default, ast.expr) and not isinstance(default, ast.Constant):
+            empty = False
+        if empty and not required and ("DEFINE" in shown or "add_argument" in shown):
+            return True
+    return False
+
+
+__all__ = ["Checkpoints", "model_dir", "plan"]

@@ -1,0 +1,107 @@
+"""The datasets that a Keras model is driven with, where specs and input functions stood."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.driving.hooks import DRIVING
+from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
+from migrate_mgpu.engine.estimators.text import layout as write
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout, comments
+
+
+class Datasets:
+    """Writes datasets; ``named`` are the variables that took the place of specs ("" where none)."""
+
+    def __init__(self, flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> None:
+        self.flow = flow
+        self.setup = setup
+        self.inputs = inputs
+        self.drive = drive
+        self.named: dict[ast.Call, str] = {}
+
+    def specs(self) -> None:
+        """What specs become: a variable with the dataset where the variable with the spec was."""
+        for use in self.flow.uses:
+            for spec in (use.train_spec, use.eval_spec):
+                if spec is not None and spec.call not in self.named:
+                    self._spec(use, spec)
+
+    def _spec(self, use: Use, spec: Made) -> None:
+        module, source = spec.module, spec.module.source
+        node = spec.arguments.get("input_fn")
+        if node is None:
+            raise Refused(module, spec.call, f"this {spec.kind} has no input_fn")
+        statement = spec.statement
+        self.drive.replaced(spec.module, spec.call, DRIVING)
+        if statement is module.names.statement(use.call) and module is use.module:
+            self.named[spec.call] = ""
+            return
+        if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
+            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+        layout = Layout(source, statement)
+        if not layout.owns_start or module.names.scope_at(statement) is not (
+            module.names.scope_at(use.call)
+        ):
+            raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
+                          "make it beside train_and_evaluate")  # fmt: skip
+        scope = module.names.scope_at(statement)
+        old = statement.targets[0].id
+        short = "train" if spec.kind == "TrainSpec" else "eval"
+        stem = old[: -len("_spec")] if old.endswith("_spec") else short
+        name = module.names.fresh(scope, f"{stem}_dataset", f"{short}_dataset", f"{short}_data")
+        self.named[spec.call] = name
+        head = f"{name} = "
+        made = self.text(use, module, node, layout.indent, len(layout.indent) + len(head),
+                             spec.kind == "TrainSpec") + taken(spec)  # fmt: skip
+        lead = "".join(
+            f"{c.text}{source.newline}{layout.indent}" for c in comments(source.code(statement))
+        )
+        self.drive.edit(module, Edit(layout.start, layout.end, lead + head + made))
+
+    def text(
+        self, use: Use, module: Module, node: ast.expr, indent: str, column: int, trains: bool
+    ) -> str:
+        """The dataset of an input function: for training, each replica draws batches of its own."""
+        source = module.source
+        mode = MODES[use.kind] if trains or use.kind != "train_and_evaluate" else MODES["evaluate"]
+        found = self.inputs.read(module, node, mode, base=indent + source.indent_unit)
+        if not trains or self.setup.strategy is None:
+            return found.call
+        strategy = self.strategy_at(use, module, node)
+        argument = f"lambda {self._context(module, node)}: {found.call}"
+        head = f"{strategy}.distribute_datasets_from_function"
+        return write.call(source, head, [argument], indent, column)
+
+    def _context(self, module: Module, node: ast.expr) -> str:
+        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        return next(n for n in ("context", "input_context", "_", "unused") if n not in used)
+
+    def strategy_at(self, use: Use, module: Module, place: ast.AST) -> str:
+        """The strategy's expression where a dataset is made."""
+        strategy, flow = self.setup.strategy, self.flow
+        assert strategy is not None
+        names = module.names
+        base = strategy.split(".")[0]
+        if module is flow.module and not base.startswith("self"):
+            home = names.defining_scope(base, names.scope_at(flow.statement))
+            own = home or names.scope_at(flow.statement)  # a name that is written just now
+            here = names.defining_scope(base, names.scope_at(place))
+            if here is home and (home is not None or names.scope_at(place) is own):
+                return strategy
+        if module is flow.module and base == "self" and names.scope_at(place).function():
+            return strategy
+        return f"{module.source.code(use.receiver)}.distribute_strategy"
+
+
+def taken(spec: Made) -> str:
+    """`EvalSpec` evaluates 100 batches unless it says otherwise."""
+    if spec.kind != "EvalSpec" or "steps" in spec.arguments:
+        return ""
+    written = any(keyword.arg == "steps" for keyword in spec.call.keywords)
+    return "" if written or len(spec.call.args) > 1 else ".take(100)"

@@ -1,0 +1,304 @@
+"""What drives an Estimator, as code that drives a Keras model.
+
+``drive(flow, model, graph)`` gives a ``Drive``: the edits of every module for the strategy,
+the RunConfig, the construction and each train, evaluate and predict. All of it, or it
+raises ``Refused``. The model_fn itself is not touched here.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.driving import checkpoints
+from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
+from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
+from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks
+from migrate_mgpu.engine.estimators.driving.results import adapt_results
+from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup, mode_keys, root, text_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.values import Values
+from migrate_mgpu.engine.estimators.inputs.inputs import Inputs
+from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
+from migrate_mgpu.engine.estimators.text import layout as write
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout, comments
+
+MODEL = "MGPU401"
+
+
+def drive(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> Drive:
+    """The driving code of an Estimator whose model_fn became ``model``.
+
+    Raises:
+        Refused: the first statement that stands in the way.
+    """
+    if flow.problems:
+        raise flow.problems[0]
+    return _Driver(flow, model, graph).run()
+
+
+class _Driver:
+    def __init__(self, flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> None:
+        self.flow = flow
+        self.model = model
+        self.graph = graph
+        self.values = Values(graph)
+        params = (flow.module, flow.params) if flow.params is not None else None
+        self.inputs = Inputs(graph, params=params)
+        self.lengths = Lengths(graph)
+        self.drive = Drive()
+        self.setup = Setup(flow, self.drive, graph)
+
+    def run(self) -> Drive:
+        self.setup.run()
+        self.strategy = self.setup.strategy
+        self.quiet = not self._shows_progress()
+        self._construction()
+        self.saved = checkpoints.plan(self.flow, self.strategy, self.inputs, self.drive)
+        self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
+        self.datasets.specs()
+        self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)
+        self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
+        for use in self.flow.uses:
+            if use.kind == "train":
+                self._train(use)
+            elif use.kind == "evaluate":
+                self._evaluate(use)
+            elif use.kind == "predict":
+                self._predict(use)
+            else:
+                self._train_and_evaluate(use)
+        for module, edits in self.inputs.edits.items():
+            for edit in edits:
+                self.drive.edit(module, edit)
+        for module in list(dict.fromkeys([*self.flow.modules, *self.drive.edits])):
+            mode_keys(module, self.model, self.drive)
+        self.drive.gone |= self.inputs.gone
+        self.drive.moved |= self.inputs.moved
+        return self.drive
+
+    def _shows_progress(self) -> bool:
+        """Whether TF1 showed the loss: a hook that logs, or TensorFlow's log at INFO."""
+        shown = False
+        for use in self.flow.uses:
+            for made in (None, use.train_spec, use.eval_spec):
+                module = made.module if made is not None else use.module
+                arguments = made.arguments if made is not None else use.arguments
+                for name in ("hooks", "saving_listeners"):
+                    shown |= drop_hooks(self.values, self.drive, module, arguments.get(name))
+        for module in self.flow.modules:
+            for call in module.names.calls:
+                if tensorflow_name(module, call.func) == "logging.set_verbosity":
+                    level = tensorflow_name(module, call.args[0]) if call.args else ""
+                    shown |= level in ("logging.INFO", "logging.DEBUG")
+        return shown
+
+    # -- the model ---------------------------------------------------------
+
+    def _construction(self) -> None:
+        """`with strategy.scope(): classifier = model_fn(params=params)`."""
+        flow, module = self.flow, self.flow.module
+        source, statement = module.source, flow.statement
+        warm = flow.arguments.get("warm_start_from")
+        if warm is not None:
+            raise Refused(
+                module, warm, "it starts from another model's checkpoint",
+                "load the weights into the Keras model",
+            )  # fmt: skip
+        layout = Layout(source, statement)
+        value = getattr(statement, "value", None)
+        if value is not flow.call or not layout.owns_start:
+            raise Refused(
+                module, flow.call, "the Estimator is made in the middle of a statement",
+                "give it a variable of its own",
+            )  # fmt: skip
+        assert flow.function is not None
+        head = source.code(flow.arguments["model_fn"])
+        if flow.bound or not head.replace(".", "").replace("_", "").isalnum():
+            head = flow.function.name
+        given: dict[str, ast.expr] = dict(flow.bound)
+        if flow.params is not None:
+            given["params"] = flow.params
+        missing = [name for name in self.model.parameters if name not in given]
+        if missing:
+            raise Refused(
+                module, flow.call, f"the model_fn uses `{missing[0]}`, which nothing gives it",
+                "give the Estimator params",
+            )  # fmt: skip
+        indent = layout.indent
+        unit = source.indent_unit if self.strategy is not None else ""
+        start, end = source.span(flow.call)
+        before = source.text[layout.start : start]
+        base = indent + unit
+        pieces = [
+            f"{name}={text_of(module, given[name], base=base + source.indent_unit)}"
+            for name in self.model.parameters
+        ]
+        text = before + write.call(source, head, pieces, base, len(base) + len(before))
+        text += source.text[end : layout.end]
+        kept = [c.text for c in comments(source.code(flow.call))]
+        lead = "".join(f"{comment}{source.newline}{indent}" for comment in kept)
+        if self.strategy is not None:
+            lead += f"with {self.strategy}.scope():{source.newline}{base}"
+        self.drive.edit(module, Edit(layout.start, layout.end, lead + text))
+        self.drive.replaced(flow.module, flow.call, MODEL)
+
+    # -- driving -----------------------------------------------------------
+
+    def _alone(self, use: Use) -> Layout:
+        """The layout of a call that is a statement of its own."""
+        module = use.module
+        statement = module.names.statement(use.call)
+        if not (isinstance(statement, ast.Expr) and statement.value is use.call):
+            raise Refused(
+                module, use.call, f"what `{use.kind}` returns is used",
+                "call it in a statement of its own",
+            )  # fmt: skip
+        return Layout(module.source, statement)
+
+    def _column(self, module: Module, node: ast.AST) -> int:
+        source = module.source
+        return source.place(source.span(node)[0])[1] - 1
+
+    def _call(self, use: Use, method: str, arguments: list[str], tail: int = 0) -> str:
+        module = use.module
+        indent = module.source.indent_of(module.names.statement(use.call))
+        head = f"{module.source.code(use.receiver)}.{method}"
+        column = self._column(module, use.call)
+        return write.call(module.source, head, arguments, indent, column, tail)
+
+    def _train(self, use: Use) -> None:
+        layout = self._alone(use)
+        node = use.arguments.get("input_fn")
+        if node is None:
+            raise Refused(use.module, use.call, "`train` without an input_fn")
+        steps, total = use.arguments.get("steps"), use.arguments.get("max_steps")
+        training = Training(use, use.module, node, steps, total)
+        self._statement(use, layout, self.fitting.lines(training))
+
+    def _statement(self, use: Use, layout: Layout, lines: list[str]) -> None:
+        """Lines in the place of a statement; its trailing comment stays."""
+        newline = layout.source.newline
+        kept = [c.text for c in comments(layout.source.code(layout.statement))]
+        text = f"{newline}{layout.indent}".join([*kept, *lines])
+        self.drive.edit(use.module, Edit(layout.start, layout.end, text))
+        self.drive.replaced(use.module, use.call, DRIVING)
+
+    def _evaluate(self, use: Use) -> None:
+        module, arguments = use.module, use.arguments
+        if "checkpoint_path" in arguments:
+            raise Refused(module, arguments["checkpoint_path"], "a checkpoint is evaluated")
+        node = arguments.get("input_fn")
+        if node is None:
+            raise Refused(module, use.call, "`evaluate` without an input_fn")
+        indent = module.source.indent_of(module.names.statement(use.call))
+        pieces = [self.datasets.text(use, module, node, indent, 0, False)]
+        steps = self._evaluated(use, module, arguments.get("steps"))
+        if steps:
+            pieces.append(f"steps={steps}")
+        pieces += ["return_dict=True", *self._verbose]
+        text = self._call(use, "evaluate", pieces)
+        self._replace(use, adapt_results(self.values, use, self.model.metrics, self.drive, text))
+
+    @property
+    def _verbose(self) -> list[str]:
+        return ["verbose=0"] if self.quiet else []
+
+    def _predict(self, use: Use) -> None:
+        module, arguments = use.module, use.arguments
+        for name in ("predict_keys", "checkpoint_path", "yield_single_examples"):
+            if name in arguments:
+                raise Refused(module, arguments[name], f"`{name}` of predict is not converted")
+        node = arguments.get("input_fn")
+        if node is None:
+            raise Refused(module, use.call, "`predict` without an input_fn")
+        if self.lengths.endless(module, node):
+            raise Refused(
+                module, node, "predict over an endless input: Keras would never return",
+                "take() what is needed in the input function",
+            )  # fmt: skip
+        source, statement = module.source, module.names.statement(use.call)
+        indent = source.indent_of(statement)
+        pieces = [self.datasets.text(use, module, node, indent, 0, False), *self._verbose]
+        if not self.model.predicts:
+            self._replace(use, self._call(use, "predict", pieces))
+            return
+        layout = Layout(source, statement)
+        names = module.names
+        assigned = isinstance(statement, ast.Assign) and statement.value is use.call
+        if assigned and isinstance(statement.targets[0], ast.Name):  # type: ignore[attr-defined]
+            name = statement.targets[0].id  # type: ignore[attr-defined]
+            self._replace(use, self._call(use, "predict", pieces))
+            rows = f"[dict(zip({name}, row)) for row in zip(*{name}.values())]"
+            self.drive.edit(module, layout.insert_after([f"{name} = {rows}"]))
+            return
+        name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
+        head = f"{source.code(use.receiver)}.predict"
+        text = write.call(source, head, pieces, indent, len(indent) + len(name) + 3)
+        self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
+        rows = f"[dict(zip({name}, row)) for row in zip(*{name}.values())]"
+        self._replace(use, rows)
+
+    def _replace(self, use: Use, text: str) -> None:
+        start, end = use.module.source.span(use.call)
+        self.drive.edit(use.module, Edit(start, end, text))
+        self.drive.replaced(use.module, use.call, DRIVING)
+
+    def _train_and_evaluate(self, use: Use) -> None:
+        module = use.module
+        layout = self._alone(use)
+        train, evaluate = use.train_spec, use.eval_spec
+        assert train is not None and evaluate is not None
+        if "exporters" in evaluate.arguments:
+            raise Refused(
+                module, evaluate.arguments["exporters"], "`exporters` of EvalSpec",
+                "export the Keras model after training: model.export(folder)",
+            )  # fmt: skip
+        total = train.arguments.get("max_steps")
+        dataset = self.datasets.named[train.call]
+        training = Training(use, train.module, train.arguments["input_fn"], None, total, dataset)
+        indent = layout.indent + self.fitting.deeper(training)
+        inner = indent + module.source.indent_unit
+        given = self.datasets.named[evaluate.call] or (
+            self.datasets.text(use, module, evaluate.arguments["input_fn"], inner, 0, False)
+            + taken(evaluate)
+        )
+        steps = self._evaluated(use, evaluate.module, evaluate.arguments.get("steps"))
+        training.between = self.fitting.between(training, given, steps)
+        lines = self.fitting.lines(training)
+        if training.between is None:
+            pieces = [given, *([f"steps={steps}"] if steps else [])]
+            pieces += ["return_dict=True", *self._verbose]
+            head = f"{module.source.code(use.receiver)}.evaluate"
+            text = write.call(module.source, head, pieces, indent, len(indent))
+            lines.append(self.fitting.deeper(training) + text)
+            self.drive.note(
+                module, use.call, "the model is evaluated once, after training; TF1 evaluated "
+                "after checkpoints too, throttle_secs (600) apart",
+            )  # fmt: skip
+        self._statement(use, layout, lines)
+        if taken(evaluate):
+            text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"
+            self.drive.note(evaluate.module, evaluate.call, text)
+
+    def _evaluated(self, use: Use, module: Module, steps: ast.expr | None) -> str:
+        """How many batches an evaluation takes: under eval_distribute each replica has its own."""
+        if steps is None:
+            return ""
+        text = text_of(module, steps)
+        config = self.flow.config
+        if config is None or not config.eval or self.strategy is None:
+            return text
+        replicas = f"{self.datasets.strategy_at(use, use.module, use.call)}.num_replicas_in_sync"
+        return f"{operand(steps, text)} * {replicas}"
+
+
+def _unindented(text: str, indent: str) -> list[str]:
+    """Lines for an insertion, which puts the indentation before each of them itself."""
+    return [line.removeprefix(indent) for line in text.split("\n")]
+
+
+__all__ = ["Drive", "drive", "root"]

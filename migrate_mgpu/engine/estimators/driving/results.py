@@ -1,0 +1,103 @@
+"""What ``evaluate`` returns: Keras's dictionary, with TF1's ``global_step`` where that is used."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.driving.setup import Drive
+from migrate_mgpu.engine.estimators.facts.parts import Use
+from migrate_mgpu.engine.estimators.facts.values import Value, Values
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+STEP = "global_step"
+
+
+def adapt_results(
+    values: Values, use: Use, metrics: tuple[str, ...], drive: Drive, text: str
+) -> str:
+    """The evaluation's text, with ``global_step`` in its result where the program needs it.
+
+    Where the step is read out of the result by its key, the optimizer's count takes its
+    place and the result stays Keras's.
+
+    Raises:
+        Refused: a key that Keras's result does not have.
+    """
+    whole = False
+    for mention in values.mentions(use.module, use.call):
+        assert mention.node is not None
+        key = _key(mention)
+        if key is None:
+            whole = whole or _needs_step(mention)
+            continue
+        if metrics and key not in ("loss", STEP, *metrics):
+            module = mention.module
+            raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
+        if key == STEP and not _replace_step(use, mention, drive):
+            whole = True
+    if not whole:
+        return text
+    names, source = use.module.names, use.module.source
+    statement = names.statement(use.call)
+    if isinstance(statement, ast.Assign) and statement.value is use.call:
+        target = statement.targets[0]
+        if isinstance(target, ast.Name):
+            key = f"{source.quote}{STEP}{source.quote}"
+            line = f"{target.id}[{key}] = {_iterations(use)}"
+            drive.edit(use.module, Layout(source, statement).insert_after([line]))
+            return text
+    return f"dict({text}, {STEP}={_iterations(use)})"
+
+
+def _key(mention: Value) -> str | None:
+    """The key that is read out of the result at a mention."""
+    node = mention.node
+    assert node is not None
+    parent = mention.module.names.parents[node]
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        key = constant(parent.slice)
+        return key if isinstance(key, str) else None
+    return None
+
+
+def _replace_step(use: Use, mention: Value, drive: Drive) -> bool:
+    """`result['global_step']` as the optimizer's count, where the model is known."""
+    module, node = mention.module, mention.node
+    assert node is not None
+    names = module.names
+    if module is not use.module or names.scope_at(node) is not names.scope_at(use.call):
+        return False
+    start, end = module.source.span(names.parents[node])
+    drive.edit(module, Edit(start, end, _iterations(use)))
+    return True
+
+
+def _needs_step(mention: Value) -> bool:
+    """Whether a use of the whole result shows, or may show, the step."""
+    node = mention.node
+    assert node is not None
+    parents = mention.module.names.parents
+    parent = parents[node]
+    if isinstance(parent, ast.Expr):
+        return False
+    if isinstance(parent, ast.keyword) and parent.arg is None:  # '...'.format(**result)
+        call = parents[parent]
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            pattern = constant(call.func.value)
+            return not isinstance(pattern, str) or f"{{{STEP}" in pattern
+    if isinstance(parent, ast.BinOp) and parent.right is node:  # '%(loss)f' % result
+        pattern = constant(parent.left)
+        return not isinstance(pattern, str) or STEP in pattern or "%(" not in pattern
+    if isinstance(parent, ast.Attribute) and parent.attr == "get":
+        call = parents[parent]
+        if isinstance(call, ast.Call) and call.args:
+            return constant(call.args[0]) in (STEP, None)
+    return True
+
+
+def _iterations(use: Use) -> str:
+    receiver = use.module.source.code(use.receiver)
+    return f"int({receiver}.optimizer.iterations.numpy())"

@@ -1,0 +1,339 @@
+"""The strategy and the RunConfig of an Estimator: what stands in their place in TF2."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.facts.parts import (
+    STRATEGIES,
+    EstimatorFlow,
+    Made,
+    StrategyFlow,
+    constructed,
+    tensorflow_name,
+)
+from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
+from migrate_mgpu.engine.estimators.facts.values import Values
+from migrate_mgpu.engine.estimators.model_fn.modes import KEYS
+from migrate_mgpu.engine.estimators.text.context import Context, Replacement, rule
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import ROOTS, Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout, comments
+
+STRATEGY, RUN_CONFIG = "MGPU301", "MGPU407"
+
+
+@dataclass
+class Drive:
+    """The edits of one Estimator's driving code.
+
+    ``gone`` are nodes that are not there any more, ``moved`` those whose text was written
+    anew, in TF2's words already: nothing else may edit them. ``configs`` are the
+    RunConfig calls that go: a session_config that went into one of these moves to
+    ``tf.config`` without an edit of the call. ``sites`` are the places that changed,
+    with their rule's code.
+    """
+
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+    gone: set[ast.AST] = field(default_factory=set)
+    moved: set[ast.AST] = field(default_factory=set)
+    configs: set[ast.Call] = field(default_factory=set)
+    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    sites: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+
+    def edit(self, module: Module, edit: Edit) -> None:
+        edits = self.edits.setdefault(module, [])
+        if edit not in edits:
+            edits.append(edit)
+
+    def replaced(self, module: Module, call: ast.Call, code: str) -> None:
+        """A call that another one stands for: its function is gone, its arguments may not be."""
+        self.gone.add(call.func)
+        self.moved.add(call)
+        self.sites.append((module, call, code))
+
+    def note(self, module: Module, node: ast.AST, text: str) -> None:
+        if (module, node, text) not in self.notes:
+            self.notes.append((module, node, text))
+
+
+def root(module: Module, node: ast.AST) -> str:
+    """The name of TensorFlow's root at a place, TF2's own if the module has both."""
+    names = module.names
+    scope = names.scope_at(node)
+    found: dict[str, str] = {}
+    current = scope
+    while current is not None:
+        for name, bindings in current.bindings.items():
+            if any(binding.qualname in ROOTS for binding in bindings):
+                roots = names.roots(name, scope)
+                if roots:
+                    found.setdefault(roots[0], name)
+        if current.parent is None:
+            break
+        current = current.parent
+    return found.get("tensorflow") or next(iter(found.values()), "tf")
+
+
+def text_of(
+    module: Module, node: ast.AST, column: int | None = None, base: str | None = None
+) -> str:
+    """An expression of the author's in TF2's words, for another place."""
+    keys = {key: _written(module, value) for key, value in _mode_keys(module).items()}
+    return Context(module, root(module, node), replaced=keys).render(node, column, base)
+
+
+def mode_keys(module: Module, model: ModelPlan, drive: Drive) -> None:
+    """`tf.estimator.ModeKeys.TRAIN` outside of the model: the string that it is."""
+    source = module.source
+    taken = [
+        (edit.start, edit.end)
+        for edits in (model.edits, drive.edits)
+        for edit in edits.get(module, ())
+        if edit.end > edit.start
+    ]
+    away = drive.gone | drive.moved | model.gone
+    for node, value in _mode_keys(module).items():
+        start, end = source.span(node)
+        if any(begin < end and start < stop for begin, stop in taken):
+            continue
+        if away & {node, *module.names.ancestors(node)}:
+            continue
+        drive.edit(module, Edit(start, end, f"{source.quote}{value}{source.quote}"))
+        drive.moved.add(node)
+
+
+def _written(module: Module, value: str) -> Replacement:
+    return lambda context: f"{module.source.quote}{value}{module.source.quote}"
+
+
+def _mode_keys(module: Module) -> dict[ast.AST, str]:
+    """Mentions of TensorFlow's mode keys, with their values."""
+    return {
+        node: value
+        for key, value in KEYS.items()
+        for node in module.names.attributes.get(key, ())
+        if (name := tensorflow_name(module, node)).endswith(f"ModeKeys.{key}")
+        and name.startswith(("estimator.", "contrib.learn."))
+    }
+
+
+class Setup:
+    """Rewrites strategies and RunConfigs; ``strategy`` is how the strategy is known afterwards."""
+
+    def __init__(self, flow: EstimatorFlow, drive: Drive, graph: CallGraph) -> None:
+        self.flow = flow
+        self.drive = drive
+        self.values = Values(graph)
+        self._removed: set[ast.stmt] = set()
+        self.strategy: str | None = None  # the expression of the strategy where the model is made
+
+    def run(self) -> None:
+        self._strategies()
+        self._configuration()
+
+    # -- strategies --------------------------------------------------------
+
+    def _strategies(self) -> None:
+        config = self.flow.config
+        flows = [*config.train, *config.eval] if config is not None else []
+        for strategy in flows:
+            for made in strategy.made:
+                if not any(made.call is s.expression for s in flows):
+                    edit = rule(STRATEGY).strategy_edit(made, root(made.module, made.call))
+                    if edit is not None:
+                        self.drive.edit(made.module, edit)
+                self.drive.replaced(made.module, made.call, STRATEGY)
+                if made.kind in rule(STRATEGY).WORKERS:
+                    text = "several workers train equally by design; only one was measured"
+                    self.drive.note(made.module, made.call, text)
+            for none in strategy.nones:
+                assert none.node is not None
+                start, end = none.module.source.span(none.node)
+                tf = root(none.module, none.node)
+                self.drive.edit(none.module, Edit(start, end, f"{tf}.distribute.get_strategy()"))
+            self._only_configures(strategy)
+        self._unused_strategies()
+
+    def _unused_strategies(self) -> None:
+        """Strategies that are made and handed to no Estimator: TF2's, as idle as before."""
+        for module in self.flow.modules:
+            for call in module.names.calls:
+                one = constructed(module, call)
+                if one is None or one.kind not in STRATEGIES or call in self.drive.moved:
+                    continue
+                if any(call is handed.call for handed in self._handed()):
+                    continue
+                if isinstance(module.names.parents[call], ast.keyword):
+                    continue  # given to another Estimator's RunConfig in place
+                edit = rule(STRATEGY).strategy_edit(one, root(module, call))
+                if edit is not None:
+                    self.drive.edit(module, edit)
+                self.drive.replaced(module, call, STRATEGY)
+
+    def _handed(self) -> list[Made]:
+        config = self.flow.config
+        flows = [*config.train, *config.eval] if config is not None else []
+        return [one for strategy in flows for one in strategy.made]
+
+    def _only_configures(self, strategy: StrategyFlow) -> None:
+        """Uses of a strategy besides RunConfig: what says the same in TF2 may stay."""
+        for made in strategy.made:
+            for mention in self.values.mentions(made.module, made.call):
+                module, node = mention.module, mention.node
+                assert node is not None
+                parent = module.names.parents[node]
+                if isinstance(parent, ast.Attribute):
+                    if parent.attr in ("num_replicas_in_sync", "scope", "extended"):
+                        continue
+                    if parent.attr == "num_towers":
+                        start, end = module.source.span(parent)
+                        text = f"{module.source.code(node)}.num_replicas_in_sync"
+                        self.drive.edit(module, Edit(start, end, text))
+                        continue
+                if isinstance(parent, (ast.Expr, ast.FormattedValue)):
+                    continue
+                call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+                if isinstance(call, ast.Call) and node is not call.func:
+                    if any(c.call is call for c in self._configs()) or _prints(module, call):
+                        continue
+                if strategy.nones and isinstance(parent, (ast.Compare, ast.If, ast.IfExp)):
+                    raise Refused(
+                        module, node, "the program asks whether it has a strategy",
+                        "ask for its num_replicas_in_sync",
+                    )  # fmt: skip
+
+    def _configs(self) -> list[Made]:
+        config = self.flow.config
+        return [*config.made, *config.replaced] if config is not None else []
+
+    # -- RunConfig ---------------------------------------------------------
+
+    def _configuration(self) -> None:
+        config = self.flow.config
+        if config is None:
+            return
+        for name, advice in rule(RUN_CONFIG).REFUSED.items():
+            for module, node in config.values(name):
+                raise Refused(module, node, f"`{name}` of RunConfig has no form in Keras", advice)
+        if config.eval and not config.train:
+            strategy = config.eval[0]
+            raise Refused(strategy.module, strategy.expression, "evaluation alone is distributed")
+        self._common_strategy()
+        for made in self._configs():
+            self._config_goes(made)
+
+    def _common_strategy(self) -> None:
+        """The one expression by which the strategy is known where the model is made."""
+        config, flow = self.flow.config, self.flow
+        assert config is not None
+        texts = {strategy.module.source.code(strategy.expression) for strategy in config.train}
+        if not config.train:
+            return
+        first = config.train[0]
+        bare = [m for m in config.made if "train_distribute" not in m.arguments]
+        distributed = [m for m in config.replaced if "train_distribute" in m.arguments]
+        if len(texts) == 1 and self._visible(first, flow.module, flow.call):
+            if not bare or distributed:
+                self.strategy = texts.pop()
+                return
+        names = flow.module.names
+        scope = names.scope_at(flow.statement)
+        if any(self._module_scope(m) != (flow.module, scope) for m in config.made):
+            raise Refused(
+                first.module, first.expression, "the strategy is not known where the model is made",
+                "make both in one function",
+            )  # fmt: skip
+        self.strategy = names.fresh(scope, "strategy", "distribution", "distribute_strategy")
+
+    def _module_scope(self, made: Made) -> tuple[Module, object]:
+        return made.module, made.module.names.scope_at(made.statement)
+
+    def _visible(self, strategy: StrategyFlow, module: Module, place: ast.AST) -> bool:
+        """Whether a strategy's expression is a variable that means the same at a place."""
+        node = strategy.expression
+        if strategy.module is not module or not isinstance(node, (ast.Name, ast.Attribute)):
+            return False
+        base: ast.expr = node
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return False
+        names = module.names
+        home = names.defining_scope(base.id, names.scope_of_name[base])
+        return home is not None and home is names.defining_scope(base.id, names.scope_at(place))
+
+    def _config_goes(self, made: Made) -> None:
+        """A statement that made a RunConfig: what it said besides is said on its own."""
+        module = made.module
+        self.drive.configs.add(made.call)
+        self.drive.replaced(made.module, made.call, RUN_CONFIG)
+        statement = made.statement
+        lines = self._config_lines(made)
+        layout = Layout(module.source, statement)
+        if statement is self.flow.statement and module is self.flow.module:
+            if lines:
+                self.drive.edit(module, layout.insert_before(lines))
+            return
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not layout.owns_lines:
+            raise Refused(module, made.call, "how the RunConfig is handed on is not followed")
+        if statement in self._removed:
+            return
+        self._removed.add(statement)
+        kept = [c.text for c in comments(module.source.code(statement))]
+        if layout.trailing_comment:
+            kept.append(layout.trailing_comment)
+        block = module.names.block(statement)
+        if all(other in self._removed for other in block) and not lines:
+            lines = ["pass"]
+        self.drive.edit(module, layout.replace([*kept, *lines]))
+
+    def _config_lines(self, made: Made) -> list[str]:
+        module, arguments = made.module, made.arguments
+        lines: list[str] = []
+        tf = root(module, made.call)
+        if "tf_random_seed" in arguments:
+            seed = text_of(module, arguments["tf_random_seed"])
+            lines.append(f"{tf}.random.set_seed({seed})")
+            self.drive.notes.append((
+                module, arguments["tf_random_seed"],
+                "the same seed draws other numbers in TF2 than in TF1",
+            ))  # fmt: skip
+        for name, advice in rule(RUN_CONFIG).LEFT_OUT.items():
+            if name in arguments:
+                self.drive.note(module, arguments[name], f"`{name}` is left out{advice}")
+        for name, value in arguments.items():
+            if name not in SIGNATURES["RunConfig"]:
+                raise Refused(module, value, f"`{name}` of RunConfig is not known")
+        config = self.flow.config
+        assert config is not None
+        if self.strategy is not None and made in config.made:
+            node = arguments.get("train_distribute")
+            written = self._strategy_text(module, node, made)
+            if written != self.strategy:
+                lines.append(f"{self.strategy} = {written}")
+        return lines
+
+    def _strategy_text(self, module: Module, node: ast.expr | None, made: Made) -> str:
+        config = self.flow.config
+        assert config is not None
+        tf = root(module, made.call)
+        if node is None:
+            if any("train_distribute" in m.arguments for m in config.replaced):
+                return self.strategy or ""
+            return f"{tf}.distribute.get_strategy()"
+        strategy = next(s for s in config.train if s.expression is node)
+        for one in strategy.made:
+            if one.call is node:
+                return str(rule(STRATEGY).strategy_text(one, tf))
+        return text_of(module, node)
+
+
+def _prints(module: Module, call: ast.Call) -> bool:
+    """Whether a call only shows its arguments."""
+    name = module.names.qualname(call.func) or ""
+    return name == "builtins.print" or ".logging." in name

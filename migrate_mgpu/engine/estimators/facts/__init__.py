@@ -1,0 +1,1 @@
+"""What is made where, what it is given, and what is done with it."""

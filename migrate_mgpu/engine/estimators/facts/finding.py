@@ -1,0 +1,300 @@
+"""The Estimators of a run: how each is made, configured, distributed, fed and driven.
+
+``find_estimators(project, graph)`` gives one ``EstimatorFlow`` for each Estimator that is
+made. What is not understood stands in its ``problems``: a flow with one is not converted.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.facts.parts import (
+    CANNED,
+    CUSTOM,
+    KERAS,
+    STRATEGIES,
+    Configuration,
+    EstimatorFlow,
+    Look,
+    Made,
+    StrategyFlow,
+    Use,
+    constructed,
+    tensorflow_name,
+)
+from migrate_mgpu.engine.estimators.facts.signatures import (
+    METHODS,
+    SIGNATURES,
+    TRAIN_AND_EVALUATE,
+    bind,
+)
+from migrate_mgpu.engine.estimators.facts.values import Value, Values
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.project import Project
+
+
+def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
+    """Every Estimator that the run makes, in source order."""
+    finder = _Finder(graph)
+    found: list[EstimatorFlow] = []
+    for module in project.modules.values():
+        if "stimator" not in module.source.text:
+            continue
+        for call in module.names.calls:
+            flow = finder.flow(module, call)
+            if flow is not None:
+                found.append(flow)
+    _shared_folders(found)
+    return found
+
+
+def _shared_folders(flows: list[EstimatorFlow]) -> None:
+    """Estimators of one file that share a folder hand a model on through its checkpoints."""
+    folders: dict[tuple[int, str], EstimatorFlow] = {}
+    for flow in flows:
+        given = flow.arguments.get("model_dir")
+        places = [] if given is None else [(flow.module, given)]
+        if not places and flow.config is not None:
+            places = list(flow.config.values("model_dir"))
+        for module, node in places:
+            first = folders.setdefault((id(flow.module), module.source.code(node)), flow)
+            if first is not flow:
+                reason = "two Estimators share this model_dir: one goes on with the other's model"
+                for one in (first, flow):
+                    one.problem(module, node, reason, "use one Keras model for both")
+
+
+class _Finder:
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.values = Values(graph)
+
+    def flow(self, module: Module, call: ast.Call) -> EstimatorFlow | None:
+        """The flow of an Estimator that a call makes; None for any other call."""
+        name = tensorflow_name(module, call.func)
+        head, _, last = name.rpartition(".")
+        if name == "keras.estimator.model_to_estimator" or last == "model_to_estimator":
+            flow = EstimatorFlow(module, call, KERAS, last)
+        elif not head.startswith(
+            ("estimator", "contrib.learn", "contrib.tpu", "contrib.estimator")
+        ):
+            return None
+        elif last == "Estimator" or last == "TPUEstimator":
+            flow = EstimatorFlow(module, call, CUSTOM, last)
+        elif last.endswith(("Classifier", "Regressor", "Estimator")):
+            flow = EstimatorFlow(module, call, CANNED, last)
+        else:
+            return None
+        if flow.kind != CUSTOM or head != "estimator" or last != "Estimator":
+            shown = f"tf.{name}"
+            advice = {
+                KERAS: "train the Keras model itself under the strategy's scope",
+                CANNED: "write its network as a Keras model",
+            }.get(flow.kind, "make it a tf.estimator.Estimator first")
+            flow.problem(module, call, f"`{shown}` is not converted", advice)
+            return flow
+        try:
+            flow.arguments = bind(module, call, SIGNATURES["Estimator"])
+            self._model_fn(flow)
+            self._config(flow)
+            self._uses(flow)
+        except Refused as refused:
+            flow.problems.append(refused)
+        return flow
+
+    # -- the model ---------------------------------------------------------
+
+    def _model_fn(self, flow: EstimatorFlow) -> None:
+        node = flow.arguments.get("model_fn")
+        if node is None:
+            raise Refused(flow.module, flow.call, "this Estimator has no model_fn")
+        origins = self.values.origins(flow.module, node)
+        if len(origins) != 1 or origins[0].node is None:
+            raise Refused(flow.module, node, "which model_fn it gets is decided elsewhere")
+        module, origin = origins[0].module, origins[0].node
+        if isinstance(origin, ast.Call) and module.names.qualname(origin.func) == (
+            "functools.partial"
+        ):
+            if len(origin.args) != 1 or any(k.arg is None for k in origin.keywords):
+                raise Refused(module, origin, "a partial model_fn with arguments by position")
+            flow.bound = {k.arg: k.value for k in origin.keywords if k.arg}
+            origin = origin.args[0]
+        function = self.graph.target(module, origin)
+        if function is None or not isinstance(function.node, ast.FunctionDef):
+            raise Refused(
+                flow.module,
+                node,
+                "its model_fn is not a function that the run defines",
+                "give the Estimator a function by its name",
+            )
+        flow.function = function
+
+    # -- the configuration -------------------------------------------------
+
+    def _config(self, flow: EstimatorFlow) -> None:
+        node = flow.arguments.get("config")
+        if node is None:
+            return
+        config = flow.config = Configuration()
+        for value in self.values.origins(flow.module, node):
+            self._configured(config, value)
+        for made_ in (*config.made, *config.replaced):
+            for name, flows in (
+                ("train_distribute", config.train),
+                ("eval_distribute", config.eval),
+            ):
+                if name in made_.arguments:
+                    flows.append(self._strategy(made_.module, made_.arguments[name]))
+        for made_ in config.made:
+            self._only_configures(config, made_)
+
+    def _configured(self, config: Configuration, value: Value) -> None:
+        module, node = value.module, value.node
+        if value.is_none:
+            return
+        assert node is not None
+        if isinstance(node, ast.Call):
+            found = constructed(module, node)
+            if found is not None and found.kind == "RunConfig":
+                if "learn" in tensorflow_name(module, node.func):
+                    raise Refused(
+                        module, node, "tf.contrib.learn has a RunConfig of its own",
+                        "use tf.estimator.RunConfig",
+                    )  # fmt: skip
+                if found not in config.made:
+                    config.made.append(found)
+                return
+            function = node.func
+            if isinstance(function, ast.Attribute) and function.attr == "replace":
+                if node.args or any(k.arg is None for k in node.keywords):
+                    raise Refused(module, node, "`replace` gets something that is not a keyword")
+                arguments = {k.arg: k.value for k in node.keywords if k.arg}
+                known = [m for m in config.replaced if m.call is node]
+                if not known:
+                    config.replaced.append(Made(module, node, "replace", arguments))
+                    for inner in self.values.origins(module, function.value):
+                        if inner.node is not node:
+                            self._configured(config, inner)
+                return
+        raise Refused(module, node, "how the Estimator is configured here is not followed")
+
+    def _only_configures(self, config: Configuration, made_: Made) -> None:
+        """A RunConfig goes away: nothing may use it but Estimators."""
+        for mention in self.values.mentions(made_.module, made_.call):
+            module, node = mention.module, mention.node
+            assert node is not None
+            parent = module.names.parents[node]
+            if isinstance(parent, ast.Attribute):
+                if any(m.call.func is parent for m in config.replaced):
+                    continue
+                raise Refused(module, parent, f"`{parent.attr}` of the RunConfig is read here")
+            call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+            if isinstance(call, ast.Call) and node is not call.func:
+                if tensorflow_name(module, call.func) == "estimator.Estimator":
+                    continue
+            if isinstance(parent, ast.Expr):
+                continue
+            raise Refused(module, node, "the RunConfig is used for more than an Estimator here")
+
+    def _strategy(self, module: Module, node: ast.expr) -> StrategyFlow:
+        flow = StrategyFlow(module, node)
+        for value in self.values.origins(module, node):
+            if value.is_none:
+                if value.node is None:
+                    raise Refused(
+                        value.module, node, "a helper that may end without a strategy",
+                        "let it return None",
+                    )  # fmt: skip
+                flow.nones.append(value)
+                continue
+            assert value.node is not None
+            found = (
+                constructed(value.module, value.node) if isinstance(value.node, ast.Call) else None
+            )
+            if found is None or found.kind not in STRATEGIES:
+                raise Refused(
+                    value.module, value.node, "which strategy this is cannot be told",
+                    "make the strategy with tf.distribute in the same program",
+                )  # fmt: skip
+            flow.made.append(found)
+        return flow
+
+    # -- what is done with it ----------------------------------------------
+
+    def _uses(self, flow: EstimatorFlow) -> None:
+        for mention in self.values.mentions(flow.module, flow.call):
+            module, node = mention.module, mention.node
+            assert node is not None
+            self._use(flow, module, node)
+            for origin in self.values.origins(module, node):
+                if origin.node is not flow.call and not origin.is_none:
+                    raise Refused(
+                        module, node, "it may be another Estimator here",
+                        "give each Estimator a variable of its own",
+                    )  # fmt: skip
+
+    def _use(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
+        parent = module.names.parents[node]
+        if isinstance(parent, ast.Expr):
+            return
+        if isinstance(parent, ast.Attribute):
+            call = module.names.parents[parent]
+            if isinstance(call, ast.Call) and parent.attr == "latest_checkpoint":
+                flow.looks.append(Look(module, call, "latest_checkpoint"))
+                return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr in METHODS:
+                arguments = bind(module, call, METHODS[parent.attr])
+                flow.uses.append(Use(module, call, parent.attr, node, arguments))
+                return
+            if parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
+                flow.looks.append(Look(module, parent, "model_dir"))
+                return
+            raise Refused(
+                module, parent, f"`{parent.attr}` of an Estimator has no known form in Keras",
+                "do it with the Keras model after the migration",
+            )  # fmt: skip
+        call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call) and node is not call.func:
+            name = tensorflow_name(module, call.func)
+            if name == "estimator.train_and_evaluate":
+                arguments = bind(module, call, TRAIN_AND_EVALUATE)
+                use = Use(module, call, "train_and_evaluate", node, arguments)
+                use.train_spec = self._spec(module, arguments.get("train_spec"), "TrainSpec")
+                use.eval_spec = self._spec(module, arguments.get("eval_spec"), "EvalSpec")
+                flow.uses.append(use)
+                return
+            shown = module.source.code(call.func)
+            raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`")
+        raise Refused(module, node, "how the Estimator is used here is not followed")
+
+    def _spec(self, module: Module, node: ast.expr | None, kind: str) -> Made:
+        if node is None:
+            raise Refused(module, module.tree, f"train_and_evaluate without {kind}")
+        origins = self.values.origins(module, node)
+        if len(origins) == 1 and isinstance(origins[0].node, ast.Call):
+            found = constructed(origins[0].module, origins[0].node)
+            if found is not None and found.kind == kind:
+                for mention in self.values.mentions(found.module, found.call):
+                    assert mention.node is not None
+                    self._only_trains(mention.module, mention.node, kind)
+                return found
+        raise Refused(module, node, f"which {kind} this is cannot be told")
+
+    def _only_trains(self, module: Module, node: ast.expr, kind: str) -> None:
+        parent = module.names.parents[node]
+        call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call):
+            if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
+                return
+        raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
+
+
+__all__ = [
+    "CANNED",
+    "CUSTOM",
+    "KERAS",
+    "EstimatorFlow",
+    "find_estimators",
+]

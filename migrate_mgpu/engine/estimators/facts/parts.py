@@ -1,0 +1,167 @@
+"""An Estimator and everything that belongs to it, as found in the run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.calls import Function
+from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES, bind
+from migrate_mgpu.engine.estimators.facts.values import Value
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.symbols import symbol
+
+CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
+
+STRATEGIES = {
+    "MirroredStrategy",
+    "OneDeviceStrategy",
+    "CollectiveAllReduceStrategy",
+    "MultiWorkerMirroredStrategy",
+    "ParameterServerStrategy",
+    "TPUStrategy",
+    "CentralStorageStrategy",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A call of TensorFlow's that makes something, with its arguments by name."""
+
+    module: Module
+    call: ast.Call
+    kind: str  # "RunConfig", "TrainSpec", "MirroredStrategy" ...
+    arguments: dict[str, ast.expr]
+
+    @property
+    def statement(self) -> ast.stmt:
+        return self.module.names.statement(self.call)
+
+
+@dataclass(eq=False)
+class StrategyFlow:
+    """What an argument such as ``train_distribute`` may be.
+
+    ``made`` are the constructors, ``nones`` the places that say there is no strategy.
+    """
+
+    module: Module
+    expression: ast.expr
+    made: list[Made] = field(default_factory=list)
+    nones: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Configuration:
+    """A RunConfig with its ``replace`` calls; several where branches make their own."""
+
+    made: list[Made] = field(default_factory=list)
+    replaced: list[Made] = field(default_factory=list)  # config.replace(...)
+    train: list[StrategyFlow] = field(default_factory=list)
+    eval: list[StrategyFlow] = field(default_factory=list)
+
+    def values(self, name: str) -> list[tuple[Module, ast.expr]]:
+        """Everything that an argument is set to."""
+        return [
+            (made.module, made.arguments[name])
+            for made in (*self.made, *self.replaced)
+            if name in made.arguments
+        ]
+
+
+@dataclass(eq=False)
+class Use:
+    """What is done with an Estimator: a call of a method, or ``train_and_evaluate``.
+
+    ``receiver`` is the expression that the Estimator is there.
+    """
+
+    module: Module
+    call: ast.Call
+    kind: str  # train, evaluate, predict, train_and_evaluate
+    receiver: ast.expr
+    arguments: dict[str, ast.expr]
+    train_spec: Made | None = None
+    eval_spec: Made | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """An expression that asks an Estimator for its folder, or for the latest checkpoint in it."""
+
+    module: Module
+    node: ast.expr
+    kind: str  # model_dir, latest_checkpoint
+
+
+@dataclass(eq=False)
+class EstimatorFlow:
+    """One Estimator, from its constructor to its last use.
+
+    ``function`` is the model_fn, ``bound`` what ``functools.partial`` or a lambda
+    fixes of it by name. ``name`` is the expression that the first assignment gives
+    it (``classifier``, ``self.estimator``), None where it has none.
+    """
+
+    module: Module
+    call: ast.Call
+    kind: str
+    class_name: str
+    arguments: dict[str, ast.expr] = field(default_factory=dict)
+    function: Function | None = None
+    bound: dict[str, ast.expr] = field(default_factory=dict)
+    config: Configuration | None = None
+    uses: list[Use] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    problems: list[Refused] = field(default_factory=list)
+
+    @property
+    def statement(self) -> ast.stmt:
+        return self.module.names.statement(self.call)
+
+    @property
+    def params(self) -> ast.expr | None:
+        return self.arguments.get("params")
+
+    def problem(self, module: Module, node: ast.AST, reason: str, advice: str = "") -> None:
+        self.problems.append(Refused(module, node, reason, advice))
+
+    @property
+    def modules(self) -> list[Module]:
+        """Every module that the flow touches, without the input functions'."""
+        found = [self.module, *(use.module for use in self.uses)]
+        if self.function is not None:
+            found.append(self.function.module)
+        if self.config is not None:
+            found += [made.module for made in (*self.config.made, *self.config.replaced)]
+            for strategy in (*self.config.train, *self.config.eval):
+                found += [strategy.module, *(made.module for made in strategy.made)]
+        return list(dict.fromkeys(found))
+
+    @property
+    def predicts(self) -> bool:
+        return any(use.kind == "predict" for use in self.uses)
+
+
+def tensorflow_name(module: Module, node: ast.AST) -> str:
+    """The name of a TensorFlow function without its root and ``compat.v1``; empty for others."""
+    for qualname in module.names.qualnames(node):
+        found = symbol(qualname)
+        if found is not None and found.flavour in ("plain", "v1", "private"):
+            return found.name
+    return ""
+
+
+def constructed(module: Module, call: ast.Call) -> Made | None:
+    """A call of a constructor that Estimator programs use (RunConfig, a spec, a strategy)."""
+    name = tensorflow_name(module, call.func)
+    last = name.rpartition(".")[2]
+    if "distribute" in name and last in STRATEGIES:
+        contrib = name.startswith("contrib.")
+        signature = SIGNATURES.get(("contrib." if contrib else "") + last, ())
+        return Made(module, call, last, bind(module, call, signature))
+    if name.startswith(("estimator.", "contrib.learn.", "contrib.estimator.")):
+        if last in ("RunConfig", "TrainSpec", "EvalSpec"):
+            return Made(module, call, last, bind(module, call, SIGNATURES[last]))
+    return None

@@ -1,0 +1,1 @@
+"""Input functions, and the datasets that Keras gets from them."""

@@ -1,0 +1,306 @@
+"""A model_fn becomes a function that builds, compiles and returns a Keras model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.model_fn.compiling import Compiling
+from migrate_mgpu.engine.estimators.model_fn.dataflow import items
+from migrate_mgpu.engine.estimators.model_fn.leftovers import check_leftovers
+from migrate_mgpu.engine.estimators.model_fn.losses import LossReader
+from migrate_mgpu.engine.estimators.model_fn.metrics import read_metrics
+from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT, Modes
+from migrate_mgpu.engine.estimators.model_fn.optimizing import statistics_class
+from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
+from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
+from migrate_mgpu.engine.estimators.network.layers import Found
+from migrate_mgpu.engine.estimators.network.network import Network, Plan
+from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequence
+from migrate_mgpu.engine.estimators.text.writing import Block
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+
+
+def convert(
+    function: Function, graph: CallGraph, tf: str, predicts: bool, distributed: bool
+) -> ModelPlan:
+    """The edits that turn a model_fn into a function that makes a compiled model.
+
+    ``tf`` is how the migrated module spells TensorFlow; ``predicts`` says whether the
+    program asks for predictions, ``distributed`` whether several replicas may train.
+
+    Raises:
+        Refused: a statement that is not understood; nothing is converted then.
+    """
+    return _Conversion(function, graph, tf, predicts, distributed).plan()
+
+
+class _Conversion:
+    def __init__(
+        self, function: Function, graph: CallGraph, tf: str, predicts: bool, distributed: bool
+    ) -> None:
+        self.function = function
+        self.module = function.module
+        self.tf = tf
+        self.predicts = predicts
+        self.distributed = distributed
+        node = function.node
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            raise Refused(self.module, node, "model_fn is decorated, or a coroutine")
+        if function.owner is not None:
+            text = "model_fn is a method"
+            raise Refused(self.module, node, text, "make it a function, what it reads `params`")
+        self.node = node
+        self.normalizes = False
+        self.reading = Reading(self.module, node)
+        self.loss = LossReader(self.reading, tf).read()
+        self.training = TrainingReader(self.reading).read()
+        self.metrics = read_metrics(self.reading, tf)
+        self.classes = Classes(graph, tf, self.loss.regularized)
+        self.plain = PlainFunctions(graph, tf, self.classes)
+
+    def plan(self) -> ModelPlan:
+        """Everything about the model."""
+        module = self.module
+        plan = ModelPlan(module, self.node, metrics=tuple(self.metrics.texts))
+        step = self._predict_step()
+        text, make_model = self._model(step)
+        compiling = Compiling(
+            self.reading,
+            self.loss,
+            self.training,
+            self.metrics,
+            self.tf,
+            make_model,
+            self.distributed,
+        )
+        builder = compiling.write()
+        plan.parameters = tuple(compiling.parameters)
+        plan.predicts = step is not None and step.gives_dictionary
+        plan.notes = check_leftovers(self.reading, self.loss, self.training, compiling.units)
+        plan.notes += self._warnings()
+        for node in self._new_code(compiling, step):
+            self.plain.visit(module, node)
+        self._finish_classes(plan)
+        newline = module.source.newline
+        start, end = module.source.span(self.node)
+        gap = (
+            newline * 3 if isinstance(module.names.parents[self.node], ast.Module) else newline * 2
+        )
+        indent = module.source.indent_of(self.node)
+        parts = [
+            *([text.rstrip()] if text else []),
+            *(self._at(indent, lines) for lines in self._beside(plan, compiling)),
+            builder.rstrip(),
+        ]
+        whole = gap.join(parts)
+        plan.edits.setdefault(module, []).append(Edit(start, end, whole[len(indent) :]))
+        plan.gone.add(self.node)
+        for other, edits in self.plain.edits.items():
+            plan.edits.setdefault(other, []).extend(edits)
+        return plan
+
+    def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
+        """The classes that stand above the function."""
+        return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes]
+
+    def _callbacks(self, plan: ModelPlan) -> list[str]:
+        """Classes that training needs beside the model."""
+        if not (self.normalizes and self.distributed):
+            return []
+        names = self.module.names
+        name = names.fresh(names.module_scope, "AverageStatistics")
+        plan.callbacks = (name,)
+        return [statistics_class(name, self.tf, self.module.source.indent_unit)]
+
+    def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
+        """What TF1 itself did otherwise than its author may have meant."""
+        found: list[tuple[Module, ast.AST, str]] = []
+        if self.loss.regularized and self.distributed:
+            text = (
+                "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "
+                "all of it: divide it by the replicas to train as before"
+            )
+            found.append((self.module, self.loss.unit or self.node, text))
+        if self.normalizes and not self.training.updates:
+            text = (
+                "TF1 never updated the moving averages of batch normalization here, for nothing "
+                "ran its UPDATE_OPS; Keras does"
+            )
+            found.append((self.module, self.node, text))
+        return found
+
+    def _at(self, indent: str, text: str) -> str:
+        """Lines of a class at an indentation, with the file's line ends."""
+        lines = (indent + line if line else "" for line in text.split("\n"))
+        return self.module.source.newline.join(lines)
+
+    def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
+        found: list[ast.AST] = [*self.reading.network, *self.loss.units, *compiling.units]
+        for plan in (self.loss, *self.metrics.functions.values()):
+            found += [*plan.units, *([plan.value] if plan.value is not None else [])]
+        if step is not None:
+            found += step.units
+        return found
+
+    # -- the network --------------------------------------------------------
+
+    def _model(self, step: PredictStep | None) -> tuple[str, Callable[[Block, str], list[str]]]:
+        """The text of the model's class, if it needs one, and what writes `model = ...`."""
+        reading = self.reading
+        output, _ = reading.output
+        names = self.module.names
+        name = names.fresh(names.module_scope, class_name(self.node.name))
+        body = [s for s in self.node.body if not _is_docstring(s)]
+        plan = Plan(
+            self.module,
+            self.node,
+            body,
+            _with_inner(reading.network),
+            ["features"],
+            [p for p in reading.parameters if p in ("params", "config")],
+            reading.modes,
+            name,
+            "Model",
+            output,
+            self.loss.regularized,
+            self.loss.decay,
+        )
+        network = Network(plan, self.tf, self.classes)
+        self.normalizes |= _normalizes(network)
+        self._write_helpers()
+        for found in network.layers.values():
+            if found.helper is not None:
+                made = self._made(found.helper.call)
+                network.layers[found.call] = _as_made(found, made)
+        layers = chain(network) if step is None else None
+        if layers is not None:
+            sequence = layers
+
+            def sequential(body: Block, variable: str) -> list[str]:
+                return list(write_sequence(network, sequence, body, variable).used)
+
+            return "", sequential
+        indent = self.module.source.indent_of(self.node)
+        text = network.write(indent)
+        if step is not None:
+            text += self.module.source.newline + step.write(indent)
+        if "config" in network.parameters:
+            raise Refused(self.module, self.node, "the network reads the RunConfig")
+
+        def instance(body: Block, variable: str) -> list[str]:
+            body.line(f"{variable} = {name}({', '.join(network.parameters)})", 1)
+            return network.parameters
+
+        return text, instance
+
+    def _made(self, call: ast.Call) -> Made:
+        return next(
+            made for made in self.classes.made.values() if any(c is call for _, c in made.calls)
+        )
+
+    def _write_helpers(self) -> None:
+        """Writes the classes of helper functions, those that they use among them."""
+        done: set[ast.AST] = set()
+        while len(done) < len(self.classes.made):
+            for node, made in list(self.classes.made.items()):
+                if node not in done:
+                    done.add(node)
+                    self._write_helper(made)
+
+    def _write_helper(self, made: Made) -> None:
+        node, module = made.function.node, made.function.module
+        assert isinstance(node, ast.FunctionDef)
+        if node.decorator_list:
+            raise Refused(module, node, f"{node.name} makes layers, and is decorated")
+        settings = [n for n in made.settings if n not in made.known]
+        kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        plan = Plan(
+            module,
+            node,
+            node.body,
+            kept,
+            made.tensors,
+            settings,
+            Modes(module, node, made.known),
+            made.name,
+            made.base,
+            None,
+            self.loss.regularized,
+            self.loss.decay,
+        )
+        network = Network(plan, self.tf, self.classes)
+        self.normalizes |= _normalizes(network)
+        for found in list(network.layers.values()):
+            if found.helper is not None:
+                inner = self._made(found.helper.call)
+                if not inner.text and inner is not made:
+                    self._write_helper(inner)
+                network.layers[found.call] = _as_made(found, inner)
+        made.text = network.write(module.source.indent_of(node))
+        made.trains = network.trains
+        made.settings = network.parameters
+        for statement in node.body:
+            self.plain.visit(module, statement)
+
+    def _finish_classes(self, plan: ModelPlan) -> None:
+        self.classes.check_uses()
+        for made in self.classes.made.values():
+            module, node = made.function.module, made.function.node
+            start, end = module.source.span(node)
+            indent = module.source.indent_of(node)
+            plan.edits.setdefault(module, []).append(
+                Edit(start, end, made.text.rstrip()[len(indent) :])
+            )
+            plan.gone.add(node)
+        for module, edits in self.classes.import_edits().items():
+            plan.edits.setdefault(module, []).extend(edits)
+
+    # -- predictions ----------------------------------------------------------
+
+    def _predict_step(self) -> PredictStep | None:
+        """What `predict` gives, where that is more than the network's output."""
+        if not self.predicts:
+            return None
+        if PREDICT not in self.reading.specs:
+            text = "the program asks for predictions, and model_fn returns none"
+            raise Refused(self.module, self.node, text)
+        flow = self.reading.flows[PREDICT]
+        output, made = self.reading.output
+        value = self.reading.argument(PREDICT, "predictions")
+        unit = self.reading.specs[PREDICT].unit
+        if value is None:
+            call = self.reading.specs[PREDICT].call
+            raise Refused(self.module, call, "the EstimatorSpec for PREDICT has no predictions")
+        found, where = flow.resolve(value, unit, made)
+        assert found is not None
+        if isinstance(found, ast.Name) and found.id == output:
+            if flow.single(output, where) is made:
+                return None
+        if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
+            raise Refused(self.module, value, "predictions is not a dictionary written out")
+        return PredictStep(self.reading, self.tf, value, unit)
+
+
+def _normalizes(network: Network) -> bool:
+    return any(layer.stem.startswith("batch_norm") for layer in network.layers.values())
+
+
+def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:
+    """Statements and all that stand inside of them."""
+    return {node for unit in units for node in ast.walk(unit) if isinstance(node, ast.stmt)}
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _as_made(found: Found, made: Made) -> Found:
+    """A helper's layer, once its class is written."""
+    return replace(found, trains=made.trains, parameters=tuple(made.settings))

@@ -1,0 +1,134 @@
+"""What a model_fn does besides network, loss, optimizer and metrics: none is lost in silence."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
+from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.training import TrainingPlan
+from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, rule
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.symbols import symbol
+
+Note = tuple[Module, ast.AST, str]
+
+# Calls that have no effect of their own.
+_HARMLESS = (
+    "get_collection", "train.get_global_step", "train.get_or_create_global_step", "identity",
+    "train.LoggingTensorHook", "train.StepCounterHook", "logging.info", "logging.debug",
+    "logging.warn", "logging.warning", "trainable_variables", "global_variables",
+)  # fmt: skip
+_HOOKS = ("training_hooks", "training_chief_hooks", "evaluation_hooks", "prediction_hooks")
+
+
+def check_leftovers(
+    reading: Reading, loss: LossPlan, training: TrainingPlan, compiled: list[ast.stmt]
+) -> list[Note]:
+    """Remarks on statements that the Keras program does without.
+
+    Raises:
+        Refused: a statement has an effect that would be lost.
+    """
+    known = {*reading.network, *loss.units, *loss.terms, *training.gone, *compiled}
+    if loss.unit is not None:
+        known.add(loss.unit)
+    for mode in MODES:
+        if mode in reading.specs:
+            known |= _of_spec(reading, mode)
+    notes: list[Note] = []
+    seen: set[ast.stmt] = set()
+    for mode in MODES:
+        for unit in reading.paths[mode].units:
+            if unit in known or unit in seen or _is_docstring(unit):
+                continue
+            seen.add(unit)
+            note = _leave(reading, unit)
+            if note:
+                notes.append((reading.module, unit, note))
+    notes += _arguments(reading)
+    return notes
+
+
+def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
+    """Statements behind the predictions and metrics of a mode, and the spec's own."""
+    spec, flow = reading.specs[mode], reading.flows[mode]
+    nodes = [
+        value
+        for name, value in spec.arguments.items()
+        if name in ("predictions", "eval_metric_ops", "export_outputs", "loss", "train_op")
+    ]
+    found = flow.slice(nodes, spec.unit)
+    if spec.unit is not None:
+        found.add(spec.unit)
+    result = reading.paths[mode].result
+    if result is not None:
+        found |= {
+            s
+            for n in ast.walk(result)
+            if isinstance(n, ast.Name)
+            for s in flow.definitions(n.id, None)
+        }
+    return found
+
+
+def _leave(reading: Reading, unit: ast.stmt) -> str:
+    """What is said of a statement that goes away; empty where nothing is lost."""
+    module = reading.module
+    calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
+    if any(rule(FUNCTIONS).is_summary(module, call) for call in calls):
+        return "this summary is left out: Keras writes loss and metrics by its TensorBoard callback"
+    for call in calls:
+        found = symbol(module.names.qualname(call.func))
+        if found is None and isinstance(unit, ast.Expr):
+            raise Refused(
+                module,
+                call,
+                "a statement of model_fn belongs to none of network, loss, optimizer and metrics",
+                "move it out of model_fn",
+            )
+        if found is not None and isinstance(unit, ast.Expr) and found.name not in _HARMLESS:
+            text = f"`tf.{found.name}` in model_fn is not followed"
+            raise Refused(module, call, text, "move it out of model_fn")
+    if isinstance(unit, ast.Assign) and calls:
+        found = symbol(module.names.qualname(calls[0].func))
+        if found is not None and found.name in _HARMLESS:
+            return ""
+        return "nothing uses this value; it is left out"
+    return ""
+
+
+def _arguments(reading: Reading) -> list[Note]:
+    """Arguments of EstimatorSpecs that Keras has no place for."""
+    notes: list[Note] = []
+    for mode in MODES:
+        for name in _HOOKS:
+            value, _ = reading.resolved(mode, name)
+            if value is None:
+                continue
+            for hook in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+                made, _ = reading.flows[mode].resolve(hook, reading.specs[mode].unit)
+                qualname = (
+                    reading.module.names.qualname(made.func) if isinstance(made, ast.Call) else ""
+                )
+                if not (qualname or "").endswith(("LoggingTensorHook", "StepCounterHook")):
+                    text = f"a hook in {name} is not followed"
+                    raise Refused(reading.module, hook, text, "make it a Keras callback")
+                note = "this logging hook is left out: Keras logs loss and metrics"
+                notes.append((reading.module, hook, note))
+        scaffold = reading.argument(mode, "scaffold")
+        if scaffold is not None:
+            raise Refused(reading.module, scaffold, "the EstimatorSpec has a scaffold")
+    exported = reading.argument(PREDICT, "export_outputs") or reading.argument(
+        EVAL, "export_outputs"
+    )
+    if exported is not None:
+        text = "export_outputs is left out: tf.saved_model.save asks for signatures itself"
+        notes.append((reading.module, exported, text))
+    return notes
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

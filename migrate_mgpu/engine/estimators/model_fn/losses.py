@@ -1,0 +1,433 @@
+"""The loss of a model_fn: a Keras loss, or a function of labels and outputs."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
+from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
+from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.shapes import partners
+from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, Context, Replacement, rule
+from migrate_mgpu.engine.estimators.text.writing import Block, outermost, render
+from migrate_mgpu.engine.estimators.types import Loss, Refused
+from migrate_mgpu.engine.symbols import symbol
+
+
+@dataclass
+class LossPlan:
+    """How the loss is written.
+
+    ``keras`` is a loss object; else ``units`` and ``value`` are a function's statements
+    and result. ``unit`` is the author's statement in whose place it stands. ``terms`` are
+    statements that only added regularization.
+    """
+
+    unit: ast.stmt | None
+    keras: str | None = None
+    value: ast.expr | None = None
+    elements: str | None = None  # the loss of each number, of labels and outputs
+    units: list[ast.stmt] = field(default_factory=list)
+    scalar: bool = False
+    table: bool = False  # the network's output has a row for each example
+    regularized: bool = False
+    decay: Decay | None = None
+    terms: set[ast.stmt] = field(default_factory=set)
+
+
+class LossReader:
+    """Finds out what the loss is."""
+
+    def __init__(self, reading: Reading, tf: str) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.tf = tf
+        self.flow = reading.flows[TRAIN]
+        self.terms: set[ast.stmt] = set()
+        self.regularized = False
+        self.decay: Decay | None = None
+
+    def read(self) -> LossPlan:
+        """The plan.
+
+        Raises:
+            Refused: training and evaluation do not share one loss, or it is not one of
+                labels and outputs alone.
+        """
+        reading = self.reading
+        loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
+        assert loss is not None
+        self._same_in_evaluation()
+        parts = self._data(loss, unit)
+        if len(parts) != 1:
+            text = "the loss is a sum" if parts else "the loss has no term of labels and outputs"
+            raise Refused(self.module, loss, text, "write its terms as one function")
+        value, unit = parts[0]
+        plan = LossPlan(unit, regularized=self.regularized, decay=self.decay, terms=self.terms)
+        value, unit, mean = self._mean(value, unit)
+        known = self._known(value)
+        if known is not None and known.keras is not None and (mean or known.scalar):
+            compares = self._is_labels(known.labels, unit) and self._is_output(known.outputs, unit)
+            if compares and (self._is_table() or not _averages_rows(known.keras)):
+                plan.keras = known.keras
+                plan.units = self._units(value, unit)
+                return plan
+            if compares:
+                plan.elements = _elements(known.keras, self.tf, self.reading.output[0])
+        plan.value = value
+        plan.table = self._is_table()
+        plan.units = self._units(value, unit)
+        plan.scalar = not mean and (known is None or known.scalar)
+        return plan
+
+    def _same_in_evaluation(self) -> None:
+        loss, unit = self.reading.resolved(TRAIN, "loss")
+        other, where = self.reading.resolved(EVAL, "loss")
+        if other is not None and (other is not loss or where is not unit):
+            assert loss is not None
+            same = ast.dump(other) == ast.dump(loss)
+            if isinstance(loss, ast.Name) and isinstance(other, ast.Name):
+                mine = self.flow.definitions(loss.id, unit)
+                same = self.reading.flows[EVAL].definitions(other.id, where) == mine
+            if not same:
+                text = "evaluation has another loss than training"
+                raise Refused(self.module, other, text, "use one loss for both")
+
+    # -- terms --------------------------------------------------------------
+
+    def _data(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> list[tuple[ast.expr, ast.stmt | None]]:
+        """The terms of a sum that are not regularization."""
+        added = self._added(node, unit)
+        if added is not None:
+            parts = [part for one, place in added for part in self._data(one, place)]
+            if len(parts) == 1:
+                return parts
+            text = "the loss is added to in steps"
+            raise Refused(self.module, node, text, "write it as one expression")
+        value, where = self.flow.resolve(node, unit)
+        assert value is not None
+        losses = rule(LOSSES)
+        if losses.is_regularization(self.module, value):
+            self.regularized = True
+            if where is not None and where is not unit:
+                self.terms.add(where)
+            return []
+        decay = read_decay(self.module, self.flow, value, where)
+        if decay is not None:
+            if self.decay is not None:
+                raise Refused(self.module, value, "the loss has two terms of weight decay")
+            self.decay = decay
+            self.terms |= self.flow.slice([value], where) - self.flow.slice(
+                [decay.factor] if decay.factor is not None else [], where
+            )
+            if where is not None and where is not unit:
+                self.terms.add(where)
+            return []
+        name = self._name(value)
+        if isinstance(value, ast.Call) and name == "losses.get_total_loss":
+            self.regularized = True
+            return [self._only_loss(value)]
+        inner: list[ast.expr] = []
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            inner = [value.left, value.right]
+        elif isinstance(value, ast.Call) and name in ("add", "math.add"):
+            inner = value.args[:2]
+        elif isinstance(value, ast.Call) and name in ("add_n", "math.add_n", "reduce_sum"):
+            inner = self._list(value.args[0], where) if value.args else []
+            if name == "reduce_sum" and not self._only_regularization(inner, where):
+                inner = []
+        if not inner:
+            return [(value if value is not node else node, where)]
+        before = len(self.terms), self.regularized, self.decay
+        parts = [part for one in inner for part in self._data(one, where)]
+        if (len(self.terms), self.regularized, self.decay) == before:
+            return [(value, where)]  # a sum of data terms only stays as it is
+        if len(parts) > 1:
+            return [(value, where), *parts]
+        if where is not None and where is not unit:
+            self.terms.add(where)
+        return parts
+
+    def _added(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> list[tuple[ast.expr, ast.stmt]] | None:
+        """`loss = a` and `loss += b`: a and b; None for a variable that is given one value."""
+        found = self.flow.definitions(node.id, unit) if isinstance(node, ast.Name) else ()
+        if len(found) < 2 or not isinstance(found[0], ast.Assign):
+            return None
+        terms: list[tuple[ast.expr, ast.stmt]] = [(found[0].value, found[0])]
+        for statement in found[1:]:
+            if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
+                return None
+            self.terms.add(statement)
+            terms.append((statement.value, statement))
+        return terms
+
+    def _list(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.expr]:
+        """The members of a list: written out, or lists added to each other."""
+        value, _ = self.flow.resolve(node, unit)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return list(value.elts)
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            return self._list(value.left, unit) + self._list(value.right, unit)
+        return [node]
+
+    def _only_regularization(self, nodes: list[ast.expr], unit: ast.stmt | None) -> bool:
+        return bool(nodes) and all(
+            rule(LOSSES).is_regularization(self.module, self.flow.resolve(node, unit)[0])
+            for node in nodes
+        )
+
+    def _only_loss(self, node: ast.Call) -> tuple[ast.expr, ast.stmt | None]:
+        """The one call of tf.losses whose value `get_total_loss` sums up."""
+        found = [
+            (call, unit)
+            for unit in self.reading.paths[TRAIN].units
+            for call in ast.walk(unit)
+            if isinstance(call, ast.Call)
+            and (self._name(call) or "").startswith("losses.")
+            and self._known(call) is not None
+        ]
+        if len(found) != 1:
+            text = "tf.losses.get_total_loss sums up losses that are not told apart"
+            raise Refused(self.module, node, text, "add the losses in one expression")
+        return found[0]
+
+    # -- one term -----------------------------------------------------------
+
+    def _name(self, node: ast.AST) -> str | None:
+        if not isinstance(node, ast.Call):
+            return None
+        found = symbol(self.module.names.qualname(node.func))
+        return found.name if found is not None else None
+
+    def _known(self, node: ast.expr) -> Loss | None:
+        if not isinstance(node, ast.Call):
+            return None
+        found = rule(LOSSES).loss(self.module, node, self.tf)
+        assert found is None or isinstance(found, Loss)
+        return found
+
+    def _mean(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> tuple[ast.expr, ast.stmt | None, bool]:
+        """An expression without `tf.reduce_mean` and `tf.identity` around it."""
+        mean = False
+        while True:
+            value, where = self.flow.resolve(node, unit)
+            name = self._name(value) if value is not None else None
+            if not isinstance(value, ast.Call) or not value.args:
+                return node if value is None else value, where, mean
+            if name == "identity" or (name in ("reduce_mean", "math.reduce_mean") and not mean):
+                if name != "identity":
+                    if len(value.args) > 1 or any(k.arg != "name" for k in value.keywords):
+                        return value, where, mean
+                    mean = True
+                node, unit = value.args[0], where
+                continue
+            return value, where, mean
+
+    def _is_labels(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        value, where = self.flow.resolve(node, unit)
+        return isinstance(value, ast.Name) and (
+            value.id == "labels" and not self.flow.definitions("labels", where)
+        )
+
+    def _is_output(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        name, made = self.reading.output
+        value, where = self.flow.resolve(node, unit, made)
+        if not isinstance(value, ast.Name) or value.id != name:
+            return False
+        return self.flow.single(name, where) is made
+
+    def _is_table(self) -> bool:
+        """Whether the output is a layer's own value: a row for each example.
+
+        Of a list of numbers Keras 3's losses that average over the last axis make one
+        number, which it does not divide by the replicas (docs/semantics.md).
+        """
+        _, made = self.reading.output
+        value = made.value if isinstance(made, ast.Assign) else None
+        if not isinstance(value, ast.Call):
+            return False
+        if isinstance(value.func, ast.Call):  # tf.layers.Dense(1)(net)
+            return True
+        return rule(LAYERS).layer(self.module, value, self.tf, True) is not None
+
+    def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
+        """The statements between the output and a value, settings left aside."""
+        reading = self.reading
+        _, made = reading.output
+        found = self.flow.slice([node], unit) - {made}
+        running = [
+            u
+            for u in found
+            if self.flow.depends(u, u, "labels")
+            or (u not in reading.network and self.flow.depends(u, u, "features"))
+        ]
+        for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
+            if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
+                text = "the loss looks at more than one value of the network"
+                advice = "let the network end in one variable, and compute the rest from it"
+                raise Refused(self.module, call, text, advice)
+        return sorted(running, key=lambda u: u.lineno)
+
+
+_INTEGERS = {
+    "one_hot",
+    "nn.sparse_softmax_cross_entropy_with_logits",
+    "sparse_softmax_cross_entropy",
+}
+
+
+def _averages_rows(keras: str) -> bool:
+    """Whether a Keras loss averages over the last axis: all but the cross-entropies of classes."""
+    return "CategoricalCrossentropy" not in keras
+
+
+def _elements(keras: str, tf: str, output: str) -> str | None:
+    """What a Keras loss averages, number by number; None where that is not known."""
+    name = keras.rpartition("(")[0].rpartition(".")[2]
+    labels = f"{tf}.cast(labels, {output}.dtype)"
+    if keras.endswith("MeanSquaredError()"):
+        return f"{tf}.math.squared_difference({output}, {labels})"
+    if keras.endswith("MeanAbsoluteError()"):
+        return f"{tf}.abs({output} - {labels})"
+    if name == "BinaryCrossentropy" and keras.endswith("(from_logits=True)"):
+        return f"{tf}.nn.sigmoid_cross_entropy_with_logits({labels}, {output})"
+    return None
+
+
+class LossWriter:
+    """Writes a loss that is no Keras loss."""
+
+    def __init__(self, reading: Reading, plan: LossPlan, tf: str, name: str) -> None:
+        self.reading = reading
+        self.plan = plan
+        self.tf = tf
+        self.name = name
+        self.module = reading.module
+
+    def context(self) -> Context:
+        """The function's own names are the author's."""
+        context = Context(self.module, self.tf, self.reading.modes)
+        nodes = [*self.plan.units, *([self.plan.value] if self.plan.value is not None else [])]
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            known = rule(LOSSES).loss(self.module, call, self.tf)
+            if known is not None:
+                context.replaced[call] = _replacement(known)
+        for unit in self.plan.units:
+            self._shapes(context, unit, unit)
+        if self.plan.value is not None:
+            self._shapes(context, self.plan.value, self.plan.unit)
+        return context
+
+    def _shapes(self, context: Context, node: ast.AST, unit: ast.stmt | None) -> None:
+        """Labels get back the shape of what they meet."""
+        flow, (output, made) = self.reading.flows[TRAIN], self.reading.output
+
+        def resolve(value: ast.expr) -> ast.expr:
+            return flow.resolve(value, unit, made)[0] or value
+
+        def is_output(value: ast.expr) -> bool:
+            found = resolve(value)
+            return isinstance(found, ast.Name) and found.id == output
+
+        def loss(call: ast.Call) -> Loss | None:
+            found = rule(LOSSES).loss(self.module, call, self.tf)
+            assert found is None or isinstance(found, Loss)
+            return found
+
+        for name, other in partners(self.module, [node], loss, resolve, is_output).items():
+            context.replaced[name] = _shaped(name, other, self.tf)
+
+    def write(self, block: Block) -> Context:
+        """Adds the function to a block."""
+        plan = self.plan
+        assert plan.value is not None
+        context = self.context()
+        output, _ = self.reading.output
+        value, units = plan.value, list(plan.units)
+        last = units[-1] if units else None
+        if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
+            if value.id in stored(last)[0]:
+                value = last.value
+                units.pop()
+        units = [u for u in units if value not in ast.walk(u)]
+        block.line(f"def {self.name}(labels, {output}):")
+        if plan.elements is not None:
+            block.line(f"return {plan.elements}", 1)
+            return context
+        if self._needs_integers([*units, value]):
+            tf = self.tf
+            shape = f"{tf}.shape({output})[:-1]"
+            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.int32)", 1)
+        elif self._compares_classes([*units, value]):
+            tf = self.tf
+            block.line(f"labels = {tf}.reshape(labels, {tf}.shape({output})[:-1])", 1)
+        for unit in units:
+            block.statement(unit, context.edits(unit), 1)
+        base = block.indent + self.module.source.indent_unit
+        text = context.render(value, len(base) + len("return "), base)
+        if plan.scalar:
+            text = self._each(text)
+        block.line(f"return {text}", 1)
+        return context
+
+    def _each(self, text: str) -> str:
+        """A mean as what it is the mean of; any other number as a list of one.
+
+        Keras averages, and divides by the replicas; Keras 3 does neither with a number.
+        """
+        made = ast.parse(text, mode="eval").body
+        if isinstance(made, ast.Call) and ast.unparse(made.func) == f"{self.tf}.reduce_mean":
+            inner = ast.get_source_segment(text, made.args[0]) or ""
+            known = f"{self.tf}.keras.losses.", f"{self.tf}.nn."
+            rows = self.plan.table or "categorical_crossentropy" in inner.partition("(")[0]
+            if len(made.args) == 1 and not made.keywords and inner.startswith(known) and rows:
+                return inner
+        return f"{self.tf}.reshape({text}, [1])"
+
+    def _compares_classes(self, nodes: list[ast.AST]) -> bool:
+        """Whether the output's argmax meets the labels: Keras 2 makes a column of a list."""
+        output, _ = self.reading.output
+        names = {
+            found.name.rpartition(".")[2]
+            for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
+            for found in [symbol(self.module.names.qualname(call.func))]
+            if found is not None
+            and any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call))
+        }
+        return bool(names & {"argmax", "in_top_k"})
+
+    def _needs_integers(self, nodes: list[ast.AST]) -> bool:
+        """Keras 3 hands labels over as floats, Keras 2 a list of them as a column."""
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            found = symbol(self.module.names.qualname(call.func))
+            if found is None or found.name.rpartition(".")[2] not in _INTEGERS:
+                continue
+            given = [*call.args, *(k.value for k in call.keywords)]
+            if any(isinstance(v, ast.Name) and v.id == "labels" for v in given):
+                return True
+        return False
+
+
+def _shaped(name: ast.Name, other: ast.expr, tf: str) -> Replacement:
+    return lambda context: f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
+
+
+def _replacement(known: Loss) -> Replacement:
+    def write(context: Context) -> str:
+        source = context.module.source
+        edits = list(known.edits)
+        for argument in [*known.call.args, *(k.value for k in known.call.keywords)]:
+            start, end = source.span(argument)
+            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
+                edits += context.edits(argument)
+        return render(source, known.call, outermost(edits))
+
+    return write

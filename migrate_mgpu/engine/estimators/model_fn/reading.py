@@ -1,0 +1,168 @@
+"""A model_fn as it is: its paths, its EstimatorSpecs, and the value that its network ends in."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, items, stored
+from migrate_mgpu.engine.estimators.model_fn.modes import (
+    EVAL,
+    MODES,
+    PREDICT,
+    TRAIN,
+    Modes,
+    Path,
+    path,
+)
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+
+_SPEC = (
+    "mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs",
+    "training_chief_hooks", "training_hooks", "scaffold", "evaluation_hooks", "prediction_hooks",
+)  # fmt: skip
+_ROLES = ("features", "labels", "mode", "params", "config")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The EstimatorSpec of a mode: its arguments, and the statement that they stand in."""
+
+    call: ast.Call
+    unit: ast.stmt | None
+    arguments: dict[str, ast.expr]
+
+
+class Reading:
+    """The facts of one model_fn.
+
+    Raises:
+        Refused: it is written in a form that is not understood, with the place.
+    """
+
+    def __init__(self, module: Module, function: ast.FunctionDef) -> None:
+        self.module = module
+        self.function = function
+        arguments = function.args
+        self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
+        unknown = [name for name in self.parameters if name not in _ROLES]
+        if arguments.vararg or arguments.kwarg or unknown:
+            extra = unknown[0] if unknown else "*"
+            raise Refused(module, function, f"model_fn takes `{extra}`", "give it by `params`")
+        same = {TRAIN: TRAIN, EVAL: EVAL, PREDICT: PREDICT}
+        self.modes = Modes(module, function, {"mode": same})
+        self.paths: dict[str, Path] = {m: path(module, function, self.modes, m) for m in MODES}
+        self.flows = {m: Dataflow(p, self.parameters) for m, p in self.paths.items()}
+        self.specs = {m: spec for m in MODES if (spec := self._spec(m)) is not None}
+        if TRAIN not in self.specs:
+            text = "no EstimatorSpec is returned for training"
+            raise Refused(module, function, text)
+
+    def _spec(self, mode: str) -> Spec | None:
+        found, flow = self.paths[mode], self.flows[mode]
+        if found.result is None:
+            return None
+        call, unit = flow.resolve(found.result, None)
+        unit = unit or found.end
+        if not isinstance(call, ast.Call):
+            raise Refused(self.module, found.result, "what model_fn returns is not followed")
+        name = (self.module.names.qualname(call.func) or "").rpartition(".")[2]
+        if name != "EstimatorSpec":
+            text = f"model_fn returns a {name or 'value that is not followed'}"
+            advice = "return a tf.estimator.EstimatorSpec" if "TPU" in name else ""
+            raise Refused(self.module, call, text, advice)
+        arguments = dict(zip(_SPEC, call.args))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                raise Refused(self.module, call, "EstimatorSpec gets its arguments from `**`")
+            arguments[keyword.arg] = keyword.value
+        return Spec(call, unit, arguments)
+
+    def argument(self, mode: str, name: str) -> ast.expr | None:
+        """An argument of a mode's spec; None where it is left out or None."""
+        value = self.specs[mode].arguments.get(name) if mode in self.specs else None
+        return None if isinstance(value, ast.Constant) and value.value is None else value
+
+    def resolved(self, mode: str, name: str) -> tuple[ast.expr | None, ast.stmt | None]:
+        """An argument of a mode's spec behind its names, with the statement that it stands in."""
+        if mode not in self.specs:
+            return None, None
+        return self.flows[mode].resolve(self.argument(mode, name), self.specs[mode].unit)
+
+    # -- what the loss and the metrics look at ------------------------------
+
+    @cached_property
+    def metrics(self) -> dict[str, tuple[ast.expr, ast.stmt | None]]:
+        """``eval_metric_ops`` by name, each with its statement.
+
+        Raises:
+            Refused: they are not written out as a dictionary.
+        """
+        value, unit = self.resolved(EVAL, "eval_metric_ops")
+        if value is None:
+            return {}
+        found: dict[str, tuple[ast.expr, ast.stmt | None]] = {}
+        for key, metric in items(value).items():
+            resolved, where = self.flows[EVAL].resolve(metric, unit)
+            assert resolved is not None
+            found[str(key)] = (resolved, where)
+        if not found and not (isinstance(value, ast.Dict) and not value.keys):
+            raise Refused(self.module, value, "eval_metric_ops is not a dictionary written out")
+        return found
+
+    @cached_property
+    def output(self) -> tuple[str, ast.stmt]:
+        """The variable that the network ends in, and the statement that gives it its value.
+
+        The last one through which everything goes that loss and metrics take from the
+        features: the logits, as a rule.
+        """
+        loss, unit = self.argument(TRAIN, "loss"), self.specs[TRAIN].unit
+        if loss is None:
+            raise Refused(self.module, self.specs[TRAIN].call, "the EstimatorSpec has no loss")
+        train, evaluation = self.flows[TRAIN], self.flows[EVAL]
+        if not train.depends(loss, unit, "labels"):
+            text = "the loss does not look at the labels"
+            advice = "let the input function give what the loss compares with as labels"
+            raise Refused(self.module, loss, text, advice)
+        for candidate in reversed(self.paths[TRAIN].units):
+            certain, _ = stored(candidate)
+            if len(certain) != 1 or not isinstance(candidate, ast.Assign):
+                continue
+            if not isinstance(candidate.targets[0], ast.Name):
+                continue
+            if train.depends(candidate, candidate, "labels"):
+                continue
+            if not train.depends(candidate, candidate, "features"):
+                continue
+            if candidate not in train.slice([loss], unit):
+                continue
+            if train.depends(loss, unit, "features", candidate):
+                continue
+            if any(
+                evaluation.depends(part, where, "features", candidate)
+                for metric, where in self.metrics.values()
+                for part in ast.iter_child_nodes(metric)
+            ):
+                continue
+            if EVAL in self.specs and candidate not in self.paths[EVAL].units:
+                continue
+            return next(iter(certain)), candidate
+        raise Refused(
+            self.module,
+            loss,
+            "loss and metrics look at more than one value of the network, or at the features",
+            "let the network end in one variable, and compute the rest from it",
+        )
+
+    @cached_property
+    def network(self) -> set[ast.stmt]:
+        """The statements that the output comes from, in any mode; the output's own among them."""
+        _, unit = self.output
+        found = {unit}
+        for mode in MODES:
+            if unit in self.paths[mode].units:
+                found |= self.flows[mode].slice([unit], unit)
+        return found

@@ -1,0 +1,505 @@
+"""A function that builds a network becomes a class: layers in `__init__`, their use in `call`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from migrate_mgpu.engine.estimators.model_fn.decay import Decay
+from migrate_mgpu.engine.estimators.model_fn.modes import Modes
+from migrate_mgpu.engine.estimators.network.classes import Classes
+from migrate_mgpu.engine.estimators.network.kinds import Kinds
+from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
+from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.text.writing import Block, outermost
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+# Attributes of Keras's own that a layer must not replace.
+_RESERVED = {
+    "activity_regularizer", "add_loss", "add_metric", "add_weight", "build", "built", "call",
+    "compile", "compute_loss", "compute_mask", "count_params", "dtype", "dynamic", "evaluate",
+    "export", "fit", "get_layer", "inbound_nodes", "input", "input_shape", "input_spec", "inputs",
+    "layers", "loss", "losses", "metrics", "name", "optimizer", "outbound_nodes", "output",
+    "output_shape", "outputs", "path", "predict", "quantize", "run_eagerly", "save", "state",
+    "stateful", "stop_training", "submodules", "summary", "supports_masking", "trainable",
+    "updates", "variables", "weights",
+}  # fmt: skip
+# Names that say nothing about the layer that made the value.
+_GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}
+
+
+@dataclass
+class Plan:
+    """What becomes a class.
+
+    ``statements`` are those of the function's body to go into it, with ``kept`` the
+    ones inside of them that stay; ``tensors`` and ``settings`` are its parameters.
+    ``result`` is the name that `call` returns, None where the body has its own `return`.
+    """
+
+    module: Module
+    function: ast.FunctionDef
+    statements: Sequence[ast.stmt]
+    kept: set[ast.stmt]
+    tensors: list[str]
+    settings: list[str]
+    modes: Modes
+    name: str
+    base: str
+    result: str | None = None
+    regularized: bool = True
+    decay: Decay | None = None
+
+
+class Network:
+    """Writes the class of a plan."""
+
+    def __init__(self, plan: Plan, tf: str, classes: Classes) -> None:
+        self.plan = plan
+        self.tf = tf
+        self.module = plan.module
+        nodes = [node for s in plan.statements for node in self._kept_nodes(s)]
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        makers = [
+            call
+            for call in calls
+            if (function := classes.target(self.module, call)) and classes.makes_layers(function)
+        ]
+        layers = find_layers(self.module, calls, tf, {}, plan.regularized)
+        self.kinds = Kinds(plan.statements, plan.tensors, plan.modes, [*layers, *makers])
+        helpers = {
+            call: helper
+            for call in makers
+            if (helper := classes.use(self.module, call, self.kinds))
+        }
+        self.layers = find_layers(self.module, calls, tf, helpers, plan.regularized, plan.decay)
+        statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
+        settings = {s for s in statements if self.kinds.is_setting(s)}
+        check_all_found(self.module, calls, self.layers, settings)
+        self.trains = False
+        self.parameters: list[str] = []
+        self.attributes: dict[ast.Call, str] = {}
+        self.loop_names: dict[ast.Call, str] = {}
+        self._name_layers()
+
+    # -- names ------------------------------------------------------------
+
+    def _kept_nodes(self, statement: ast.stmt) -> list[ast.AST]:
+        """The nodes of a statement, in the order of evaluation, without what is left out."""
+        if statement not in self.plan.kept and not _holds(statement, self.plan.kept):
+            return []
+        found: list[ast.AST] = []
+        stack: list[ast.AST] = [statement]
+        while stack:
+            node = stack.pop()
+            found.append(node)
+            for child in ast.iter_child_nodes(node):
+                if not self._is_left_out(node, child):
+                    stack.append(child)
+        return found
+
+    def _is_left_out(self, parent: ast.AST, child: ast.AST) -> bool:
+        if not isinstance(child, ast.stmt) or parent in self.plan.kept:
+            return False
+        return child not in self.plan.kept and not _holds(child, self.plan.kept)
+
+    def _loop(self, node: ast.AST) -> ast.For | None:
+        """The loop that a node stands in, within the function."""
+        found: ast.For | None = None
+        for parent in self.module.names.ancestors(node):
+            if parent is self.plan.function:
+                return found
+            if isinstance(parent, ast.For):
+                if found is not None:
+                    text = "layers are made in a loop inside of another loop"
+                    raise Refused(self.module, node, text, "put the inner loop into a function")
+                found = parent
+            elif isinstance(parent, (ast.While, ast.comprehension, ast.Lambda, ast.FunctionDef)):
+                text = "a layer is made where it cannot be told how often"
+                raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
+        return found
+
+    def _name_layers(self) -> None:
+        taken = set(_RESERVED) | set(self.plan.settings)
+        names = self.module.names
+        scope = names.scopes[self.plan.function]
+        calls = sorted(self.layers, key=lambda call: (call.lineno, call.col_offset))
+        targets = [self._target(call) for call in calls]
+        for call, target in zip(calls, targets):
+            found = self.layers[call]
+            looped = self._loop(call) is not None
+            wished = found.name or (target if target and targets.count(target) == 1 else None)
+            if looped:
+                wished = f"{found.stem}_layers"
+            elif wished in _RESERVED:
+                wished = f"{wished}_layer"
+            name = wished or found.stem
+            number = 1
+            while name in taken:
+                name = f"{wished or found.stem}_{number}"
+                number += 1
+            taken.add(name)
+            self.attributes[call] = name
+            if looped:
+                free = [w for w in (found.stem, f"{found.stem}_layer") if w not in taken]
+                local = names.fresh(scope, *(free or [f"{found.stem}_layer"]))
+                while local in self.loop_names.values():
+                    local += "_2"
+                self.loop_names[call] = local
+
+    def _target(self, call: ast.Call) -> str | None:
+        """The name that a layer's value is given to, if that says what it is."""
+        parent = self.module.names.parents.get(call)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            target = parent.targets[0]
+            if isinstance(target, ast.Name) and target.id not in _GENERIC:
+                return target.id
+        return None
+
+    # -- the class --------------------------------------------------------
+
+    def write(self, indent: str) -> str:
+        """The class's text, at an indentation."""
+        plan, source = self.plan, self.module.source
+        body = self._call_block(indent)
+        self.trains = body.trains
+        made = self._init_block(indent, body)
+        block = Block(source, indent)
+        block.line(f"class {plan.name}({self.tf}.keras.{plan.base}):")
+        doc = ast.get_docstring(plan.function, clean=False)
+        if doc is not None and plan.result is None:
+            block.statement(plan.function.body[0], [], 1)
+            block.line()
+        text = block.text() + source.newline * (doc is not None and plan.result is None)
+        return text + made + source.newline + body.text
+
+    def _needs(self, context: Context) -> set[str]:
+        return {name for name in context.used if self._is_own(name)}
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name is a setting of this function: a parameter, or made from such."""
+        if name in self.kinds.tensors:
+            return False
+        return name in self.plan.settings or name in self.kinds.assigned
+
+    # -- call -------------------------------------------------------------
+
+    def _call_block(self, indent: str) -> _Call:
+        plan = self.plan
+        owned = {
+            name: f"self.{self._attribute_of(name)}"
+            for name in [*plan.settings, *self.kinds.assigned - self.kinds.tensors]
+            if name not in self.kinds.in_loops
+        }
+        replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
+        context = Context(self.module, self.tf, plan.modes, owned, replaced)
+        block = Block(self.module.source, indent + self.module.source.indent_unit)
+        lines = Block(self.module.source, block.indent)
+        for statement in plan.statements:
+            if statement not in plan.kept and not _holds(statement, plan.kept):
+                continue
+            if self._moves_to_init(statement) or self._tells_mode(statement):
+                continue
+            inside = self._statement_edits(statement, context)
+            edits = outermost([*context.collect(statement), *inside])
+            context.record(statement, edits)
+            lines.statement(statement, edits, 1)
+        if plan.result is not None:
+            lines.line(f"return {plan.result}", 1)
+        # A model is always told; other layers take what they use.
+        told = context.trains or plan.base == "Model"
+        training = ", training=False" if told else ""
+        block.line(f"def call(self, {', '.join(plan.tensors)}{training}):")
+        while lines.lines and not lines.lines[0]:
+            lines.lines.pop(0)
+        block.lines += lines.lines
+        return _Call(block.text(), self._needs(context), context.trains)
+
+    def _moves_to_init(self, statement: ast.stmt) -> bool:
+        if _is_docstring(self.plan.function, statement):
+            return True
+        if isinstance(statement, (ast.If, ast.For, ast.With)):
+            return all(self._moves_to_init(s) for s in _children(statement))
+        return self.kinds.is_setting(statement)
+
+    def _tells_mode(self, statement: ast.stmt) -> bool:
+        """`is_training = mode == tf.estimator.ModeKeys.TRAIN`: `call` is told by its argument."""
+        return (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and self.plan.modes.training(statement.value) is not None
+        )
+
+    def _attribute_of(self, setting: str) -> str:
+        if setting == "name" and self.plan.base != "Model":
+            return setting  # Keras keeps it
+        return f"{setting}_" if setting in _RESERVED else setting
+
+    def _use(self, call: ast.Call) -> Replacement:
+        def write(context: Context) -> str:
+            found = self.layers[call]
+            name = self.loop_names.get(call) or f"self.{self.attributes[call]}"
+            arguments = [context.render(node) for node in found.inputs]
+            arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
+            if found.training is not None:
+                arguments.append(f"training={context.render(found.training)}")
+            elif found.trains:
+                context.trains = True
+                arguments.append("training=training")
+            elif found.takes_training:
+                arguments.append("training=False")
+            return f"{name}({', '.join(arguments)})"
+
+        return write
+
+    def _statement_edits(self, statement: ast.stmt, context: Context) -> list[Edit]:
+        """What changes in a compound statement besides its expressions."""
+        found: list[Edit] = []
+        for node in ast.walk(statement):
+            if isinstance(node, ast.For):
+                found += self._loop_edits(node, context)
+            if isinstance(node, (ast.With, ast.If)) and node not in self.plan.kept:
+                found += self._left_out(node)
+            if isinstance(node, (ast.If, ast.For, ast.With)) and node in self.plan.kept:
+                found += self._settings_out(node)
+        return found
+
+    def _left_out(self, node: ast.With | ast.If) -> list[Edit]:
+        found: list[Edit] = []
+        for name in ("body", "orelse"):
+            members = getattr(node, name, [])
+            stays = [s for s in members if s in self.plan.kept or _holds(s, self.plan.kept)]
+            if members and not stays:
+                if name == "body":
+                    text = "what the network does without this branch stands in its `else`"
+                    raise Refused(self.module, node, text, "turn the condition around")
+                start = Layout(self.module.source, node.body[-1]).next_line
+                end = Layout(self.module.source, members[-1]).next_line
+                found.append(Edit(start, end, ""))
+                continue
+            found += [Layout(self.module.source, s).replace([]) for s in members if s not in stays]
+        return found
+
+    def _settings_out(self, node: ast.If | ast.For | ast.With) -> list[Edit]:
+        """Settings inside a block that stays in `call`, where they hold once for all."""
+        found: list[Edit] = []
+        for name in ("body", "orelse"):
+            members = getattr(node, name, [])
+            moved = [s for s in members if self._moves_to_init(s) and not self._looped(s)]
+            if moved and len(moved) == len(members):
+                text = "a branch of the network only chooses settings"
+                raise Refused(self.module, members[0], text, "choose them above the network")
+            found += [Layout(self.module.source, s).replace([]) for s in moved]
+        return found
+
+    def _looped(self, statement: ast.stmt) -> bool:
+        return any(
+            isinstance(parent, ast.For)
+            for parent in self.module.names.ancestors(statement)
+            if parent is not self.plan.function
+        )
+
+    def _loop_edits(self, node: ast.For, context: Context) -> list[Edit]:
+        """`for units in sizes:` becomes a loop over the layers that were made so."""
+        calls = [c for c in self.layers if self._inside(c, node)]
+        if not calls:
+            return []
+        calls.sort(key=lambda call: (call.lineno, call.col_offset))
+        probe = Context(self.module, self.tf, self.plan.modes, {}, context.replaced)
+        for statement in node.body:
+            probe.edits(statement)
+        targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
+        made = {
+            n.id
+            for s in node.body
+            if self.kinds.is_setting(s)
+            for n in ast.walk(s)
+            if isinstance(n, ast.Name)
+        }
+        local = [self.loop_names[call] for call in calls]
+        lists = [f"self.{self.attributes[call]}" for call in calls]
+        source = self.module.source
+        start, end = source.span(node.target)[0], source.span(node.iter)[1]
+        if any(name in probe.used or name in made for name in targets):
+            local.insert(0, f"({source.code(node.target)})" if len(targets) > 1 else targets[0])
+            lists.insert(0, context.render(node.iter))
+        if len(lists) == 1:
+            return [Edit(start, end, f"{local[0]} in {lists[0]}")]
+        return [Edit(start, end, f"{', '.join(local)} in zip({', '.join(lists)})")]
+
+    def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
+        return any(parent is outer for parent in self.module.names.ancestors(node))
+
+    # -- __init__ ---------------------------------------------------------
+
+    def _init_block(self, indent: str, body: _Call) -> str:
+        plan, source = self.plan, self.module.source
+        shared = {name for name in body.needs if name not in self.kinds.in_loops}
+        names = {
+            name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
+        }
+        context = Context(self.module, self.tf, None, names)
+        made = _Init(self, context, shared, Block(source, indent + source.indent_unit))
+        needed = set(shared)
+        while True:
+            block = made.write(needed)
+            more = {n for n in context.used if self._is_own(n)} - needed
+            if not more:
+                break
+            needed |= more
+        bad = [name for name in context.used if name in self.kinds.tensors]
+        if bad:
+            node = context.used[bad[0]]
+            text = f"a layer's setting depends on `{bad[0]}`, which is known only as the model runs"
+            raise Refused(self.module, node, text, "give the layer a number")
+        taken = [name for name in plan.settings if name in needed]
+        self.parameters = taken
+        head = Block(source, block.indent)
+        head.line(f"def __init__({', '.join(['self', *self._signature(taken)])}):")
+        named = "name" in taken and plan.base != "Model"
+        head.line(f"super().__init__({'name=name' if named else ''})", 1)
+        for name in taken:
+            if name in shared and not (named and name == "name"):
+                head.line(f"self.{self._attribute_of(name)} = {name}", 1)
+        head.lines += block.lines
+        return head.text()
+
+    def _signature(self, taken: list[str]) -> list[str]:
+        """The parameters with the defaults that their author gave them."""
+        arguments = self.plan.function.args
+        every = [*arguments.posonlyargs, *arguments.args]
+        defaults = dict(zip([a.arg for a in every[::-1]], arguments.defaults[::-1]))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+            if default is not None:
+                defaults[argument.arg] = default
+        return [
+            f"{name}={self.module.source.code(defaults[name])}" if name in defaults else name
+            for name in taken
+        ]
+
+
+@dataclass
+class _Call:
+    """The method `call`: its text, the settings that it reads, whether it asks for training."""
+
+    text: str
+    needs: set[str]
+    trains: bool
+
+
+class _Init:
+    """Writes the statements of `__init__`."""
+
+    def __init__(self, network: Network, context: Context, shared: set[str], block: Block) -> None:
+        self.network = network
+        self.context = context
+        self.shared = shared
+        self.empty = block
+        self.source = network.module.source
+
+    def write(self, needed: set[str]) -> Block:
+        self.needed = needed
+        self.block = Block(self.source, self.empty.indent)
+        for statement in self.network.plan.statements:
+            self._statement(statement, 1, None)
+        return self.block
+
+    def _statement(self, statement: ast.stmt, depth: int, loop: ast.For | None) -> bool:
+        """Adds what `__init__` needs of a statement; whether there was anything."""
+        network = self.network
+        plan = network.plan
+        if statement not in plan.kept and not _holds(statement, plan.kept):
+            return False
+        if isinstance(statement, ast.With) or (
+            isinstance(statement, ast.If) and (plan.modes.asks(statement.test) or loop is not None)
+        ):
+            members = [*statement.body, *getattr(statement, "orelse", [])]
+            found = [self._statement(s, depth, loop) for s in members]
+            return any(found)
+        if isinstance(statement, ast.If):
+            return self._if(statement, depth)
+        if isinstance(statement, ast.For):
+            return self._for(statement, depth)
+        if network.kinds.is_setting(statement):
+            names = {
+                n.id
+                for n in ast.walk(statement)
+                if isinstance(n, ast.Name)
+                and (isinstance(n.ctx, ast.Store) or isinstance(statement, ast.Expr))
+            }
+            if not names & self.needed:
+                return False
+            edits = self.context.edits(statement)
+            self.block.statement(statement, edits, depth)
+            return True
+        calls = [c for c in network.layers if network.module.names.statement(c) is statement]
+        calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
+        for call in calls:
+            name = f"self.{network.attributes[call]}"
+            base = self.block.indent + self.source.indent_unit * depth
+            head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
+            made = network.layers[call].make(self.context, len(base) + len(head), base)
+            self.block.line(f"{head}{made}{tail}", depth)
+        return bool(calls)
+
+    def _if(self, statement: ast.If, depth: int) -> bool:
+        whole = self.block
+        arms = []
+        for members in (statement.body, statement.orelse):
+            self.block = Block(self.source, whole.indent)
+            found = [self._statement(s, depth + 1, None) for s in members]
+            arms.append(self.block.lines if any(found) else [])
+        self.block = whole
+        body, orelse = arms
+        if not body and not orelse:
+            return False
+        test = self.context.render(statement.test)
+        if body:
+            whole.line(f"if {test}:", depth)
+            whole.lines += body
+            if orelse:
+                whole.line("else:", depth)
+                whole.lines += orelse
+        else:
+            whole.line(f"if not ({test}):", depth)
+            whole.lines += orelse
+        return True
+
+    def _for(self, statement: ast.For, depth: int) -> bool:
+        network = self.network
+        calls = [c for c in network.layers if network._inside(c, statement)]
+        whole = self.block
+        self.block = Block(self.source, whole.indent)
+        found = [self._statement(s, depth + 1, statement) for s in statement.body]
+        body, self.block = self.block.lines, whole
+        if not any(found):
+            return False
+        if statement.orelse:
+            raise Refused(network.module, statement, "a `for` with an `else` makes layers")
+        for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
+            whole.line(f"self.{network.attributes[call]} = []", depth)
+        target = self.source.code(statement.target)
+        whole.line(f"for {target} in {self.context.render(statement.iter)}:", depth)
+        whole.lines += body
+        return True
+
+
+def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
+    return [*statement.body, *getattr(statement, "orelse", [])]
+
+
+def _holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:
+    return any(node in kept for node in ast.walk(statement) if node is not statement)
+
+
+def _is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:
+    return (
+        statement is function.body[0]
+        and isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

@@ -1,0 +1,81 @@
+"""`with tf.variable_scope(...)` around layers: a name scope, for layers own their weights."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.symbols import symbol
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.text.context import Context
+
+_SCOPES = {"variable_scope", "name_scope", "variable_op_scope", "op_scope"}
+
+
+def scope_kind(module: Module, node: ast.expr) -> str | None:
+    """``variable_scope`` or ``name_scope`` for a call that opens one."""
+    if not isinstance(node, ast.Call):
+        return None
+    found = symbol(module.names.qualname(node.func))
+    return found.name if found is not None and found.name in _SCOPES else None
+
+
+def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
+    """The items of a `with` that open a scope.
+
+    Raises:
+        Refused: the scope does more than give names: it shares weights, or sets defaults.
+    """
+    found: list[Edit] = []
+    for item in node.items:
+        call = item.context_expr
+        kind = scope_kind(module, call)
+        if kind is None or not isinstance(call, ast.Call):
+            continue
+        if kind.endswith("op_scope"):
+            raise Refused(module, call, f"tf.{kind} takes its name last", "use tf.name_scope")
+        name = call.args[0] if call.args else None
+        for keyword in call.keywords:
+            if keyword.arg in ("name_or_scope", "name") or (
+                keyword.arg == "default_name" and name is None
+            ):
+                name = keyword.value
+            elif keyword.arg == "reuse":
+                _check_reuse(module, keyword.value)
+            elif keyword.arg not in ("values", "default_name", "reuse", "auxiliary_name_scope"):
+                text = f"tf.variable_scope sets `{keyword.arg}` for everything inside of it"
+                raise Refused(module, keyword.value, text, "give it to the layers themselves")
+        if name is None or (isinstance(name, ast.Constant) and name.value is None):
+            defaults = [k.value for k in call.keywords if k.arg == "default_name"]
+            name = [*call.args[1:2], *defaults, None][0]
+        if name is None:
+            raise Refused(module, call, f"a tf.{kind} without a name", "give it one")
+        if item.optional_vars is not None and _is_used(module, item.optional_vars, node):
+            text = f"the scope of tf.{kind} is used as a value"
+            raise Refused(module, item.optional_vars, text, "layers own their weights in TF2")
+        source = module.source
+        start, end = source.span(call)[0], source.span(item.optional_vars or call)[1]
+        found.append(Edit(start, end, f"{context.tf}.name_scope({context.render(name)})"))
+    return found
+
+
+def _check_reuse(module: Module, value: ast.expr) -> None:
+    if isinstance(value, ast.Constant) and not value.value:
+        return
+    if (module.names.qualname(value) or "").endswith("AUTO_REUSE"):
+        return  # a second use of the same weights is found where the function is called twice
+    text = "weights are shared by `reuse`"
+    raise Refused(module, value, text, "call the network once, and use its value twice")
+
+
+def _is_used(module: Module, target: ast.expr, node: ast.With) -> bool:
+    names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return any(
+        isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in names
+        for statement in node.body
+        for part in ast.walk(statement)
+    )

@@ -1,0 +1,1 @@
+"""The author's text in new surroundings: expressions, statements, calls, their layout."""

@@ -130,6 +130,10 @@ def array(
         place = numpy.unravel_index(int(apart.argmax()), x.shape)
         at = ",".join(str(int(n)) for n in place)
         found.detail = f"[{at}]: {float(x[place]):.7g} became {float(y[place]):.7g}"
+    elif few:
+        beyond = int((apart > spare + relative * scale).sum())
+        if beyond:
+            found.detail = f"{beyond} of {x.size} elements beyond {spare + relative * scale:.1e}"
     return found
 
 

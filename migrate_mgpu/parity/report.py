@@ -61,12 +61,8 @@ def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
 
 def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
     outputs = rung["outputs"]
-    worst = max((o["largest_relative"] or 0.0 for o in outputs), default=0.0)
-    text = rung["reason"]
-    if rung["status"] == "equal":
-        text = f"largest relative difference {worst:.1e}" if worst else ""
-    elif rung["status"] == "not compared" and not text:
-        text = "; ".join(f"{o['name']}: {o['detail']}" for o in outputs)
+    # What differs follows in lines of its own.
+    text = rung["reason"] if rung["status"] == "differs" else words.about(rung)
     mark, text = words.MARKS[rung["status"]], words.visible(text)
     print(f"  {mark} {rung['rung']} {rung['name']:<30} {rung['status']:<13} {text}", file=stdout)
     if rung["status"] != "differs":

@@ -17,7 +17,7 @@ GROWTH = 0.02
 # Of an array of final weights, this share may be apart by this much more: an adaptive
 # optimizer moves an element whose gradient is nothing but rounding as far as any other.
 OUTLIERS = 1e-3
-OUTLIER_FACTOR = 30.0
+OUTLIER_FACTOR = 10.0
 # Below this, relative to the largest value of the array or series, a difference is of
 # values that are zero but for rounding.
 FLOOR = 1e-7

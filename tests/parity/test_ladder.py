@@ -205,8 +205,11 @@ def test_single_final_weights_may_be_apart(tmp_path):
 
     assert rung("two", 5e-5, 5e-5) is None
     assert rung("three", 5e-5, 5e-5, 5e-5) == 8  # of 2000
-    assert rung("far", 5e-4) == 8
+    assert rung("far", 2e-4) == 8
     assert rung("after one", 5e-5, kind="after_one") == 6
+    sides = side(tmp_path, "a", **final()), side(tmp_path, "b", **final(5e-5))
+    said = ladder.compare(*sides, Tolerances())[7].outputs[0]
+    assert said.status == ladder.EQUAL and said.detail.startswith("1 of 2000 elements beyond 1")
 
 
 def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):

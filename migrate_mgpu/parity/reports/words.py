@@ -75,12 +75,18 @@ def about(rung: Mapping[str, Any]) -> str:
     outputs = rung["outputs"]
     if rung["status"] == "equal":
         worst = max((o["largest_relative"] or 0.0 for o in outputs), default=0.0)
-        return f"largest relative difference {worst:.1e}" if worst else ""
+        spared = [f"{o['name']}: {what(o)}" for o in outputs if worst and _spared(o)]
+        return "; ".join([f"largest relative difference {worst:.1e}", *spared]) if worst else ""
     if rung["status"] == "differs":
         broken = [o for o in outputs if o["status"] == "differs"]
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         return f"{broken[0]['name']}: {what(broken[0])}{more}"
     return str(rung["reason"]) or "; ".join(f"{o['name']}: {what(o)}" for o in outputs)
+
+
+def _spared(output: Mapping[str, Any]) -> bool:
+    """Whether an array is equal but for the few elements that may be further apart."""
+    return output["largest_relative"] is not None and bool(output["detail"])
 
 
 def what(output: Mapping[str, Any]) -> str:

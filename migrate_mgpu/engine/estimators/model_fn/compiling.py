@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
-from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan, LossWriter
+from migrate_mgpu.engine.estimators.model_fn.loss_functions import LossWriter
+from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.metrics import MetricPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.optimizing import clipping_class

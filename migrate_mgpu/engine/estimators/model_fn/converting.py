@@ -19,7 +19,8 @@ from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.engine.estimators.network.layers import Found
-from migrate_mgpu.engine.estimators.network.network import Network, Plan
+from migrate_mgpu.engine.estimators.network.network import Network
+from migrate_mgpu.engine.estimators.network.plan import Plan
 from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequence
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
-from migrate_mgpu.engine.estimators.model_fn.shapes import partners
-from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, Context, Replacement, rule
-from migrate_mgpu.engine.estimators.text.writing import Block, outermost, render
+from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, rule
 from migrate_mgpu.engine.estimators.types import Loss, Refused
 from migrate_mgpu.engine.symbols import symbol
 
@@ -58,7 +55,8 @@ class LossReader:
         """
         reading = self.reading
         loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
-        assert loss is not None
+        if loss is None:
+            raise Refused(self.module, reading.specs[TRAIN].call, "the EstimatorSpec has no loss")
         self._same_in_evaluation()
         parts = self._data(loss, unit)
         if len(parts) != 1:
@@ -277,13 +275,6 @@ class LossReader:
         return sorted(running, key=lambda u: u.lineno)
 
 
-_INTEGERS = {
-    "one_hot",
-    "nn.sparse_softmax_cross_entropy_with_logits",
-    "sparse_softmax_cross_entropy",
-}
-
-
 def _averages_rows(keras: str) -> bool:
     """Whether a Keras loss averages over the last axis: all but the cross-entropies of classes."""
     return "CategoricalCrossentropy" not in keras
@@ -300,134 +291,3 @@ def _elements(keras: str, tf: str, output: str) -> str | None:
     if name == "BinaryCrossentropy" and keras.endswith("(from_logits=True)"):
         return f"{tf}.nn.sigmoid_cross_entropy_with_logits({labels}, {output})"
     return None
-
-
-class LossWriter:
-    """Writes a loss that is no Keras loss."""
-
-    def __init__(self, reading: Reading, plan: LossPlan, tf: str, name: str) -> None:
-        self.reading = reading
-        self.plan = plan
-        self.tf = tf
-        self.name = name
-        self.module = reading.module
-
-    def context(self) -> Context:
-        """The function's own names are the author's."""
-        context = Context(self.module, self.tf, self.reading.modes)
-        nodes = [*self.plan.units, *([self.plan.value] if self.plan.value is not None else [])]
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            known = rule(LOSSES).loss(self.module, call, self.tf)
-            if known is not None:
-                context.replaced[call] = _replacement(known)
-        for unit in self.plan.units:
-            self._shapes(context, unit, unit)
-        if self.plan.value is not None:
-            self._shapes(context, self.plan.value, self.plan.unit)
-        return context
-
-    def _shapes(self, context: Context, node: ast.AST, unit: ast.stmt | None) -> None:
-        """Labels get back the shape of what they meet."""
-        flow, (output, made) = self.reading.flows[TRAIN], self.reading.output
-
-        def resolve(value: ast.expr) -> ast.expr:
-            return flow.resolve(value, unit, made)[0] or value
-
-        def is_output(value: ast.expr) -> bool:
-            found = resolve(value)
-            return isinstance(found, ast.Name) and found.id == output
-
-        def loss(call: ast.Call) -> Loss | None:
-            found = rule(LOSSES).loss(self.module, call, self.tf)
-            assert found is None or isinstance(found, Loss)
-            return found
-
-        for name, other in partners(self.module, [node], loss, resolve, is_output).items():
-            context.replaced[name] = _shaped(name, other, self.tf)
-
-    def write(self, block: Block) -> Context:
-        """Adds the function to a block."""
-        plan = self.plan
-        assert plan.value is not None
-        context = self.context()
-        output, _ = self.reading.output
-        value, units = plan.value, list(plan.units)
-        last = units[-1] if units else None
-        if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
-            if value.id in stored(last)[0]:
-                value = last.value
-                units.pop()
-        units = [u for u in units if value not in ast.walk(u)]
-        block.line(f"def {self.name}(labels, {output}):")
-        if plan.elements is not None:
-            block.line(f"return {plan.elements}", 1)
-            return context
-        if self._needs_integers([*units, value]):
-            tf = self.tf
-            shape = f"{tf}.shape({output})[:-1]"
-            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.int32)", 1)
-        elif self._compares_classes([*units, value]):
-            tf = self.tf
-            block.line(f"labels = {tf}.reshape(labels, {tf}.shape({output})[:-1])", 1)
-        for unit in units:
-            block.statement(unit, context.edits(unit), 1)
-        base = block.indent + self.module.source.indent_unit
-        text = context.render(value, len(base) + len("return "), base)
-        if plan.scalar:
-            text = self._each(text)
-        block.line(f"return {text}", 1)
-        return context
-
-    def _each(self, text: str) -> str:
-        """A mean as what it is the mean of; any other number as a list of one.
-
-        Keras averages, and divides by the replicas; Keras 3 does neither with a number.
-        """
-        made = ast.parse(text, mode="eval").body
-        if isinstance(made, ast.Call) and ast.unparse(made.func) == f"{self.tf}.reduce_mean":
-            inner = ast.get_source_segment(text, made.args[0]) or ""
-            known = f"{self.tf}.keras.losses.", f"{self.tf}.nn."
-            rows = self.plan.table or "categorical_crossentropy" in inner.partition("(")[0]
-            if len(made.args) == 1 and not made.keywords and inner.startswith(known) and rows:
-                return inner
-        return f"{self.tf}.reshape({text}, [1])"
-
-    def _compares_classes(self, nodes: list[ast.AST]) -> bool:
-        """Whether the output's argmax meets the labels: Keras 2 makes a column of a list."""
-        output, _ = self.reading.output
-        names = {
-            found.name.rpartition(".")[2]
-            for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
-            for found in [symbol(self.module.names.qualname(call.func))]
-            if found is not None
-            and any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call))
-        }
-        return bool(names & {"argmax", "in_top_k"})
-
-    def _needs_integers(self, nodes: list[ast.AST]) -> bool:
-        """Keras 3 hands labels over as floats, Keras 2 a list of them as a column."""
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            found = symbol(self.module.names.qualname(call.func))
-            if found is None or found.name.rpartition(".")[2] not in _INTEGERS:
-                continue
-            given = [*call.args, *(k.value for k in call.keywords)]
-            if any(isinstance(v, ast.Name) and v.id == "labels" for v in given):
-                return True
-        return False
-
-
-def _shaped(name: ast.Name, other: ast.expr, tf: str) -> Replacement:
-    return lambda context: f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
-
-
-def _replacement(known: Loss) -> Replacement:
-    def write(context: Context) -> str:
-        source = context.module.source
-        edits = list(known.edits)
-        for argument in [*known.call.args, *(k.value for k in known.call.keywords)]:
-            start, end = source.span(argument)
-            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                edits += context.edits(argument)
-        return render(source, known.call, outermost(edits))
-
-    return write

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migrate_mgpu.engine.estimators.model_fn.decay import Decay
-from migrate_mgpu.engine.estimators.model_fn.modes import Modes
 from migrate_mgpu.engine.estimators.network.classes import Classes
+from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
+from migrate_mgpu.engine.estimators.network.plan import Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -30,29 +28,6 @@ _RESERVED = {
 }  # fmt: skip
 # Names that say nothing about the layer that made the value.
 _GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}
-
-
-@dataclass
-class Plan:
-    """What becomes a class.
-
-    ``statements`` are those of the function's body to go into it, with ``kept`` the
-    ones inside of them that stay; ``tensors`` and ``settings`` are its parameters.
-    ``result`` is the name that `call` returns, None where the body has its own `return`.
-    """
-
-    module: Module
-    function: ast.FunctionDef
-    statements: Sequence[ast.stmt]
-    kept: set[ast.stmt]
-    tensors: list[str]
-    settings: list[str]
-    modes: Modes
-    name: str
-    base: str
-    result: str | None = None
-    regularized: bool = True
-    decay: Decay | None = None
 
 
 class Network:
@@ -90,7 +65,7 @@ class Network:
 
     def _kept_nodes(self, statement: ast.stmt) -> list[ast.AST]:
         """The nodes of a statement, in the order of evaluation, without what is left out."""
-        if statement not in self.plan.kept and not _holds(statement, self.plan.kept):
+        if statement not in self.plan.kept and not holds(statement, self.plan.kept):
             return []
         found: list[ast.AST] = []
         stack: list[ast.AST] = [statement]
@@ -105,7 +80,7 @@ class Network:
     def _is_left_out(self, parent: ast.AST, child: ast.AST) -> bool:
         if not isinstance(child, ast.stmt) or parent in self.plan.kept:
             return False
-        return child not in self.plan.kept and not _holds(child, self.plan.kept)
+        return child not in self.plan.kept and not holds(child, self.plan.kept)
 
     def _loop(self, node: ast.AST) -> ast.For | None:
         """The loop that a node stands in, within the function."""
@@ -200,7 +175,7 @@ class Network:
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)
         for statement in plan.statements:
-            if statement not in plan.kept and not _holds(statement, plan.kept):
+            if statement not in plan.kept and not holds(statement, plan.kept):
                 continue
             if self._moves_to_init(statement) or self._tells_mode(statement):
                 continue
@@ -220,7 +195,7 @@ class Network:
         return _Call(block.text(), self._needs(context), context.trains)
 
     def _moves_to_init(self, statement: ast.stmt) -> bool:
-        if _is_docstring(self.plan.function, statement):
+        if is_docstring(self.plan.function, statement):
             return True
         if isinstance(statement, (ast.If, ast.For, ast.With)):
             return all(self._moves_to_init(s) for s in _children(statement))
@@ -272,7 +247,7 @@ class Network:
         found: list[Edit] = []
         for name in ("body", "orelse"):
             members = getattr(node, name, [])
-            stays = [s for s in members if s in self.plan.kept or _holds(s, self.plan.kept)]
+            stays = [s for s in members if s in self.plan.kept or holds(s, self.plan.kept)]
             if members and not stays:
                 if name == "body":
                     text = "what the network does without this branch stands in its `else`"
@@ -305,7 +280,7 @@ class Network:
 
     def _loop_edits(self, node: ast.For, context: Context) -> list[Edit]:
         """`for units in sizes:` becomes a loop over the layers that were made so."""
-        calls = [c for c in self.layers if self._inside(c, node)]
+        calls = [c for c in self.layers if self.inside(c, node)]
         if not calls:
             return []
         calls.sort(key=lambda call: (call.lineno, call.col_offset))
@@ -331,7 +306,8 @@ class Network:
             return [Edit(start, end, f"{local[0]} in {lists[0]}")]
         return [Edit(start, end, f"{', '.join(local)} in zip({', '.join(lists)})")]
 
-    def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
+    def inside(self, node: ast.AST, outer: ast.AST) -> bool:
+        """Whether a node stands inside of another one."""
         return any(parent is outer for parent in self.module.names.ancestors(node))
 
     # -- __init__ ---------------------------------------------------------
@@ -343,7 +319,7 @@ class Network:
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
         context = Context(self.module, self.tf, None, names)
-        made = _Init(self, context, shared, Block(source, indent + source.indent_unit))
+        made = Constructor(self, context, shared, Block(source, indent + source.indent_unit))
         needed = set(shared)
         while True:
             block = made.write(needed)
@@ -391,115 +367,5 @@ class _Call:
     trains: bool
 
 
-class _Init:
-    """Writes the statements of `__init__`."""
-
-    def __init__(self, network: Network, context: Context, shared: set[str], block: Block) -> None:
-        self.network = network
-        self.context = context
-        self.shared = shared
-        self.empty = block
-        self.source = network.module.source
-
-    def write(self, needed: set[str]) -> Block:
-        self.needed = needed
-        self.block = Block(self.source, self.empty.indent)
-        for statement in self.network.plan.statements:
-            self._statement(statement, 1, None)
-        return self.block
-
-    def _statement(self, statement: ast.stmt, depth: int, loop: ast.For | None) -> bool:
-        """Adds what `__init__` needs of a statement; whether there was anything."""
-        network = self.network
-        plan = network.plan
-        if statement not in plan.kept and not _holds(statement, plan.kept):
-            return False
-        if isinstance(statement, ast.With) or (
-            isinstance(statement, ast.If) and (plan.modes.asks(statement.test) or loop is not None)
-        ):
-            members = [*statement.body, *getattr(statement, "orelse", [])]
-            found = [self._statement(s, depth, loop) for s in members]
-            return any(found)
-        if isinstance(statement, ast.If):
-            return self._if(statement, depth)
-        if isinstance(statement, ast.For):
-            return self._for(statement, depth)
-        if network.kinds.is_setting(statement):
-            names = {
-                n.id
-                for n in ast.walk(statement)
-                if isinstance(n, ast.Name)
-                and (isinstance(n.ctx, ast.Store) or isinstance(statement, ast.Expr))
-            }
-            if not names & self.needed:
-                return False
-            edits = self.context.edits(statement)
-            self.block.statement(statement, edits, depth)
-            return True
-        calls = [c for c in network.layers if network.module.names.statement(c) is statement]
-        calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
-        for call in calls:
-            name = f"self.{network.attributes[call]}"
-            base = self.block.indent + self.source.indent_unit * depth
-            head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
-            made = network.layers[call].make(self.context, len(base) + len(head), base)
-            self.block.line(f"{head}{made}{tail}", depth)
-        return bool(calls)
-
-    def _if(self, statement: ast.If, depth: int) -> bool:
-        whole = self.block
-        arms = []
-        for members in (statement.body, statement.orelse):
-            self.block = Block(self.source, whole.indent)
-            found = [self._statement(s, depth + 1, None) for s in members]
-            arms.append(self.block.lines if any(found) else [])
-        self.block = whole
-        body, orelse = arms
-        if not body and not orelse:
-            return False
-        test = self.context.render(statement.test)
-        if body:
-            whole.line(f"if {test}:", depth)
-            whole.lines += body
-            if orelse:
-                whole.line("else:", depth)
-                whole.lines += orelse
-        else:
-            whole.line(f"if not ({test}):", depth)
-            whole.lines += orelse
-        return True
-
-    def _for(self, statement: ast.For, depth: int) -> bool:
-        network = self.network
-        calls = [c for c in network.layers if network._inside(c, statement)]
-        whole = self.block
-        self.block = Block(self.source, whole.indent)
-        found = [self._statement(s, depth + 1, statement) for s in statement.body]
-        body, self.block = self.block.lines, whole
-        if not any(found):
-            return False
-        if statement.orelse:
-            raise Refused(network.module, statement, "a `for` with an `else` makes layers")
-        for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
-            whole.line(f"self.{network.attributes[call]} = []", depth)
-        target = self.source.code(statement.target)
-        whole.line(f"for {target} in {self.context.render(statement.iter)}:", depth)
-        whole.lines += body
-        return True
-
-
 def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
     return [*statement.body, *getattr(statement, "orelse", [])]
-
-
-def _holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:
-    return any(node in kept for node in ast.walk(statement) if node is not statement)
-
-
-def _is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:
-    return (
-        statement is function.body[0]
-        and isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

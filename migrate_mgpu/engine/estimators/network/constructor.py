@@ -1,0 +1,111 @@
+"""The statements of `__init__`: the layers of a network, and the settings that they need."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.engine.estimators.network.plan import holds
+from migrate_mgpu.engine.estimators.text.context import Context
+from migrate_mgpu.engine.estimators.text.writing import Block
+from migrate_mgpu.engine.estimators.types import Refused
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.network.network import Network
+
+
+class Constructor:
+    """Writes the statements of `__init__`."""
+
+    def __init__(self, network: Network, context: Context, shared: set[str], block: Block) -> None:
+        self.network = network
+        self.context = context
+        self.shared = shared
+        self.empty = block
+        self.source = network.module.source
+
+    def write(self, needed: set[str]) -> Block:
+        self.needed = needed
+        self.block = Block(self.source, self.empty.indent)
+        for statement in self.network.plan.statements:
+            self._statement(statement, 1, None)
+        return self.block
+
+    def _statement(self, statement: ast.stmt, depth: int, loop: ast.For | None) -> bool:
+        """Adds what `__init__` needs of a statement; whether there was anything."""
+        network = self.network
+        plan = network.plan
+        if statement not in plan.kept and not holds(statement, plan.kept):
+            return False
+        if isinstance(statement, ast.With) or (
+            isinstance(statement, ast.If) and (plan.modes.asks(statement.test) or loop is not None)
+        ):
+            members = [*statement.body, *getattr(statement, "orelse", [])]
+            found = [self._statement(s, depth, loop) for s in members]
+            return any(found)
+        if isinstance(statement, ast.If):
+            return self._if(statement, depth)
+        if isinstance(statement, ast.For):
+            return self._for(statement, depth)
+        if network.kinds.is_setting(statement):
+            names = {
+                n.id
+                for n in ast.walk(statement)
+                if isinstance(n, ast.Name)
+                and (isinstance(n.ctx, ast.Store) or isinstance(statement, ast.Expr))
+            }
+            if not names & self.needed:
+                return False
+            edits = self.context.edits(statement)
+            self.block.statement(statement, edits, depth)
+            return True
+        calls = [c for c in network.layers if network.module.names.statement(c) is statement]
+        calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
+        for call in calls:
+            name = f"self.{network.attributes[call]}"
+            base = self.block.indent + self.source.indent_unit * depth
+            head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
+            made = network.layers[call].make(self.context, len(base) + len(head), base)
+            self.block.line(f"{head}{made}{tail}", depth)
+        return bool(calls)
+
+    def _if(self, statement: ast.If, depth: int) -> bool:
+        whole = self.block
+        arms = []
+        for members in (statement.body, statement.orelse):
+            self.block = Block(self.source, whole.indent)
+            found = [self._statement(s, depth + 1, None) for s in members]
+            arms.append(self.block.lines if any(found) else [])
+        self.block = whole
+        body, orelse = arms
+        if not body and not orelse:
+            return False
+        test = self.context.render(statement.test)
+        if body:
+            whole.line(f"if {test}:", depth)
+            whole.lines += body
+            if orelse:
+                whole.line("else:", depth)
+                whole.lines += orelse
+        else:
+            whole.line(f"if not ({test}):", depth)
+            whole.lines += orelse
+        return True
+
+    def _for(self, statement: ast.For, depth: int) -> bool:
+        network = self.network
+        calls = [c for c in network.layers if network.inside(c, statement)]
+        whole = self.block
+        self.block = Block(self.source, whole.indent)
+        found = [self._statement(s, depth + 1, statement) for s in statement.body]
+        body, self.block = self.block.lines, whole
+        if not any(found):
+            return False
+        if statement.orelse:
+            raise Refused(network.module, statement, "a `for` with an `else` makes layers")
+        for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
+            whole.line(f"self.{network.attributes[call]} = []", depth)
+        target = self.source.code(statement.target)
+        whole.line(f"for {target} in {self.context.render(statement.iter)}:", depth)
+        whole.lines += body
+        return True

@@ -1,0 +1,49 @@
+"""What becomes a class: the statements of a function, and what its parameters are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from migrate_mgpu.engine.estimators.model_fn.decay import Decay
+from migrate_mgpu.engine.estimators.model_fn.modes import Modes
+from migrate_mgpu.engine.module import Module
+
+
+@dataclass
+class Plan:
+    """What becomes a class.
+
+    ``statements`` are those of the function's body to go into it, with ``kept`` the
+    ones inside of them that stay; ``tensors`` and ``settings`` are its parameters.
+    ``result`` is the name that `call` returns, None where the body has its own `return`.
+    """
+
+    module: Module
+    function: ast.FunctionDef
+    statements: Sequence[ast.stmt]
+    kept: set[ast.stmt]
+    tensors: list[str]
+    settings: list[str]
+    modes: Modes
+    name: str
+    base: str
+    result: str | None = None
+    regularized: bool = True
+    decay: Decay | None = None
+
+
+def holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:
+    """Whether a statement that stays stands inside of another one."""
+    return any(node in kept for node in ast.walk(statement) if node is not statement)
+
+
+def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:
+    """Whether a statement is its function's docstring."""
+    return (
+        statement is function.body[0]
+        and isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

@@ -182,6 +182,52 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
     return edits
 
 
+def unused_roots(module: Module, planned: list[Edit]) -> tuple[list[Edit], list[Edit]]:
+    """Second names of TensorFlow's that nothing mentions any more: `import tensorflow as tf1`.
+
+    Returns the edits that take them away, and those of the planned ones that wrote them.
+    """
+    roots = [
+        statement
+        for statement in module.tree.body
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) and _is_root(statement)
+    ]
+    edits: list[Edit] = []
+    obsolete: list[Edit] = []
+    source = module.source
+    for statement in roots:
+        layout = Layout(source, statement)
+        start, end = source.span(statement)
+        own = [edit for edit in planned if edit.start < end and edit.end > start]
+        others = [edit for edit in planned if edit not in own]
+        if not layout.owns_lines or len(edits) + 1 == len(roots):
+            continue
+        if _rewritten(module, statement.names[0], others) and not _written(
+            statement.names[0], others
+        ):
+            obsolete += own
+            edits.append(layout.replace([]))
+    return edits, obsolete
+
+
+def _is_root(statement: ast.Import | ast.ImportFrom) -> bool:
+    """`import tensorflow.compat.v1 as tf`, `from tensorflow.compat import v1`, alone."""
+    names = statement.names
+    if isinstance(statement, ast.Import):
+        known = ("tensorflow", "tensorflow.compat.v1")
+        return len(names) == 1 and names[0].name in known and bool(names[0].asname)
+    return statement.module == "tensorflow.compat" and [a.name for a in names] == ["v1"]
+
+
+def _rewritten(module: Module, alias: ast.alias, planned: list[Edit]) -> bool:
+    """Whether edits take every mention of an imported name away (and there is one)."""
+    names, source = module.names, module.source
+    spans = [source.span(m) for m in names.mentions(alias.asname or "v1", names.module_scope)]
+    return bool(spans) and all(
+        any(edit.start <= start and end <= edit.end for edit in planned) for start, end in spans
+    )
+
+
 def _written(alias: ast.alias, planned: list[Edit]) -> bool:
     """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`."""
     local = alias.asname or alias.name.split(".")[0]

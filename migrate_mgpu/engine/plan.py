@@ -11,7 +11,7 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators import conversions
 from migrate_mgpu.engine.fates import Fates, Outcome
 from migrate_mgpu.engine.flows import Flow
-from migrate_mgpu.engine.imports import remove_imports, with_imports
+from migrate_mgpu.engine.imports import remove_imports, unused_roots, with_imports
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import spelling
 from migrate_mgpu.engine.project import Project
@@ -55,7 +55,7 @@ class _Planner:
 
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
-        self.conversions = conversions(self.project, self.graph)
+        self.conversions = conversions(self.project, self.graph, self.rules)
         self.states = self._states(flows)
         self.fates = Fates(self.graph, self.states, self.rules, self.bridging)
         outcomes = self.fates.decide(flows)
@@ -142,6 +142,8 @@ class _Planner:
                 self.report.rule(module, place, self.bridge)
         self._orphans(outcomes, gone)
         for module in list(self.edits):
+            roots, obsolete = unused_roots(module, self.edits[module])
+            self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
             self.edits[module] += remove_imports(module, gone, self.edits[module])
             self.edits[module] += with_imports(module, imports.get(module, set()))
             self.edits[module] = blank_lines(module.source, self.edits[module])

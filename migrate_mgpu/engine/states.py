@@ -168,7 +168,8 @@ class Judge:
             # An obstacle names the first of tf.contrib.data's names only.
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not _binds_only_removed(module, u.node, gone)]
-            found = rest(module, uses, gone | moved, spelled_root(module))
+            rules = self.conversions.rules
+            found = rest(module, uses, gone | moved, spelled_root(module), rules)
             left = [u for u in found.left if not _is_import(u, edits, module)]
             if left:
                 text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"

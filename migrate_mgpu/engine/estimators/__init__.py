@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
     from migrate_mgpu.engine.module import Module
     from migrate_mgpu.engine.project import Project
+    from migrate_mgpu.engine.selection import Selection
 
 # No file of a run without Estimators has one of these.
 _WORDS = re.compile(rb"stimator|\blearn\b")
@@ -19,6 +20,9 @@ _WORDS = re.compile(rb"stimator|\blearn\b")
 
 class NoEstimators:
     """The conversions of a run without Estimators."""
+
+    def __init__(self, rules: Selection) -> None:
+        self.rules = rules
 
     def of(self, modules: set[Module]) -> list[Conversion]:
         return []
@@ -30,14 +34,14 @@ class NoEstimators:
         return False
 
 
-def conversions(project: Project, graph: CallGraph) -> Conversions | NoEstimators:
-    """What becomes of a run's Estimators.
+def conversions(project: Project, graph: CallGraph, rules: Selection) -> Conversions | NoEstimators:
+    """What becomes of a run's Estimators, with the rules that are on.
 
     The code that knows takes longer to import than all other, and is for runs that
     have one.
     """
     if not any(_WORDS.search(data) for data in project.data.values()):
-        return NoEstimators()
+        return NoEstimators(rules)
     from migrate_mgpu.engine.estimators.conversion import Conversions
 
-    return Conversions(project, graph)
+    return Conversions(project, graph, rules)

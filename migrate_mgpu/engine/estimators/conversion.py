@@ -11,10 +11,15 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.driving.driving import Drive, drive, root
 from migrate_mgpu.engine.estimators.facts.finding import CUSTOM, EstimatorFlow, find_estimators
 from migrate_mgpu.engine.estimators.model_fn.converting import convert
+from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.source import Edit
+
+# What every model_fn is converted by; the rules of its driving code have their sites.
+MODEL_RULES = ("MGPU401", "MGPU402", "MGPU403", "MGPU404", "MGPU405", "MGPU406")
 
 
 class Judged(Protocol):
@@ -53,8 +58,9 @@ class Conversion:
 class Conversions:
     """The Estimators of a run."""
 
-    def __init__(self, project: Project, graph: CallGraph) -> None:
+    def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
         self.graph = graph
+        self.rules = rules
         self._models: dict[ast.AST, ModelPlan] = {}
         flows = find_estimators(project, graph)
         own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
@@ -82,7 +88,29 @@ class Conversions:
             # A defect of ours keeps one program as it is; all others are still done.
             text = f"internal error, please report it: {type(error).__name__}: {error}"
             return Conversion(flow, Refused(flow.module, flow.call, text))
-        return _joined(flow, model, driven)
+        found = _joined(flow, model, driven)
+        found.refused = self._switched_off(found)
+        return found
+
+    def _switched_off(self, found: Conversion) -> Refused | None:
+        """A part of a conversion whose rule the user does not want, here or at all."""
+        flow, function = found.flow, found.flow.function
+        assert function is not None
+        places = [(function.module, function.node, code) for code in MODEL_RULES]
+        for module, node, code in [*places, *found.sites]:
+            known = rule(code).RULE
+            advice = f"select {code} as well, or convert it by hand"
+            if not self.rules.enabled(code, known.name):
+                text = f"{code} ({known.name}), a part of its conversion, is not selected"
+                return Refused(module, node, text, advice)
+            last = getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
+            if suppressed(module.source, node.lineno, last, code):  # type: ignore[attr-defined]
+                text = f"a comment switches {code} off, a part of its conversion"
+                return Refused(module, node, text, advice)
+        for module in found.modules:
+            if file_suppressed(module.source):
+                return Refused(module, flow.call, "a comment switches the file off")
+        return None
 
     def _model(self, function: Function) -> ModelPlan:
         node = function.node

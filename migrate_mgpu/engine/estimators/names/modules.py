@@ -12,6 +12,8 @@ from migrate_mgpu.engine.estimators.names.pipelines import pipeline_edits
 from migrate_mgpu.engine.estimators.text.context import ABSL, FUNCTIONS, OPTIMIZERS, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.rules import Rule
+from migrate_mgpu.engine.selection import Selection, suppressed
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -25,15 +27,21 @@ class Rest:
     imports: set[str] = field(default_factory=set)
 
 
-def rest(module: Module, uses: Iterable[Use], gone: AbstractSet[ast.AST], tf: str) -> Rest:
+def rest(
+    module: Module, uses: Iterable[Use], gone: AbstractSet[ast.AST], tf: str, rules: Selection
+) -> Rest:
     """What becomes of the uses of TensorFlow outside of everything that is gone."""
     found = Rest()
+    absl = rule(ABSL)
     for use in uses:
         if _inside(module, use.node, gone) or isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
         if use.guarded:
             continue
-        plain = rule(ABSL).rewrite(module, use.node, tf)
+        plain = absl.rewrite(module, use.node, tf)
+        if plain is not None and not _wanted(module, use.node, absl.RULE, rules):
+            found.left.append(use)
+            continue
         if plain is not None:
             found.edits.extend(plain[0])
             found.imports |= plain[1]
@@ -98,6 +106,13 @@ def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit]
                 edits.append(Layout(source, statement).replace([]))
                 removed.add(statement)
     return edits, removed
+
+
+def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:
+    """Whether a rule is on, for the run and at a node."""
+    line = node.lineno  # type: ignore[attr-defined]
+    off = suppressed(module.source, line, line, known.code)
+    return rules.enabled(known.code, known.name) and not off
 
 
 def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:

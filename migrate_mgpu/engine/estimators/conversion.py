@@ -62,10 +62,13 @@ class Conversions:
         self.graph = graph
         self.rules = rules
         self._models: dict[ast.AST, ModelPlan] = {}
-        flows = find_estimators(project, graph)
+        flows = self.flows = find_estimators(project, graph)
         own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
         self._predicted = {node for flow, node in own if flow.predicts}
         self._distributed = {node for flow, node in own if flow.config and flow.config.train}
+        self._bound: dict[ast.AST, set[str]] = {}
+        for flow, node in own:
+            self._bound.setdefault(node, set()).update(flow.bound)
         self.all = [self._convert(flow) for flow in flows]
         self._shared()
 
@@ -118,14 +121,20 @@ class Conversions:
             tf = root(function.module, node)
             self._check_uses(function)
             self._models[node] = convert(
-                function, self.graph, tf, node in self._predicted, node in self._distributed
+                function,
+                self.graph,
+                tf,
+                node in self._predicted,
+                node in self._distributed,
+                self._bound.get(node, ()),
             )
         return self._models[node]
 
     def _check_uses(self, function: Function) -> None:
         """A model_fn that is called by hand as well must stay what it is."""
+        wraps = {flow.wrapped for flow in self.flows}
         for reference in self.graph.references(function):
-            if reference.call is not None:
+            if reference.call is not None and reference.call not in wraps:
                 text = f"{function.name} is called here, besides by its Estimator"
                 raise Refused(reference.module, reference.node, text)
 

@@ -20,6 +20,7 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tenso
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.inputs.inputs import Inputs
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
+from migrate_mgpu.engine.estimators.model_fn.reading import with_default
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
@@ -117,12 +118,16 @@ class _Driver:
             )  # fmt: skip
         assert flow.function is not None
         head = source.code(flow.arguments["model_fn"])
-        if flow.bound or not head.replace(".", "").replace("_", "").isalnum():
+        if flow.bound and flow.spelled is not None:
+            head = source.code(flow.spelled)
+        elif not head.replace(".", "").replace("_", "").isalnum():
             head = flow.function.name
         given: dict[str, ast.expr] = dict(flow.bound)
         if flow.params is not None:
             given["params"] = flow.params
-        missing = [name for name in self.model.parameters if name not in given]
+        optional = with_default(self.model.function)
+        passed = [name for name in self.model.parameters if name in given or name not in optional]
+        missing = [name for name in passed if name not in given]
         if missing:
             raise Refused(
                 module, flow.call, f"the model_fn uses `{missing[0]}`, which nothing gives it",
@@ -135,7 +140,7 @@ class _Driver:
         base = indent + unit
         pieces = [
             f"{name}={text_of(module, given[name], base=base + source.indent_unit)}"
-            for name in self.model.parameters
+            for name in passed
         ]
         text = before + write.call(source, head, pieces, base, len(base) + len(before))
         text += source.text[end : layout.end]

@@ -121,6 +121,12 @@ class _Finder:
                 raise Refused(module, origin, "a partial model_fn with arguments by position")
             flow.bound = {k.arg: k.value for k in origin.keywords if k.arg}
             origin = origin.args[0]
+        if isinstance(origin, ast.Lambda):
+            origin = self._lambda(flow, module, origin)
+        if flow.bound and module is not flow.module:
+            text = "its model_fn is given arguments in another file"
+            raise Refused(module, origin, text, "give them where the Estimator is made")
+        flow.spelled = origin
         function = self.graph.target(module, origin)
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(
@@ -130,6 +136,32 @@ class _Finder:
                 "give the Estimator a function by its name",
             )
         flow.function = function
+
+    def _lambda(self, flow: EstimatorFlow, module: Module, node: ast.Lambda) -> ast.expr:
+        """The function in `lambda features, labels, mode: f(features, labels, mode, rate=0.1)`."""
+        call, given = node.body, node.args
+        own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+        function = self.graph.target(module, call.func) if isinstance(call, ast.Call) else None
+        if function is None or given.vararg or given.kwarg or given.defaults:
+            raise Refused(module, node, "its model_fn is a lambda that is not followed")
+        assert isinstance(call, ast.Call)
+        positions = function.parameters()
+        if len(call.args) > len(positions) or any(isinstance(a, ast.Starred) for a in call.args):
+            raise Refused(module, call, "which argument of the model_fn this is cannot be told")
+        pairs = [*zip(positions, call.args), *((k.arg, k.value) for k in call.keywords)]
+        for name, value in pairs:
+            if name is None:
+                raise Refused(module, value, "the model_fn gets its arguments from `**`")
+            if isinstance(value, ast.Name) and value.id in own:
+                if value.id != name:
+                    text = f"the model_fn gets the Estimator's {value.id} as `{name}`"
+                    raise Refused(module, value, text, "call the parameter by its own name")
+                continue
+            if any(isinstance(n, ast.Name) and n.id in own for n in ast.walk(value)):
+                raise Refused(module, value, "the lambda changes what the Estimator gives")
+            flow.bound[name] = value
+        flow.wrapped = call
+        return call.func
 
     # -- the configuration -------------------------------------------------
 

@@ -99,9 +99,9 @@ class Look:
 class EstimatorFlow:
     """One Estimator, from its constructor to its last use.
 
-    ``function`` is the model_fn, ``bound`` what ``functools.partial`` or a lambda
-    fixes of it by name. ``name`` is the expression that the first assignment gives
-    it (``classifier``, ``self.estimator``), None where it has none.
+    ``function`` is the model_fn, ``spelled`` the expression that names it, ``bound`` what
+    ``functools.partial`` or a lambda fixes of it by name, ``wrapped`` the call of it in
+    such a lambda.
     """
 
     module: Module
@@ -111,6 +111,8 @@ class EstimatorFlow:
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     function: Function | None = None
     bound: dict[str, ast.expr] = field(default_factory=dict)
+    spelled: ast.expr | None = None
+    wrapped: ast.Call | None = None
     config: Configuration | None = None
     uses: list[Use] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)

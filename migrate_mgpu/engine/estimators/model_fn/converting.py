@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from migrate_mgpu.engine.calls import CallGraph, Function
@@ -29,22 +29,34 @@ from migrate_mgpu.engine.source import Edit
 
 
 def convert(
-    function: Function, graph: CallGraph, tf: str, predicts: bool, distributed: bool
+    function: Function,
+    graph: CallGraph,
+    tf: str,
+    predicts: bool,
+    distributed: bool,
+    bound: Collection[str] = (),
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
     ``tf`` is how the migrated module spells TensorFlow; ``predicts`` says whether the
-    program asks for predictions, ``distributed`` whether several replicas may train.
+    program asks for predictions, ``distributed`` whether several replicas may train;
+    ``bound`` are parameters that ``functools.partial`` or a lambda gives it.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    return _Conversion(function, graph, tf, predicts, distributed).plan()
+    return _Conversion(function, graph, tf, predicts, distributed, bound).plan()
 
 
 class _Conversion:
     def __init__(
-        self, function: Function, graph: CallGraph, tf: str, predicts: bool, distributed: bool
+        self,
+        function: Function,
+        graph: CallGraph,
+        tf: str,
+        predicts: bool,
+        distributed: bool,
+        bound: Collection[str],
     ) -> None:
         self.function = function
         self.module = function.module
@@ -59,7 +71,7 @@ class _Conversion:
             raise Refused(self.module, node, text, "make it a function, what it reads `params`")
         self.node = node
         self.normalizes = False
-        self.reading = Reading(self.module, node)
+        self.reading = Reading(self.module, node, bound)
         self.loss = LossReader(self.reading, tf).read()
         self.training = TrainingReader(self.reading).read()
         self.metrics = read_metrics(self.reading, tf)
@@ -165,7 +177,7 @@ class _Conversion:
             body,
             _with_inner(reading.network),
             ["features"],
-            [p for p in reading.parameters if p in ("params", "config")],
+            reading.settings,
             reading.modes,
             name,
             "Model",

@@ -32,11 +32,12 @@ class PredictStep:
                 text = "the predictions need more of the network than the loss looks at"
                 raise Refused(reading.module, value, text, f"line {statement.lineno}")
         self.units = sorted(needed - {made}, key=lambda s: s.lineno)
-        outside = [u for u in self.units if flow.depends(u, u, "params", made)]
-        if any(n.id == "params" for n in ast.walk(value) if isinstance(n, ast.Name)):
-            outside.append(made)
-        if outside:
-            raise Refused(reading.module, outside[0], "the predictions depend on `params`")
+        for name in reading.settings:
+            outside = [u for u in self.units if flow.depends(u, u, name, made)]
+            if any(n.id == name for n in ast.walk(value) if isinstance(n, ast.Name)):
+                outside.append(made)
+            if outside:
+                raise Refused(reading.module, outside[0], f"the predictions depend on `{name}`")
 
     def _between(self, value: ast.expr, unit: ast.stmt | None) -> set[ast.stmt]:
         """The statements behind a value, down to the output."""

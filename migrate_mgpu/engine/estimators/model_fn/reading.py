@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,7 @@ _SPEC = (
     "training_chief_hooks", "training_hooks", "scaffold", "evaluation_hooks", "prediction_hooks",
 )  # fmt: skip
 _ROLES = ("features", "labels", "mode", "params", "config")
+_GIVEN = ("features", "labels", "mode")
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,20 @@ class Reading:
         Refused: it is written in a form that is not understood, with the place.
     """
 
-    def __init__(self, module: Module, function: ast.FunctionDef) -> None:
+    def __init__(
+        self, module: Module, function: ast.FunctionDef, bound: Collection[str] = ()
+    ) -> None:
         self.module = module
         self.function = function
         arguments = function.args
         self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
-        unknown = [name for name in self.parameters if name not in _ROLES]
+        known = {*_ROLES, *bound, *with_default(function)}
+        unknown = [name for name in self.parameters if name not in known]
         if arguments.vararg or arguments.kwarg or unknown:
             extra = unknown[0] if unknown else "*"
             raise Refused(module, function, f"model_fn takes `{extra}`", "give it by `params`")
+        # What is known when the model is made.
+        self.settings = [name for name in self.parameters if name not in _GIVEN]
         same = {TRAIN: TRAIN, EVAL: EVAL, PREDICT: PREDICT}
         self.modes = Modes(module, function, {"mode": same})
         self.paths: dict[str, Path] = {m: path(module, function, self.modes, m) for m in MODES}
@@ -62,7 +69,7 @@ class Reading:
 
     def _spec(self, mode: str) -> Spec | None:
         found, flow = self.paths[mode], self.flows[mode]
-        if found.result is None:
+        if found.result is None or _is_none(found.result):
             return None
         call, unit = flow.resolve(found.result, None)
         unit = unit or found.end
@@ -83,7 +90,7 @@ class Reading:
     def argument(self, mode: str, name: str) -> ast.expr | None:
         """An argument of a mode's spec; None where it is left out or None."""
         value = self.specs[mode].arguments.get(name) if mode in self.specs else None
-        return None if isinstance(value, ast.Constant) and value.value is None else value
+        return None if value is None or _is_none(value) else value
 
     def resolved(self, mode: str, name: str) -> tuple[ast.expr | None, ast.stmt | None]:
         """An argument of a mode's spec behind its names, with the statement that it stands in."""
@@ -166,3 +173,16 @@ class Reading:
             if unit in self.paths[mode].units:
                 found |= self.flows[mode].slice([unit], unit)
         return found
+
+
+def with_default(function: ast.FunctionDef) -> set[str]:
+    """The parameters that a caller may leave out."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args]
+    found = {a.arg for a in every[len(every) - len(arguments.defaults) :]}
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults)
+    return found | {a.arg for a, default in pairs if default is not None}
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -50,3 +50,49 @@ def test_a_model_that_only_predicts() -> None:
     text = HEAD.replace("loss=loss, train_op=train_op", "predictions=predictions")
     text += "for row in tf.estimator.Estimator(model_fn).predict(input_fn):\n    print(row)\n"
     stays(text, "the EstimatorSpec has no loss")
+
+
+TRAINER = """
+class Trainer(object):
+    def __init__(self):
+        self.estimator = tf.estimator.Estimator(model_fn)
+
+    def train(self, steps):
+        self.estimator.train(input_fn, steps=steps)
+        return self.estimator.evaluate(input_fn, steps=2)
+
+
+trainer = Trainer()
+"""
+
+
+def test_an_attribute_that_is_used_outside_of_its_class() -> None:
+    after, _ = migrated(f'{HEAD}{TRAINER}print(trainer.estimator.evaluate(input_fn)["loss"])\n')
+    assert "trainer.estimator.evaluate(input_fn(), return_dict=True, verbose=0)" in after
+
+
+def test_an_attribute_of_something_that_may_be_of_its_class() -> None:
+    text = f"{HEAD}{TRAINER}for one in [trainer]:\n    one.estimator.evaluate(input_fn)\n"
+    stays(text, "it may be another Estimator here")
+
+
+def test_an_attribute_of_the_same_name_of_another_class() -> None:
+    other = "\n\nclass Other(object):\n    def __init__(self, estimator):\n"
+    other += (
+        "        self.estimator = estimator\n\n\nother = Other(3)\nprint(other.estimator + 1)\n"
+    )
+    assert ".fit(" in migrated(f"{HEAD}{TRAINER}trainer.train(3){other}")[0]
+    other = other.replace("(object)", "(Trainer)")
+    stays(f"{HEAD}{TRAINER}trainer.train(3){other}", "it may be another Estimator here")
+
+
+def test_what_a_method_returns_may_be_asked_for_the_step() -> None:
+    after, _ = migrated(f'{HEAD}{TRAINER}print(trainer.train(5)["global_step"])\n')
+    assert "global_step=int(self.estimator.optimizer.iterations.numpy()))" in after
+
+
+def test_an_estimator_that_a_method_gives() -> None:
+    text = HEAD + TRAINER.replace(
+        "trainer =", "    def get(self):\n        return self.estimator\n\n\ntrainer ="
+    )
+    stays(f"{text}trainer.get().train(input_fn, steps=5)\n", "how the Estimator is used here")

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.calls import CallGraph, Function, Reference
+from migrate_mgpu.engine.estimators.facts.reaching import reaching
 from migrate_mgpu.engine.handing import _given, _parameter
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import Binding, Scope
@@ -125,11 +126,9 @@ class Values:
             if default is not None:
                 defaults[argument.arg] = default
         target = Function(module, function)
-        references = self.graph.references(target)
         found: list[Value] = []
-        for reference in references:
-            if reference.call is None:
-                return None
+        for reference in self._calls(target) or ():
+            assert reference.call is not None
             given = _given(reference.call, name, target)
             if given is not None:
                 found.append(Value(reference.module, given))
@@ -139,11 +138,26 @@ class Values:
                 return None
         return found or None
 
+    def _calls(self, function: Function) -> list[Reference] | None:
+        """Every call of a function; None where there are none, or others than names tell."""
+        references = self.graph.references(function)
+        if not references or any(reference.call is None for reference in references):
+            return None
+        if function.owner is not None and function.name != "__init__":
+            known = {reference.node for reference in references}
+            for module in self.graph.project.modules.values():
+                if known.issuperset(module.names.attributes.get(function.name, ())):
+                    continue
+                if module is function.module or function.module in module.imported:
+                    return None  # a method of something that may be of this class
+        return references
+
     def _of_attribute(self, module: Module, node: ast.Attribute) -> list[Value] | None:
-        owner = _class_of(module, node)
-        if owner is None:
+        known = self._class_of(module, node)
+        if known is None:
             imported = module.names.qualname(node)
             return self._imported(module, imported) if imported else None
+        module, owner = known
         found: list[Value] = []
         for attribute in _attributes(module, owner, node.attr):
             if isinstance(attribute.ctx, ast.Store):
@@ -152,6 +166,20 @@ class Values:
                     return None
                 found.append(Value(module, parent.value))
         return found or None
+
+    def _class_of(self, module: Module, node: ast.Attribute) -> tuple[Module, ast.ClassDef] | None:
+        """The class of the run whose instance an attribute is read from."""
+        owner = _class_of(module, node)
+        if owner is not None:
+            return module, owner
+        made = self.origins(module, node.value)
+        if len(made) != 1 or not isinstance(made[0].node, ast.Call):
+            return None
+        home, call = made[0].module, made[0].node
+        function = self.graph.target(home, call.func)
+        if function is None or function.owner is None or function.name != "__init__":
+            return None
+        return function.module, function.owner
 
     def _of_item(self, module: Module, node: ast.Subscript) -> list[Value] | None:
         """`{'mirrored': A, 'one': B}[name]`."""
@@ -225,8 +253,8 @@ class Values:
             function = self.graph.enclosing(module, parent)
             if function is None or function.node.decorator_list:
                 return None
-            references = self.graph.references(function)
-            if any(reference.call is None for reference in references):
+            references = self._calls(function)
+            if references is None:
                 return None
             return [Value(r.module, r.call) for r in references]
         if isinstance(parent, ast.keyword):
@@ -255,12 +283,28 @@ class Values:
         if isinstance(target, ast.Attribute):
             owner = _class_of(module, target)
             if owner is not None:
-                return [
+                found = [
                     Value(module, attribute)
                     for attribute in _attributes(module, owner, target.attr)
                     if isinstance(attribute.ctx, ast.Load)
                 ]
+                return [*found, *self._outside(module, owner, target.attr)]
         return None
+
+    def _outside(self, module: Module, owner: ast.ClassDef, name: str) -> Iterator[Value]:
+        """Reads of an attribute that may be of a class's instances, besides through `self`."""
+        for other in self.graph.project.modules.values():
+            if other is not module and module not in other.imported:
+                continue
+            for attribute in other.names.attributes.get(name, ()):
+                if not isinstance(attribute.ctx, ast.Load) or other.names.qualname(attribute):
+                    continue
+                inner = _class_of(other, attribute)
+                if inner is owner or (inner is not None and not _inherits(inner)):
+                    continue
+                known = self._class_of(other, attribute) if inner is None else None
+                if known is None or known[1] is owner or _inherits(known[1]):
+                    yield Value(other, attribute)
 
     def _in_scope(self, module: Module, name: str, home: Scope) -> list[Value]:
         found = [
@@ -287,50 +331,6 @@ class Values:
     def _is(self, other: Module, qualname: str | None, module: Module, name: str) -> bool:
         head, _, last = (qualname or "").rpartition(".")
         return last == name and module in self.graph.project.resolve(other, head)[-1:]
-
-
-def reaching(module: Module, mention: ast.Name, home: Scope) -> list[Binding]:
-    """The bindings of a variable that may give it its value at a mention.
-
-    In code that runs in a line the last assignment counts; those in branches, in loops
-    and for other functions are all taken together.
-    """
-    names = module.names
-    bindings = home.bindings.get(mention.id, [])
-    if len(bindings) < 2 or names.scope_of_name[mention] is not home:
-        return bindings
-    around = {mention, *names.ancestors(mention)}
-    if any(isinstance(parent, (ast.For, ast.While, ast.AsyncFor)) for parent in around):
-        return bindings
-    place = names.statement(mention)
-    before = [b for b in bindings if _line(b) < place.lineno]
-    last = None
-    for binding in before:
-        if binding.kind != "parameter" and isinstance(binding.node, ast.AST):
-            parent = names.parents.get(_statement(module, binding))
-            if parent in around and isinstance(_statement(module, binding), _SIMPLE):
-                if _same_arm(module, _statement(module, binding), around):
-                    last = binding
-    if last is None:
-        return bindings
-    return [last, *(b for b in before if _line(b) > _line(last))]
-
-
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-
-
-def _line(binding: Binding) -> int:
-    return getattr(binding.node, "lineno", 0)
-
-
-def _statement(module: Module, binding: Binding) -> ast.stmt:
-    node = binding.node
-    return node if isinstance(node, ast.stmt) else module.names.statement(node)
-
-
-def _same_arm(module: Module, statement: ast.stmt, around: set[ast.AST]) -> bool:
-    """Whether a statement stands in the very block that leads to a place."""
-    return any(other in around for other in module.names.block(statement))
 
 
 def returns(function: Function) -> list[ast.Return]:
@@ -367,6 +367,11 @@ def _class_of(module: Module, attribute: ast.Attribute) -> ast.ClassDef | None:
         if isinstance(parent, ast.ClassDef):
             return parent
     return None
+
+
+def _inherits(owner: ast.ClassDef) -> bool:
+    """Whether a class has a base that may be another one of the run."""
+    return any(not (isinstance(base, ast.Name) and base.id == "object") for base in owner.bases)
 
 
 def _attributes(module: Module, owner: ast.ClassDef, name: str) -> list[ast.Attribute]:

@@ -72,6 +72,12 @@ _FUNCTIONS = {
     )
 }
 
+# tf_slim's: contrib's are gone from TF2 with all of contrib.
+_SLIM = {
+    f"tf_slim.{name}": SinkKind(name, keyword="session_config")
+    for name in ("learning.train", "evaluation.evaluate_once", "evaluation.evaluation_loop")
+}
+
 # Methods are known by their names alone: the receiver is a Supervisor, a
 # SessionManager or a TestCase in every program seen. `replace` is a method of
 # many things and only counts with the keyword.
@@ -85,6 +91,7 @@ _METHODS = {
         SinkKind("wait_for_session"),
         SinkKind("test_session", position=1),
         SinkKind("cached_session", position=1),
+        SinkKind("session", position=1),
         SinkKind(
             "replace",
             keyword="session_config",
@@ -93,7 +100,13 @@ _METHODS = {
         ),
     )
 }
-_ONLY_WITH_KEYWORD = {"replace", "prepare_session", "recover_session", "wait_for_session"}
+_ONLY_WITH_KEYWORD = {
+    "prepare_session",
+    "recover_session",
+    "replace",
+    "session",
+    "wait_for_session",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +135,10 @@ def sink_calls(module: Module) -> list[SinkCall]:
 
 # Kept as long as the module itself is.
 _FOUND: WeakKeyDictionary[Module, list[SinkCall]] = WeakKeyDictionary()
-_LAST_WORDS = {kind.name.rpartition(".")[2] for kind in _FUNCTIONS.values()} | set(_METHODS)
+_LAST_WORDS = {
+    *(kind.name.rpartition(".")[2] for kind in (*_FUNCTIONS.values(), *_SLIM.values())),
+    *_METHODS,
+}
 
 
 def _find(module: Module) -> list[SinkCall]:
@@ -152,6 +168,8 @@ def sink_kind(module: Module, call: ast.Call) -> SinkKind | None:
             return _FUNCTIONS.get(found.name)
         if qualname == "tensorflow.python.client.session.Session":
             return _FUNCTIONS["Session"]
+        if qualname in _SLIM:
+            return _SLIM[qualname]
     if isinstance(function, ast.Attribute) and function.attr in _METHODS:
         kind = _METHODS[function.attr]
         if function.attr in _ONLY_WITH_KEYWORD:

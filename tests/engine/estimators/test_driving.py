@@ -177,8 +177,9 @@ def test_run_config_leaves_seed_and_comments() -> None:
         ),
         (
             "print(est.evaluate(input_fn))",
-            "print(dict(est.evaluate(input_fn(), return_dict=True, verbose=0), "
-            "global_step=int(est.optimizer.iterations.numpy())))",
+            "print(dict(\n"
+            "    est.evaluate(input_fn(), return_dict=True, verbose=0),\n"
+            "    global_step=int(est.optimizer.iterations.numpy())))",
         ),
         (
             "p = est.predict(input_fn)",

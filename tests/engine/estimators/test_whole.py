@@ -83,7 +83,7 @@ def test_an_attribute_of_the_same_name_of_another_class() -> None:
     )
     assert ".fit(" in migrated(f"{HEAD}{TRAINER}trainer.train(3){other}")[0]
     other = other.replace("(object)", "(Trainer)")
-    stays(f"{HEAD}{TRAINER}trainer.train(3){other}", "it may be another Estimator here")
+    stays(f"{HEAD}{TRAINER}trainer.train(3){other}", "how the Estimator is used here")
 
 
 def test_what_a_method_returns_may_be_asked_for_the_step() -> None:

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.engine.estimators.driving.setup import Drive
 from migrate_mgpu.engine.estimators.facts.parts import Use
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
+from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
@@ -49,7 +50,10 @@ def adapt_results(
             line = f"{target.id}[{key}] = {_iterations(use)}"
             drive.edit(use.module, Layout(source, statement).insert_after([line]))
             return text
-    return f"dict({text}, {STEP}={_iterations(use)})"
+    indent = source.indent_of(statement)
+    column = source.place(source.span(use.call)[0])[1] - 1
+    deeper = text.replace("\n", f"\n{source.indent_unit}")
+    return write.call(source, "dict", [deeper, f"{STEP}={_iterations(use)}"], indent, column)
 
 
 def _key(mention: Value) -> str | None:

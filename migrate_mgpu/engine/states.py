@@ -204,6 +204,10 @@ class Judge:
         opened = (s.sink for s in state.sessions)
         if any(goes_away(sink, self.graph) is None for sink in opened):
             return False
+        if any(self._is_plain_v1(module) for module in state.program.needed):
+            # Where a config of TF1's goes unseen there may be a session.
+            if any(f.problems for f in state.flows) and not any(f.sinks for f in state.flows):
+                return False
         return bool(gone) and all(
             _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
             for module in state.program.needed

@@ -42,6 +42,14 @@ def test_slim_takes_its_options_from_tf_config(tmp_path: Path, imported: str, ca
     assert f"{call}(train_op)\n" in text and "ConfigProto" not in text
 
 
-def test_what_is_not_known_keeps_the_config(tmp_path: Path) -> None:
+def test_what_is_not_known_may_open_a_session(tmp_path: Path) -> None:
     state, text = migrated(tmp_path, "import slim", "slim.learning.train")
-    assert state == "refused" and "session_config=config" in text
+    assert state == "bridge, config kept"
+    assert "tf.disable_v2_behavior()" in text and "session_config=config" in text
+
+
+def test_what_may_run_eagerly_is_not_bridged_for_a_config(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    text = PROGRAM.format(imported="import agent", call="agent.run").replace(".C", ".compat.v1.C")
+    result = migrate([(path, text.encode())], bridge=True, write=False)
+    assert result.programs[0].state == "refused"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.estimators import conversions
+from migrate_mgpu.engine.estimators import NoEstimators, conversions
 from migrate_mgpu.engine.fates import Fates, Outcome
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.imports import remove_imports, unused_roots, with_imports
@@ -26,6 +27,9 @@ from migrate_mgpu.engine.text import Layout
 from migrate_mgpu.engine.tidy import blank_lines, orphans
 from migrate_mgpu.engine.tracking import find_flows
 
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.conversion import Conversions
+
 
 @dataclass
 class Options:
@@ -35,9 +39,10 @@ class Options:
     rules: Selection = field(default_factory=Selection)
 
 
-def plan(project: Project, options: Options) -> f.RunResult:
-    """Plans every edit of a run; nothing is written."""
-    return _Planner(project, options).run()
+def plan(project: Project, options: Options) -> tuple[f.RunResult, Conversions | NoEstimators]:
+    """Plans every edit of a run, nothing is written; and what became of the Estimators."""
+    planner = _Planner(project, options)
+    return planner.run(), planner.conversions
 
 
 class _Planner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+from migrate_mgpu.engine.estimators import NoEstimators
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.plan import Options, plan
@@ -29,8 +30,14 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        project = Project([(Path(path), data) for path, data in contents])
-        result = plan(project, Options(bridge=bridge, rules=rules))
+        files = [(Path(path), data) for path, data in contents]
+        project, options = Project(files), Options(bridge=bridge, rules=rules)
+        result, estimators = plan(project, options)
+        if not isinstance(estimators, NoEstimators):
+            from migrate_mgpu.engine.estimators.restating.rounds import planned
+
+            first = result, estimators
+            result = planned(files, first, lambda again: plan(again, options))
     finally:
         if collecting:
             gc.enable()

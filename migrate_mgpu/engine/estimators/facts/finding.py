@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.facts.parts import (
     CANNED,
     CUSTOM,
@@ -135,7 +135,16 @@ class _Finder:
                 "its model_fn is not a function that the run defines",
                 "give the Estimator a function by its name",
             )
+        self._visible(flow, node, function)
         flow.function = function
+
+    def _visible(self, flow: EstimatorFlow, node: ast.expr, function: Function) -> None:
+        """A function inside of another one is made by a call that the migrated code cannot make."""
+        home = self.graph.enclosing(function.module, function.node)
+        if home is not None and home.node not in flow.module.names.ancestors(flow.call):
+            text = f"its model_fn is made by {home.name}, which does more than return it"
+            advice = "give the Estimator a function of the module, by functools.partial"
+            raise Refused(flow.module, node, text, advice)
 
     def _lambda(self, flow: EstimatorFlow, module: Module, node: ast.Lambda) -> ast.expr:
         """The function in `lambda features, labels, mode: f(features, labels, mode, rate=0.1)`."""

@@ -175,8 +175,10 @@ class Reading:
         return found
 
 
-def with_default(function: ast.FunctionDef) -> set[str]:
-    """The parameters that a caller may leave out."""
+def with_default(function: ast.AST) -> set[str]:
+    """The parameters that a caller of a function may leave out."""
+    if not isinstance(function, ast.FunctionDef):
+        return set()
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args]
     found = {a.arg for a in every[len(every) - len(arguments.defaults) :]}

@@ -1,0 +1,301 @@
+"""A model_fn that is a method: `Estimator(self.model_fn)`, `Estimator(model.model_fn)`.
+
+The method, and those that it calls through ``self``, become functions above their class;
+what they read of ``self`` they take as parameters, which a lambda gives them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.text.writing import Block
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+# What an Estimator gives its model_fn.
+ROLES = ("features", "labels", "mode", "params", "config")
+
+
+def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits; none where the model_fn is no method, or uses ``self`` for more than values."""
+    given = flow.arguments.get("model_fn")
+    if not isinstance(given, ast.Attribute) or not isinstance(given.value, ast.Name):
+        return {}
+    owner = _class_of(flow.module, given.value, graph)
+    if owner is None or not owner[0].writable:
+        return {}
+    return _Methods(flow, given, *owner, graph).edits()
+
+
+def _class_of(
+    module: Module, receiver: ast.Name, graph: CallGraph
+) -> tuple[Module, ast.ClassDef] | None:
+    """The class of the run that an object is of."""
+    names = module.names
+    if receiver.id == "self":
+        classes = (p for p in names.ancestors(receiver) if isinstance(p, ast.ClassDef))
+        found = next(classes, None)
+        return None if found is None else (module, found)
+    bindings = names.bindings_of(receiver)
+    made = bindings[0].value if len(bindings) == 1 else None
+    if not isinstance(made, ast.Call):
+        return None
+    if isinstance(made.func, ast.Name):
+        for binding in names.bindings_of(made.func):
+            if isinstance(binding.node, ast.ClassDef):
+                return module, binding.node
+    function = graph.target(module, made.func)
+    if function is not None and function.name == "__init__" and function.owner is not None:
+        return function.module, function.owner
+    return None
+
+
+@dataclass
+class _Method:
+    """A method that becomes a function of a name, with the attributes that it reads."""
+
+    node: ast.FunctionDef
+    name: str
+    reads: set[str] = field(default_factory=set)
+    mentions: list[ast.Attribute] = field(default_factory=list)
+    calls: list[tuple[ast.Call, str]] = field(default_factory=list)
+
+
+class _Methods:
+    def __init__(
+        self,
+        flow: EstimatorFlow,
+        given: ast.Attribute,
+        home: Module,
+        owner: ast.ClassDef,
+        graph: CallGraph,
+    ) -> None:
+        self.flow = flow
+        self.given = given
+        self.home = home
+        self.owner = owner
+        self.graph = graph
+        self.defined = {s.name: s for s in owner.body if isinstance(s, ast.FunctionDef)}
+        self.moved: dict[str, _Method] = {}
+
+    def edits(self) -> dict[Module, list[Edit]]:
+        """All edits, or none."""
+        bases = [self.home.names.qualname(base) for base in self.owner.bases]
+        plain = all(base in ("object", "builtins.object") for base in bases)
+        top = isinstance(self.home.names.parents[self.owner], ast.Module)
+        if not plain or self.owner.decorator_list or self.owner.keywords or not top:
+            return {}
+        if not self._move(self.given.attr) or not self._only_here() or not self._constant():
+            return {}
+        self._spread()
+        if any(self._clashes(method) for method in self.moved.values()):
+            return {}
+        head = self._spelled()
+        if head is None:
+            return {}
+        found = {self.home: self._functions()}
+        found.setdefault(self.flow.module, []).append(self._given(head))
+        return found
+
+    # -- what they use of self -------------------------------------------------
+
+    def _move(self, name: str) -> bool:
+        """Takes a method and those that it calls; False where that cannot be done."""
+        if name in self.moved:
+            return True
+        node = self.defined.get(name)
+        if node is None or node.decorator_list or not node.args.args:
+            return False
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+            return False
+        if arguments.args[0].arg != "self" or len(self._named(name)) != 1:
+            return False
+        wished = name if name not in self.home.names.module_scope.bindings else ""
+        wished = wished or f"{_snake(self.owner.name)}_{name.strip('_')}"
+        if wished in self.home.names.module_scope.bindings:
+            return False
+        method = self.moved[name] = _Method(node, wished)
+        parents = self.home.names.parents
+        for part in ast.walk(node):
+            if not isinstance(part, ast.Name) or part.id != "self":
+                continue
+            mention = parents[part]
+            if not isinstance(mention, ast.Attribute) or not isinstance(mention.ctx, ast.Load):
+                return False
+            call = parents[mention]
+            if mention.attr in self.defined:
+                if not (isinstance(call, ast.Call) and call.func is mention):
+                    return False
+                if any(isinstance(a, ast.Starred) for a in call.args):
+                    return False
+                if any(k.arg is None for k in call.keywords) or not self._move(mention.attr):
+                    return False
+                method.calls.append((call, mention.attr))
+            elif _parameter(mention.attr) in ROLES:
+                return False
+            else:
+                method.reads.add(mention.attr)
+            method.mentions.append(mention)
+        return True
+
+    def _named(self, name: str) -> list[ast.stmt]:
+        """The statements of the class that give a name a value."""
+        scope = self.home.names.scopes[self.owner]
+        return [b.node for b in scope.bindings.get(name, [])]  # type: ignore[misc]
+
+    def _only_here(self) -> bool:
+        """Whether nothing else of the run calls the methods."""
+        known = {mention for method in self.moved.values() for mention in method.mentions}
+        known.add(self.given)
+        modules = self.graph.project.modules.values()
+        return all(
+            mention in known
+            for module in modules
+            for name in self.moved
+            for mention in module.names.attributes.get(name, ())
+        )
+
+    def _constant(self) -> bool:
+        """Whether the values that they read are given once: by ``__init__``, or the class."""
+        reads = {name for method in self.moved.values() for name in method.reads}
+        first = self.defined.get("__init__")
+        for module in self.graph.project.modules.values():
+            for name in reads:
+                for mention in module.names.attributes.get(name, ()):
+                    if isinstance(mention.ctx, ast.Load):
+                        continue
+                    if module is not self.home or first is None:
+                        return False
+                    if first not in module.names.ancestors(mention):
+                        return False
+                    early = first in self.flow.module.names.ancestors(self.given)
+                    if early and mention.lineno >= self.given.lineno:
+                        return False
+        return True
+
+    def _spread(self) -> None:
+        """A function takes what those take that it calls."""
+        size = -1
+        while size != (size := sum(len(m.reads) for m in self.moved.values())):
+            for method in self.moved.values():
+                for _, name in method.calls:
+                    method.reads |= self.moved[name].reads
+
+    def _ordered(self, method: _Method) -> list[str]:
+        """What a function takes, in the order in which the class names it first."""
+        attributes = self.home.names.attributes
+        first = {
+            name: min((n.lineno, n.col_offset) for n in attributes[name]) for name in method.reads
+        }
+        return sorted(method.reads, key=lambda name: first[name])
+
+    def _clashes(self, method: _Method) -> bool:
+        """Whether a parameter's name already means something in the function."""
+        names = self.home.names
+        own = names.scopes[method.node].bindings
+        used = {n.id for n in ast.walk(method.node) if isinstance(n, ast.Name)} | set(own)
+        parameters = [_parameter(name) for name in method.reads]
+        return bool(used & set(parameters)) or len(set(parameters)) < len(parameters)
+
+    # -- what is written -----------------------------------------------------
+
+    def _functions(self) -> list[Edit]:
+        source = self.home.source
+        methods = sorted(self.moved.values(), key=lambda m: m.node.lineno)
+        texts = []
+        for method in methods:
+            block = Block(source, "")
+            block.statement(method.node, self._inside(method))
+            texts.append(block.text().rstrip())
+        newline = source.newline
+        place = _above(source.text, Layout(source, self.owner).line_start)
+        gap = newline * 3
+        found = [Edit(place, place, gap.join(texts) + gap)]
+        stays = [s for s in self.owner.body if s not in [m.node for m in methods]]
+        for method in methods:
+            layout = Layout(source, method.node)
+            start = _above(source.text, layout.line_start)
+            start = len(source.text[:start].rstrip()) + len(newline)
+            found.append(Edit(start, layout.next_line, ""))
+        if not stays:
+            last = found.pop()
+            indent = source.indent_of(methods[-1].node)
+            found.append(Edit(last.start, last.end, f"{indent}pass{newline}"))
+        return found
+
+    def _inside(self, method: _Method) -> list[Edit]:
+        source, node = self.home.source, method.node
+        parameters = [_parameter(name) for name in self._ordered(method)]
+        arguments = node.args.args
+        start, end = source.span(arguments[0])
+        if len(arguments) > 1:
+            found = [Edit(start, source.span(arguments[1])[0], "")]
+            last = source.span(arguments[-1])[1]
+            if parameters:
+                found.append(Edit(last, last, ", " + ", ".join(parameters)))
+        else:
+            found = [Edit(start, end, ", ".join(parameters))]
+        at = source.span(node)[0]
+        name = re.compile(r"def\s+").match(source.text, at)
+        assert name is not None
+        found.append(Edit(name.end(), name.end() + len(node.name), method.name))
+        called = {id(call.func): name for call, name in method.calls}
+        for mention in method.mentions:
+            inner = called.get(id(mention))
+            text = self.moved[inner].name if inner else _parameter(mention.attr)
+            found.append(Edit(*source.span(mention), text))
+        for call, inner in method.calls:
+            more = ", ".join(f"{p}={p}" for p in map(_parameter, self._ordered(self.moved[inner])))
+            if more:
+                ends = [source.span(a)[1] for a in (*call.args, *(k.value for k in call.keywords))]
+                place = max(ends) if ends else source.span(call)[1] - 1
+                found.append(Edit(place, place, (", " if ends else "") + more))
+        return found
+
+    def _spelled(self) -> str | None:
+        """How the Estimator's module names the function."""
+        method = self.moved[self.given.attr]
+        if self.flow.module is self.home:
+            return method.name
+        receiver = self.given.value
+        assert isinstance(receiver, ast.Name)
+        made = self.flow.module.names.bindings_of(receiver)[0].value
+        assert isinstance(made, ast.Call)
+        if isinstance(made.func, ast.Attribute):  # models.Model(...)
+            return f"{self.flow.module.source.code(made.func.value)}.{method.name}"
+        return None
+
+    def _given(self, head: str) -> Edit:
+        method = self.moved[self.given.attr]
+        source = self.flow.module.source
+        receiver = source.code(self.given.value)
+        own = [a.arg for a in method.node.args.args[1:]]
+        more = [f"{_parameter(name)}={receiver}.{name}" for name in self._ordered(method)]
+        text = head
+        if more:
+            text = f"lambda {', '.join(own)}: {head}({', '.join([*own, *more])})"
+        return Edit(*source.span(self.given), text)
+
+
+def _parameter(attribute: str) -> str:
+    """`self._rate` as a parameter: `rate`."""
+    return attribute.lstrip("_").lower() if attribute.isupper() else attribute.lstrip("_")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def _above(text: str, start: int) -> int:
+    """The start of the comments right above a line."""
+    while True:
+        before = text.rfind("\n", 0, max(start - 1, 0)) + 1
+        if before >= start or not text[before:start].strip().startswith("#"):
+            return start
+        start = before

@@ -1,0 +1,137 @@
+"""A run planned again, with the Estimators that stay restated, as long as that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Union
+
+from migrate_mgpu.engine.estimators import NoEstimators
+from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
+from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
+from migrate_mgpu.engine.estimators.restating import branches, closures, methods
+from migrate_mgpu.engine.findings import FileResult, RunResult
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.notebook import Notebook
+from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.source import Edit, Source, splice
+
+Files = Sequence[tuple[Path, bytes]]
+Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
+Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
+
+_FORMS = (closures.restate, methods.restate, branches.restate)
+_ROUNDS = 6  # forms within each other
+_ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
+
+
+def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
+    """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
+    left_out: set[Key] = set()
+    for _ in range(_ATTEMPTS):
+        attempt = _Attempt(files, plan, left_out)
+        found = attempt.run(first)
+        if found is None:
+            break
+        stays = {key for key, one in _keyed(found) if key in attempt.touched and one.refused}
+        if not stays:
+            return attempt.told(found[0])
+        left_out |= stays
+    return first[0]
+
+
+def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion]]:
+    _, conversions = planned
+    if isinstance(conversions, NoEstimators):
+        return
+    counts: dict[Path, int] = {}
+    for one in conversions.all:
+        number = counts[one.flow.module.path] = counts.get(one.flow.module.path, 0) + 1
+        yield (one.flow.module.path, number), one
+
+
+@dataclass
+class _Attempt:
+    files: Files
+    plan: Callable[[Project], Planned]
+    left_out: set[Key]
+    touched: set[Key] = field(default_factory=set)
+    layers: dict[Path, list[tuple[Source, list[Edit]]]] = field(default_factory=dict)
+
+    def run(self, found: Planned) -> Planned | None:
+        """The plan of the restated run; None where there was nothing to restate."""
+        contents = dict(self.files)
+        for _ in range(_ROUNDS):
+            edits = self._edits(found)
+            if not edits:
+                break
+            for module, own in edits.items():
+                source = module.source
+                contents[module.path] = source.encode(splice(source.text, own))
+                self.layers.setdefault(module.path, []).append((source, own))
+            found = self.plan(Project([(path, contents[path]) for path, _ in self.files]))
+        return found if self.touched else None
+
+    def _edits(self, planned: Planned) -> dict[Module, list[Edit]]:
+        """One form of each Estimator that stays, in files that no other one changes now."""
+        found: dict[Module, list[Edit]] = {}
+        if isinstance(planned[1], NoEstimators):
+            return found
+        for key, one in _keyed(planned):
+            if key in self.left_out or not _about_its_model(one):
+                continue
+            for form in _FORMS:
+                edits = form(one.flow, planned[1].graph)
+                plain = all(m.writable and not isinstance(m.source, Notebook) for m in edits)
+                if edits and plain and not edits.keys() & found.keys():
+                    found.update(edits)
+                    self.touched.add(key)
+                    break
+        return found
+
+    def told(self, result: RunResult) -> RunResult:
+        """The result, told of the files as they were."""
+        for file in result.files:
+            if file.path in self.layers:
+                self._file(file)
+        return result
+
+    def _file(self, file: FileResult) -> None:
+        layers = self.layers[file.path]
+        file.before = layers[0][0].file_text
+        after = [source for source, _ in layers[1:]]
+        last = layers[-1]
+        text = splice(last[0].text, last[1])
+        sources = [*after, Source(file.path, text)]
+        for index, finding in enumerate(file.findings):
+            offset = sources[-1].line_starts[finding.line - 1] + finding.column - 1
+            for _, edits in reversed(layers):
+                offset = _before(offset, edits)
+            line, column = layers[0][0].place(offset)
+            file.findings[index] = replace(finding, line=line, column=column)
+
+
+def _before(offset: int, edits: list[Edit]) -> int:
+    """Where a place of a changed text was before: in new text, where that was put."""
+    shift = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        begin = edit.start + shift
+        if offset < begin:
+            break
+        if offset < begin + len(edit.new):
+            return edit.start
+        shift += len(edit.new) - (edit.end - edit.start)
+    return offset - shift
+
+
+def _about_its_model(one: Conversion) -> bool:
+    """Whether an Estimator stays because of its model_fn."""
+    stays, flow = one.refused, one.flow
+    if stays is None or flow.kind != CUSTOM or "model_fn" not in flow.arguments:
+        return False
+    if flow.function is None:
+        return True
+    module, node = flow.function.module, flow.function.node
+    inside = (stays.node, *module.names.ancestors(stays.node))
+    return stays.module is module and node in inside

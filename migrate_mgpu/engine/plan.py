@@ -208,7 +208,10 @@ class _Planner:
         rule = self.optimizers.RULE
         if not self.rules.enabled(rule.code, rule.name):
             return
+        written = {node for state in self.states for one in state.estimators for node in one.moved}
         for call, edits in self.optimizers.apply(module):
+            if call in written:
+                continue
             self.edits.setdefault(module, []).extend(edits)
             self.report.rule(module, call, self.optimizers)
 

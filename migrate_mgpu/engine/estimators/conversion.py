@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.canned.keras_model import read_keras_model
 from migrate_mgpu.engine.estimators.driving.driving import Drive, drive, root
-from migrate_mgpu.engine.estimators.facts.finding import CUSTOM, EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.facts.finding import EstimatorFlow, find_estimators
 from migrate_mgpu.engine.estimators.model_fn.converting import convert
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
@@ -76,14 +77,11 @@ class Conversions:
         try:
             if flow.problems:
                 raise flow.problems[0]
-            if flow.kind != CUSTOM or flow.function is None:
-                raise Refused(
-                    flow.module,
-                    flow.call,
-                    f"a {flow.class_name} is not converted",
-                    "write its model in Keras by hand",
-                )
-            model = self._model(flow.function)
+            if flow.function is not None:
+                model = self._model(flow.function)
+            else:
+                tf = root(flow.module, flow.call)
+                model = read_keras_model(flow, self.graph, tf)
             driven = drive(flow, model, self.graph)
         except Refused as refused:
             return Conversion(flow, refused)
@@ -98,8 +96,7 @@ class Conversions:
     def _switched_off(self, found: Conversion) -> Refused | None:
         """A part of a conversion whose rule the user does not want, here or at all."""
         flow, function = found.flow, found.flow.function
-        assert function is not None
-        places = [(function.module, function.node, code) for code in MODEL_RULES]
+        places = [(function.module, function.node, code) for code in MODEL_RULES if function]
         for module, node, code in [*places, *found.sites]:
             known = rule(code).RULE
             advice = f"select {code} as well, or convert it by hand"

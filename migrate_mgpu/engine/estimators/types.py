@@ -110,6 +110,7 @@ class Metric:
 class ModelPlan:
     """A model_fn that became a function which builds and compiles a model.
 
+    ``function`` is the call of its constructor for an Estimator without a model_fn.
     ``parameters`` are the names it still takes (a part of ``params``, ``config``, in
     its author's order). ``predicts`` says whether ``predict`` gives dictionaries.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
@@ -117,7 +118,7 @@ class ModelPlan:
     """
 
     module: Module
-    function: ast.FunctionDef
+    function: ast.FunctionDef | ast.Call
     parameters: tuple[str, ...] = ()
     predicts: bool = False
     callbacks: tuple[str, ...] = ()

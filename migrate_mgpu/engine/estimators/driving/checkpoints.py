@@ -102,7 +102,7 @@ def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive
         raise Refused(module, node, "the model_dir is named in another function")
     tf = root(module, flow.call)
     first = min(places, key=lambda use: (use.call.lineno, use.call.col_offset))
-    receiver = source.code(first.receiver)
+    receiver = first.shown
     found = Checkpoints(names.fresh(scope, "manager", "checkpoint_manager"), receiver)
     extra = []
     for _, value in settings["keep_checkpoint_max"][:1]:

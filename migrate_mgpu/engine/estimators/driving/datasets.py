@@ -96,7 +96,7 @@ class Datasets:
                 return strategy
         if module is flow.module and base == "self" and names.scope_at(place).function():
             return strategy
-        return f"{module.source.code(use.receiver)}.distribute_strategy"
+        return f"{use.shown}.distribute_strategy"
 
 
 def taken(spec: Made) -> str:

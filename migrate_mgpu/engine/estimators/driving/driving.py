@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
+from migrate_mgpu.engine.estimators.canned.placing import place
 from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
@@ -57,7 +59,11 @@ class _Driver:
         self.setup.run()
         self.strategy = self.setup.strategy
         self.quiet = not self._shows_progress()
-        self._construction()
+        if isinstance(self.model, KerasPlan):
+            tf = root(self.flow.module, self.flow.call)
+            place(self.flow, self.model, self.strategy, tf, self.drive)
+        else:
+            self._construction()
         self.saved = checkpoints.plan(self.flow, self.strategy, self.inputs, self.drive)
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
         self.datasets.specs()
@@ -116,7 +122,7 @@ class _Driver:
                 module, flow.call, "the Estimator is made in the middle of a statement",
                 "give it a variable of its own",
             )  # fmt: skip
-        assert flow.function is not None
+        assert flow.function is not None and isinstance(self.model.function, ast.FunctionDef)
         head = source.code(flow.arguments["model_fn"])
         if flow.bound and flow.spelled is not None:
             head = source.code(flow.spelled)
@@ -171,7 +177,7 @@ class _Driver:
     def _call(self, use: Use, method: str, arguments: list[str], tail: int = 0) -> str:
         module = use.module
         indent = module.source.indent_of(module.names.statement(use.call))
-        head = f"{module.source.code(use.receiver)}.{method}"
+        head = f"{use.shown}.{method}"
         column = self._column(module, use.call)
         return write.call(module.source, head, arguments, indent, column, tail)
 
@@ -241,7 +247,7 @@ class _Driver:
             self.drive.edit(module, layout.insert_after([f"{name} = {rows}"]))
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
-        head = f"{source.code(use.receiver)}.predict"
+        head = f"{use.shown}.predict"
         text = write.call(source, head, pieces, indent, len(indent) + len(name) + 3)
         self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
         rows = f"[dict(zip({name}, row)) for row in zip(*{name}.values())]"
@@ -277,7 +283,7 @@ class _Driver:
         if training.between is None:
             pieces = [given, *([f"steps={steps}"] if steps else [])]
             pieces += ["return_dict=True", *self._verbose]
-            head = f"{module.source.code(use.receiver)}.evaluate"
+            head = f"{use.shown}.evaluate"
             text = write.call(module.source, head, pieces, indent, len(indent))
             lines.append(self.fitting.deeper(training) + text)
             self.drive.note(

@@ -77,7 +77,7 @@ class Fitting:
         use = training.use
         module, source = use.module, use.module.source
         layout = Layout(source, module.names.statement(use.call))
-        receiver = source.code(use.receiver)
+        receiver = use.shown
         deeper = self.deeper(training)
         indent = layout.indent + deeper
         inner = indent + source.indent_unit

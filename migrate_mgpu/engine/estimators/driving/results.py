@@ -103,5 +103,4 @@ def _needs_step(mention: Value) -> bool:
 
 
 def _iterations(use: Use) -> str:
-    receiver = use.module.source.code(use.receiver)
-    return f"int({receiver}.optimizer.iterations.numpy())"
+    return f"int({use.shown}.optimizer.iterations.numpy())"

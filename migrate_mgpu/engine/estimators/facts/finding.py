@@ -24,6 +24,8 @@ from migrate_mgpu.engine.estimators.facts.parts import (
     tensorflow_name,
 )
 from migrate_mgpu.engine.estimators.facts.signatures import (
+    CANNED_KINDS,
+    ESTIMATORS,
     METHODS,
     SIGNATURES,
     TRAIN_AND_EVALUATE,
@@ -87,7 +89,8 @@ class _Finder:
             flow = EstimatorFlow(module, call, CANNED, last)
         else:
             return None
-        if flow.kind != CUSTOM or head != "estimator" or last != "Estimator":
+        known = head == "estimator" and (last == "Estimator" or last in CANNED_KINDS)
+        if not known and name != "keras.estimator.model_to_estimator":
             shown = f"tf.{name}"
             advice = {
                 KERAS: "train the Keras model itself under the strategy's scope",
@@ -96,8 +99,9 @@ class _Finder:
             flow.problem(module, call, f"`{shown}` is not converted", advice)
             return flow
         try:
-            flow.arguments = bind(module, call, SIGNATURES["Estimator"])
-            self._model_fn(flow)
+            flow.arguments = bind(module, call, SIGNATURES[last])
+            if flow.kind == CUSTOM:
+                self._model_fn(flow)
             self._config(flow)
             self._uses(flow)
         except Refused as refused:
@@ -233,7 +237,8 @@ class _Finder:
                 raise Refused(module, parent, f"`{parent.attr}` of the RunConfig is read here")
             call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
             if isinstance(call, ast.Call) and node is not call.func:
-                if tensorflow_name(module, call.func) == "estimator.Estimator":
+                head, _, last = tensorflow_name(module, call.func).rpartition(".")
+                if head in ("estimator", "keras.estimator") and last in ESTIMATORS:
                     continue
             if isinstance(parent, ast.Expr):
                 continue

@@ -74,7 +74,8 @@ class Configuration:
 class Use:
     """What is done with an Estimator: a call of a method, or ``train_and_evaluate``.
 
-    ``receiver`` is the expression that the Estimator is there.
+    ``receiver`` is the expression that the Estimator is there, ``known_as`` the name of
+    the Keras model that takes its place, where that has a name already.
     """
 
     module: Module
@@ -84,6 +85,12 @@ class Use:
     arguments: dict[str, ast.expr]
     train_spec: Made | None = None
     eval_spec: Made | None = None
+    known_as: str = ""
+
+    @property
+    def shown(self) -> str:
+        """How the model is known there."""
+        return self.known_as or self.module.source.code(self.receiver)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,13 @@ TRAIN_SPEC = ("input_fn", "max_steps", "hooks")
 EVAL_SPEC = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
 TRAIN_AND_EVALUATE = ("estimator", "train_spec", "eval_spec")
 
+MODEL_TO_ESTIMATOR = (
+    "keras_model", "keras_model_path", "custom_objects", "model_dir", "config",
+    "checkpoint_format",
+)  # fmt: skip
+
 SIGNATURES: dict[str, tuple[str, ...]] = {
+    "model_to_estimator": MODEL_TO_ESTIMATOR,
     "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
     "RunConfig": (
         "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps",
@@ -41,6 +47,10 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "contrib.ParameterServerStrategy": ("num_gpus_per_worker",),
     "contrib.TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
 }  # fmt: skip
+
+# Estimators of TensorFlow's own, those that are converted.
+CANNED_KINDS: tuple[str, ...] = ()
+ESTIMATORS = ("Estimator", "model_to_estimator", *CANNED_KINDS)
 
 METHODS: dict[str, tuple[str, ...]] = {
     "train": ("input_fn", "hooks", "steps", "max_steps", "saving_listeners"),

@@ -240,7 +240,7 @@ class _Planner:
             seen.add(id(module))
             for imported in module.imported:
                 visit(imported)
-            if module in self.edits:
+            if self.edits.get(module):
                 found.append(module.path)
 
         for module in self.project.modules.values():

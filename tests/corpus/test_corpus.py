@@ -10,6 +10,7 @@ import ast
 import contextlib
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -84,43 +85,44 @@ def contents_of(repository: Path) -> list[tuple[str, bytes]]:
     return found
 
 
+def copied(contents: list[tuple[str, bytes]], repository: Path, folder: Path) -> None:
+    for path, data in contents:
+        place = folder / Path(path).relative_to(repository)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+
+
 def check(repository: Path, tally: Tally) -> None:
+    """Runs the tool on a repository's files as a user does: in place, on a copy."""
     contents = contents_of(repository)
-    start = time.perf_counter()
-    first = migrate(contents, bridge=True, write=False)
-    tally.add(first, time.perf_counter() - start)
-    changed = {}
-    for file in first.files:
-        assert file.error is None or file.after is None
-        assert "internal error" not in (file.error or ""), (file.path, file.error)
-        if file.changed:
-            assert file.after is not None
-            ast.parse(file.after)
-            changed[str(file.path)] = file.after
-    assert (
-        sum(first.sites.values())
-        == sum(
-            finding.message.startswith(("the config stays", "unchanged"))
-            for finding in first.findings
-        )
-        + first.sites["applied"]
-    )
-    again = [
-        (path, changed[path].encode("utf-8", "surrogateescape") if path in changed else data)
-        for path, data in contents
-        if path not in changed or _is_utf8(data)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / repository.name
+        copied(contents, repository, folder)
+        written = contents_of(folder)
+        start = time.perf_counter()
+        first = migrate(written, bridge=True, write=True)
+        tally.add(first, time.perf_counter() - start)
+        sites_are_counted(first)
+        changed = {str(file.path) for file in first.files if file.changed}
+        for file in first.files:
+            assert "internal error" not in (file.error or ""), (file.path, file.error)
+            if file.changed:
+                assert file.after is not None
+                ast.parse(file.after)
+        for path, data in written:
+            assert (Path(path).read_bytes() != data) == (path in changed), path
+        second = migrate(contents_of(folder), bridge=True, write=True)
+        unstable = [str(file.path) for file in second.files if file.changed]
+        assert not unstable, unstable
+
+
+def sites_are_counted(result: RunResult) -> None:
+    left = [
+        finding
+        for finding in result.findings
+        if finding.message.startswith(("the config stays", "unchanged"))
     ]
-    second = migrate(again, bridge=True, write=False)
-    unstable = [str(file.path) for file in second.files if file.changed]
-    assert not unstable, unstable
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return not data.startswith(b"\xef\xbb\xbf")
+    assert sum(result.sites.values()) == len(left) + result.sites["applied"]
 
 
 @pytest.mark.skipif(not FOLDER, reason="MIGRATE_MGPU_CORPUS names no folder of repositories")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from migrate_mgpu.engine.run import migrate
 
 HEAD = """\
@@ -44,6 +46,19 @@ def stays(text: str, reason: str) -> None:
     after, messages = migrated(text)
     assert any(reason in message for message in messages), messages
     assert after == text
+
+
+def test_a_module_that_needs_no_change_is_not_written(tmp_path: Path) -> None:
+    """It is read for its names, and belongs to the program all the same."""
+    (tmp_path / "data.py").write_text("import tensorflow as tf\n\nTYPES = (tf.float32,)\n")
+    driving = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=2)\n"
+    train = HEAD + "import data\n\n" + driving
+    (tmp_path / "train.py").write_text(train)
+    contents = [(str(path), path.read_bytes()) for path in sorted(tmp_path.iterdir())]
+    result = migrate(contents, bridge=False, write=True)
+    assert [program.state for program in result.programs] == ["native"]
+    assert "TYPES" in (tmp_path / "data.py").read_text()
+    assert ".fit(" in (tmp_path / "train.py").read_text()
 
 
 def test_a_model_that_only_predicts() -> None:

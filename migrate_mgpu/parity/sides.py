@@ -90,12 +90,21 @@ class Side:
             return None
         exception = trace.get("exception")
         if exception:
-            return f"{exception['type']}: {exception['message'][:300]}"
+            return f"{exception['type']}: {_said(exception['message'])[:300]}"
         if self.ended != "exit 0":
             return self.ended
         if self.trace is None or trace.get("status") is None:
             return f"{self.ended}, without coming to its end (os._exit?)"
         return None
+
+
+def _said(message: str) -> str:
+    """An exception's message in one line: TensorFlow's run over pages of its own code.
+
+    What went wrong stands first, or last where a function was traced ("in user code:").
+    """
+    lines = [line.strip() for line in message.splitlines() if line.strip()] or [""]
+    return f"{lines[0]} ... {lines[-1]}" if lines[0].endswith(":") and lines[1:] else lines[0]
 
 
 def run_pair(

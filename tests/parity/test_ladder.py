@@ -286,6 +286,20 @@ def test_a_side_that_crashed_never_passes(tmp_path):
     assert check.judge(1, one, other, Tolerances()).verdict == check.NOT_EQUIVALENT
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("no such GPU\n  File x.py, line 3\n", "no such GPU"),
+        ("in user code:\n\n    File x.py, line 3\n    mine\n", "in user code: ... mine"),
+        ("", ""),
+    ],
+)
+def test_why_a_side_crashed_is_told_in_a_line(tmp_path, message, shown):
+    one = side(tmp_path, "a")
+    one.trace["exception"] = {"type": "ValueError", "message": message}
+    assert one.failure == f"ValueError: {shown}"
+
+
 def test_variables_are_paired_by_name_then_by_order_and_shape():
     def known(*named: tuple[str, list[int]]) -> list[dict[str, Any]]:
         return [{"name": name, "shape": shape} for name, shape in named]

@@ -23,8 +23,9 @@ class Compiling:
     """Writes the function.
 
     ``model`` writes the statement that makes the model of a name, and returns the author's
-    names that it reads. Afterwards ``parameters`` are those of the function, ``units`` the
-    author's statements that it took over.
+    names that it reads; ``variable`` is its author's name for it. Afterwards
+    ``parameters`` are those of the function, ``units`` the author's statements that it
+    took over.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Compiling:
         tf: str,
         model: Callable[[Block, str], list[str]],
         distributed: bool,
+        variable: str = "",
     ) -> None:
         self.reading = reading
         self.module = reading.module
@@ -52,7 +54,7 @@ class Compiling:
         self.units: list[ast.stmt] = []
         names = self.module.names
         self.scope = names.scopes[reading.function]
-        self.model = names.fresh(self.scope, "model", "keras_model")
+        self.model = variable or names.fresh(self.scope, "model", "keras_model")
 
     def write(self) -> str:
         """The function's text."""

@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
+from migrate_mgpu.engine.estimators.network.direct import direct, write_direct
 from migrate_mgpu.engine.estimators.network.layers import Found
 from migrate_mgpu.engine.estimators.network.network import Network
 from migrate_mgpu.engine.estimators.network.plan import Plan
@@ -71,6 +72,7 @@ class _Conversion:
             raise Refused(self.module, node, text, "make it a function, what it reads `params`")
         self.node = node
         self.normalizes = False
+        self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.loss = LossReader(self.reading, tf).read()
         self.training = TrainingReader(self.reading).read()
@@ -92,6 +94,7 @@ class _Conversion:
             self.tf,
             make_model,
             self.distributed,
+            self.variable,
         )
         builder = compiling.write()
         plan.parameters = tuple(compiling.parameters)
@@ -192,6 +195,10 @@ class _Conversion:
             if found.helper is not None:
                 made = self._made(found.helper.call)
                 network.layers[found.call] = _as_made(found, made)
+        own = direct(network) if step is None else None
+        if own is not None:
+            self.variable = own
+            return "", lambda body, _: write_direct(network, body)
         layers = chain(network) if step is None else None
         if layers is not None:
             sequence = layers

@@ -10,6 +10,7 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes, Value
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import Helper
+from migrate_mgpu.engine.estimators.network.objects import returns_model
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -53,7 +54,7 @@ class Classes:
         """Whether a function makes layers, itself or through others."""
         if function.node not in self._layered:
             self._layered[function.node] = False  # ends a recursion
-            self._layered[function.node] = any(
+            self._layered[function.node] = not returns_model(function) and any(
                 self._is_layer(function.module, call)
                 or ((inner := self.target(function.module, call)) and self.makes_layers(inner))
                 for call in ast.walk(function.node)

@@ -9,6 +9,7 @@ from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
+from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
@@ -52,6 +53,8 @@ class Network:
             if (helper := classes.use(self.module, call, self.kinds))
         }
         self.layers = find_layers(self.module, calls, tf, helpers, plan.regularized, plan.decay)
+        self.objects = Objects(self.module, nodes, classes.graph)
+        self.applied = [c for c in calls if c not in self.layers and self.objects.applied(c)]
         statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
         settings = {s for s in statements if self.kinds.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
@@ -171,13 +174,14 @@ class Network:
             if name not in self.kinds.in_loops
         }
         replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
+        replaced.update({call: self._application(call) for call in self.applied})
         context = Context(self.module, self.tf, plan.modes, owned, replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)
         for statement in plan.statements:
             if statement not in plan.kept and not holds(statement, plan.kept):
                 continue
-            if self._moves_to_init(statement) or self._tells_mode(statement):
+            if self._moves_to_init(statement) or self.tells_mode(statement):
                 continue
             inside = self._statement_edits(statement, context)
             edits = outermost([*context.collect(statement), *inside])
@@ -201,7 +205,7 @@ class Network:
             return all(self._moves_to_init(s) for s in _children(statement))
         return self.kinds.is_setting(statement)
 
-    def _tells_mode(self, statement: ast.stmt) -> bool:
+    def tells_mode(self, statement: ast.stmt) -> bool:
         """`is_training = mode == tf.estimator.ModeKeys.TRAIN`: `call` is told by its argument."""
         return (
             isinstance(statement, ast.Assign)
@@ -228,6 +232,23 @@ class Network:
             elif found.takes_training:
                 arguments.append("training=False")
             return f"{name}({', '.join(arguments)})"
+
+        return write
+
+    def _application(self, call: ast.Call) -> Replacement:
+        """A layer or model that is kept in a variable, told whether it trains."""
+
+        def write(context: Context) -> str:
+            function = call.func
+            made = function.value if isinstance(function, ast.Attribute) else function
+            arguments = [context.render(node) for node in call.args]
+            arguments += [
+                f"{k.arg}={context.render(k.value)}" if k.arg else f"**{context.render(k.value)}"
+                for k in call.keywords
+            ]
+            if not self.objects.told(call):
+                arguments.append("training=False")
+            return f"{context.render(made)}({', '.join(arguments)})"
 
         return write
 

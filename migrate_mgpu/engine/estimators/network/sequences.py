@@ -22,7 +22,7 @@ def chain(network: Network) -> list[tuple[ast.stmt, Found]] | None:
             if any(node in plan.kept for node in ast.walk(statement)):
                 return None
             continue
-        if network._tells_mode(statement):
+        if network.tells_mode(statement):
             continue
         if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
             return None

@@ -78,6 +78,7 @@ class Module:
     imported: list[Module] = field(default_factory=list)
     needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
+    substitutes: dict[ast.AST, str] = field(default_factory=dict)  # what stands for a node in TF2
 
     @property
     def package(self) -> str:

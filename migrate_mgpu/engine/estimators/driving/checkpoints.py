@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Drive, root, text_of
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
+from migrate_mgpu.engine.estimators.driving.homes import Home, find_home, known
+from migrate_mgpu.engine.estimators.driving.reads import is_read
+from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Drive, Setup, root, text_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.text.context import rule
@@ -43,8 +45,9 @@ class Checkpoints:
 
 def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
     """The folder that an Estimator is given, by itself or in its RunConfig."""
-    if "model_dir" in flow.arguments:
-        return flow.module, flow.arguments["model_dir"]
+    given = flow.arguments.get("model_dir")
+    if given is not None and not (is_read(flow.config, given) and flow.config):
+        return flow.module, given
     found = flow.config.values("model_dir") if flow.config is not None else []
     texts = {module.source.code(node) for module, node in found}
     if len(texts) > 1:
@@ -52,9 +55,7 @@ def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
     return found[0] if found else None
 
 
-def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive) -> (
-    Checkpoints | None
-):  # fmt: skip
+def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Checkpoints | None:
     """Writes what restores before the first use; None for an Estimator without a folder.
 
     Raises:
@@ -81,54 +82,60 @@ def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive
         return None
     module, node = given
     strategies = flow.config.train if flow.config is not None else []
+    if not flow.uses:
+        for look in flow.looks:
+            text = f"`{look.kind}` of an Estimator that does nothing"
+            raise Refused(look.module, look.node, text)
+        return None
     for strategy_made in [made for one in strategies for made in one.made]:
         if strategy_made.kind in rule(STRATEGY).WORKERS:
             raise Refused(
                 module, node, "a model_dir under several workers: each would write the same files",
                 "save on the first worker alone",
             )  # fmt: skip
-    names, source = flow.module.names, flow.module.source
-    scope = names.scope_at(flow.statement)
-    places = flow.uses
-    if not places:
-        return None
-    for use in places:
-        if use.module is not flow.module or names.scope_at(use.call) is not scope:
-            raise Refused(
-                use.module, use.call, "an Estimator with a model_dir is used in another function",
-                "make the Estimator where it is used",
-            )  # fmt: skip
-    if module is not flow.module or names.scope_at(node) is not scope:
-        raise Refused(module, node, "the model_dir is named in another function")
-    tf = root(module, flow.call)
+    home = find_home(flow, setup)
+    names, source = home.module.names, home.module.source
+    scope = names.scope_at(home.statement)
+    places, strategy, own = flow.uses, home.strategy, home.owner
+    node = known(home, setup.values, module, node, "model_dir")
+    module = home.module
+    tf = root(module, home.statement)
     first = min(places, key=lambda use: (use.call.lineno, use.call.col_offset))
-    receiver = first.shown
-    found = Checkpoints(names.fresh(scope, "manager", "checkpoint_manager"), receiver)
+    receiver = home.receiver
+    found = Checkpoints(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
     extra = []
-    for _, value in settings["keep_checkpoint_max"][:1]:
+    for where, value in settings["keep_checkpoint_max"][:1]:
         if constant(value) != 0:
+            value = known(home, setup.values, where, value, "keep_checkpoint_max")
             extra = [f"max_to_keep={text_of(module, value)}"]
         else:
             extra = ["max_to_keep=None"]
     extra = extra or ["max_to_keep=5"]
-    for _, value in settings["save_checkpoints_steps"][:1]:
-        found.callback = names.fresh(scope, "saving", "saving_callback")
+    for where, value in settings["save_checkpoints_steps"][:1]:
+        value = known(home, setup.values, where, value, "save_checkpoints_steps")
+        found.callback = own + names.fresh(scope, "saving", "saving_callback")
         extra += [f"step_counter={receiver}.optimizer.iterations",
                   f"checkpoint_interval={text_of(module, value)}"]  # fmt: skip
     for where, value in settings["save_checkpoints_secs"][:1]:
         drive.note(where, value, "checkpoints are saved when a training ends, not after a time")
     for where, value in settings["keep_checkpoint_every_n_hours"][:1]:
         drive.note(where, value, "`keep_checkpoint_every_n_hours` is left out")
-    place = _place(flow, first)
-    at_once = _known(flow, places)  # the input function is known where the model is made
-    indent = source.indent_of(flow.statement if at_once else place)
+    at_once = _known(home, places)  # the input function is known where the model is made
+    place = home.statement if own else _place(home, first)
+    if own and not at_once:
+        raise Refused(
+            first.module, first.call,
+            "what the Estimator is fed is not known where it is made, and it has a model_dir",
+            "make the Estimator where it is used, or its input function a method or function",
+        )  # fmt: skip
+    indent = source.indent_of(home.statement if at_once else place)
     unit = source.indent_unit
     inner = indent + unit if strategy is not None else indent
     batch = _batch(flow, places, inputs, place, inner)
-    checkpoint = names.fresh(scope, "checkpoint", "restored")
+    checkpoint = own + names.fresh(scope, "checkpoint", "restored")
     step = unit if strategy is not None else ""
     lines = ["# The variables must exist before a checkpoint can be restored into them."]
-    if at_once:
+    if at_once and home.scoped:
         lines[0] = step + lines[0]
     elif strategy is not None:
         lines.append(f"with {strategy}.scope():")
@@ -137,7 +144,7 @@ def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
-        drive.imports.setdefault(flow.module, set()).add("tempfile")
+        drive.imports.setdefault(module, set()).add("tempfile")
     lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver})")
     column = len(indent) + len(found.manager) + 3
     head = f"{tf}.train.CheckpointManager"
@@ -154,38 +161,59 @@ def plan(flow: EstimatorFlow, strategy: str | None, inputs: Inputs, drive: Drive
     restore = f"{checkpoint}.restore({found.manager}.latest_checkpoint)"
     lines.append(f"{unit}{restore}.assert_existing_objects_matched()")
     if at_once:
-        drive.edit(flow.module, Layout(source, flow.statement).insert_after(lines))
+        drive.edit(module, Layout(source, home.statement).insert_after(lines))
     else:
-        drive.edit(flow.module, Layout(source, place).insert_before(lines))
+        drive.edit(module, Layout(source, place).insert_before(lines))
     drive.note(
         module, node, "checkpoints that TF1 wrote do not load into the Keras model: "
         "give it a new folder, or train again",
     )  # fmt: skip
     for look in flow.looks:
-        if look.module is not flow.module or names.scope_at(look.node) is not scope:
+        elsewhere = look.module is not module or names.scope_at(look.node) is not scope
+        if elsewhere and not (own and home.reaches(look.module, look.node)):
             raise Refused(look.module, look.node, f"`{look.kind}` is asked in another function")
-        early = (look.node.lineno, look.node.col_offset) < (place.lineno, place.col_offset)
+        line, column = look.node.lineno, look.node.col_offset
+        early = not elsewhere and (line, column) < (place.lineno, place.col_offset)
         if early and look.kind == "latest_checkpoint":
             raise Refused(look.module, look.node, "the latest checkpoint is asked before the model")
         text = f"{found.manager}.latest_checkpoint"
-        if look.kind == "model_dir":
+        if look.kind != "latest_checkpoint":
             text = folder if early else f"{found.manager}.directory"
+        if look.kind == "eval_dir":
+            text = _eval_dir(look, text)
+            drive.imports.setdefault(module, set()).add("os")
         drive.edit(look.module, Edit(*source.span(look.node), text))
     return found
 
 
-def _known(flow: EstimatorFlow, places: list[Use]) -> bool:
+def _eval_dir(look: Look, folder: str) -> str:
+    """`estimator.eval_dir()`: the folder of the evaluation's events."""
+    assert isinstance(look.node, ast.Call)
+    given = [*look.node.args, *(keyword.value for keyword in look.node.keywords)]
+    name = constant(given[0]) if given else ""
+    if not isinstance(name, str):
+        raise Refused(look.module, given[0], "which evaluation's folder this is cannot be told")
+    quote = look.module.source.quote
+    shown = f"eval_{name}" if name else "eval"
+    return f"os.path.join({folder}, {quote}{shown}{quote})"
+
+
+def _known(home: Home, places: list[Use]) -> bool:
     """Whether the input function that shows the features is known where the model is made."""
-    names = flow.module.names
-    scope = names.scope_at(flow.statement)
+    names = home.module.names
+    scope = names.scope_at(home.statement)
     node = _shown(places)
+    if home.owner and node is not None and not home.knows(node):
+        return False
     for name in ast.walk(node) if node is not None else ():
         if isinstance(name, ast.Name) and name in names.scope_of_name:
-            home = names.defining_scope(name.id, names.scope_of_name[name])
-            for binding in home.bindings[name.id] if home is scope and home is not None else ():
+            defined = names.defining_scope(name.id, names.scope_of_name[name])
+            if defined is not scope or defined is None:
+                continue
+            for binding in defined.bindings[name.id]:
                 if binding.kind == "parameter":
                     continue
-                if getattr(binding.node, "lineno", 0) >= flow.statement.lineno:
+                if getattr(binding.node, "lineno", 0) >= home.statement.lineno:
                     return False
     return node is not None
 
@@ -199,11 +227,11 @@ def _shown(places: list[Use]) -> ast.expr | None:
     return None
 
 
-def _place(flow: EstimatorFlow, first: Use) -> ast.stmt:
+def _place(home: Home, first: Use) -> ast.stmt:
     """The statement before which the model is complete: the first use, outside of its loops."""
-    names = flow.module.names
-    around = [flow.statement, *(p for p in names.ancestors(flow.call) if isinstance(p, ast.stmt))]
-    blocks = [names.block(statement) for statement in around if _in_block(flow.module, statement)]
+    names, made = home.module.names, home.statement
+    around = [made, *(p for p in names.ancestors(made) if isinstance(p, ast.stmt))]
+    blocks = [names.block(statement) for statement in around if _in_block(home.module, statement)]
     place = names.statement(first.call)
     while not any(block is names.block(place) for block in blocks):
         place = names.statement(names.parents[place])
@@ -218,11 +246,12 @@ def _batch(
     flow: EstimatorFlow, places: list[Use], inputs: Inputs, place: ast.stmt, indent: str
 ) -> str:
     """The features of one batch, from the first input function that also gives labels."""
-    module = flow.module
     node = _shown(places)
     if node is None:
-        raise Refused(module, flow.call, "a model_dir, and nothing that shows the model's features")
+        text = "a model_dir, and nothing that shows the model's features"
+        raise Refused(flow.module, flow.call, text)
     use = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
+    module = use.module if use.train_spec is None else use.train_spec.module
     for name in ast.walk(node):
         if isinstance(name, ast.Name):
             for binding in module.names.bindings_of(name):

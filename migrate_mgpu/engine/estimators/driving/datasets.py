@@ -86,6 +86,9 @@ class Datasets:
         """The strategy's expression where a dataset is made."""
         strategy, flow = self.setup.strategy, self.flow
         assert strategy is not None
+        given = self.setup.given_at(module, place)
+        if given is not None:
+            return given
         names = module.names
         base = strategy.split(".")[0]
         if module is flow.module and not base.startswith("self"):

@@ -16,6 +16,7 @@ from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks
+from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
@@ -56,6 +57,8 @@ class _Driver:
         self.setup = Setup(flow, self.drive, graph)
 
     def run(self) -> Drive:
+        if self.flow.config is not None:
+            substitute(self.flow.config, self.values)
         self.setup.run()
         self.strategy = self.setup.strategy
         self.quiet = not self._shows_progress()
@@ -64,7 +67,7 @@ class _Driver:
             place(self.flow, self.model, self.strategy, tf, self.drive)
         else:
             self._construction()
-        self.saved = checkpoints.plan(self.flow, self.strategy, self.inputs, self.drive)
+        self.saved = checkpoints.plan(self.flow, self.setup, self.inputs, self.drive)
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
         self.datasets.specs()
         self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)
@@ -83,6 +86,7 @@ class _Driver:
                 self.drive.edit(module, edit)
         for module in list(dict.fromkeys([*self.flow.modules, *self.drive.edits])):
             mode_keys(module, self.model, self.drive)
+            written(module, self.drive)
         self.drive.gone |= self.inputs.gone
         self.drive.moved |= self.inputs.moved
         return self.drive

@@ -6,6 +6,13 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.driving.handed import (
+    Handover,
+    drop,
+    free_name,
+    handovers,
+    rename_all,
+)
 from migrate_mgpu.engine.estimators.facts.parts import (
     STRATEGIES,
     EstimatorFlow,
@@ -84,6 +91,7 @@ def text_of(
 ) -> str:
     """An expression of the author's in TF2's words, for another place."""
     keys = {key: _written(module, value) for key, value in _mode_keys(module).items()}
+    keys.update((read, _substitute(text)) for read, text in module.substitutes.items())
     return Context(module, root(module, node), replaced=keys).render(node, column, base)
 
 
@@ -111,6 +119,10 @@ def _written(module: Module, value: str) -> Replacement:
     return lambda context: f"{module.source.quote}{value}{module.source.quote}"
 
 
+def _substitute(text: str) -> Replacement:
+    return lambda context: text
+
+
 def _mode_keys(module: Module) -> dict[ast.AST, str]:
     """Mentions of TensorFlow's mode keys, with their values."""
     return {
@@ -131,6 +143,8 @@ class Setup:
         self.values = Values(graph)
         self._removed: set[ast.stmt] = set()
         self.strategy: str | None = None  # the expression of the strategy where the model is made
+        self.outer: str | None = None  # and where the RunConfig is, if that is in another function
+        self.handed: list[Handover] = []
 
     def run(self) -> None:
         self._strategies()
@@ -223,9 +237,17 @@ class Setup:
         if config.eval and not config.train:
             strategy = config.eval[0]
             raise Refused(strategy.module, strategy.expression, "evaluation alone is distributed")
+        self.handed = handovers(config, self.values)
         self._common_strategy()
         for made in self._configs():
             self._config_goes(made)
+        for one in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
+            for module, edit in drop(one, self.values):
+                self.drive.edit(module, edit)
+        for helper in {made.helper for made in config.made if made.helper is not None}:
+            layout = Layout(helper.module.source, helper.node)
+            self.drive.edit(helper.module, layout.replace([]))
+            self.drive.gone.add(helper.node)
 
     def _common_strategy(self) -> None:
         """The one expression by which the strategy is known where the model is made."""
@@ -244,11 +266,49 @@ class Setup:
         names = flow.module.names
         scope = names.scope_at(flow.statement)
         if any(self._module_scope(m) != (flow.module, scope) for m in config.made):
+            if len(config.made) == 1 and not config.replaced and self._given(first):
+                return
             raise Refused(
                 first.module, first.expression, "the strategy is not known where the model is made",
                 "make both in one function",
             )  # fmt: skip
         self.strategy = names.fresh(scope, "strategy", "distribution", "distribute_strategy")
+
+    def _given(self, strategy: StrategyFlow) -> bool:
+        """Whether the functions that got the RunConfig can get the strategy in its place."""
+        flow = self.flow
+        enclosing = self.values.graph.enclosing(flow.module, flow.call)
+        functions = [one.function for one in self.handed]
+        if enclosing is None or functions.count(enclosing) != 1:
+            return False
+        made = flow.config.made[0] if flow.config is not None else None
+        assert made is not None
+        node, names = strategy.expression, made.module.names
+        self.strategy = free_name(self.handed)
+        self.outer = self.strategy
+        if isinstance(node, ast.Name) and strategy.module is made.module:
+            if self._visible(strategy, made.module, made.statement):
+                self.outer = node.id
+        home = names.scope_at(made.statement)
+        if self.outer == self.strategy and names.defining_scope(self.outer, home) is not None:
+            if not (isinstance(node, ast.Name) and node.id == self.outer):
+                self.outer = names.fresh(home, "distribution", "run_strategy", "replicas")
+        for function in functions:
+            calls = self.values.calls(function) or ()
+            if len(calls) != sum(one.function == function for one in self.handed):
+                return False  # one of them is called without
+        for module, edit in rename_all(self.handed, self.values, self.strategy, self.outer):
+            self.drive.edit(module, edit)
+        return True
+
+    def given_at(self, module: Module, place: ast.AST) -> str | None:
+        """The strategy's name in a function that gets it in the RunConfig's place, or gives it."""
+        config, scope = self.flow.config, module.names.scope_at(place)
+        if self.outer is None or config is None:
+            return None
+        if any(scope.function() is one.function.node for one in self.handed):
+            return self.strategy
+        return self.outer if self._module_scope(config.made[0]) == (module, scope) else None
 
     def _module_scope(self, made: Made) -> tuple[Module, object]:
         return made.module, made.module.names.scope_at(made.statement)
@@ -275,7 +335,9 @@ class Setup:
         statement = made.statement
         lines = self._config_lines(made)
         layout = Layout(module.source, statement)
-        if statement is self.flow.statement and module is self.flow.module:
+        call = made.outer or made.call
+        inline = any(call is one.argument for one in self.handed)
+        if inline or (statement is self.flow.statement and module is self.flow.module):
             if lines:
                 self.drive.edit(module, layout.insert_before(lines))
             return
@@ -314,8 +376,9 @@ class Setup:
         if self.strategy is not None and made in config.made:
             node = arguments.get("train_distribute")
             written = self._strategy_text(module, node, made)
-            if written != self.strategy:
-                lines.append(f"{self.strategy} = {written}")
+            name = self.outer or self.strategy
+            if written != name:
+                lines.append(f"{name} = {written}")
         return lines
 
     def _strategy_text(self, module: Module, node: ast.expr | None, made: Made) -> str:

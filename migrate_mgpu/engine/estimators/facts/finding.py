@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.facts.helpers import helper_settings
 from migrate_mgpu.engine.estimators.facts.parts import (
     CANNED,
     CUSTOM,
@@ -192,7 +193,7 @@ class _Finder:
             ):
                 if name in made_.arguments:
                     flows.append(self._strategy(made_.module, made_.arguments[name]))
-        for made_ in config.made:
+        for made_ in (*config.made, *config.replaced):
             self._only_configures(config, made_)
 
     def _configured(self, config: Configuration, value: Value) -> None:
@@ -208,8 +209,7 @@ class _Finder:
                         module, node, "tf.contrib.learn has a RunConfig of its own",
                         "use tf.estimator.RunConfig",
                     )  # fmt: skip
-                if found not in config.made:
-                    config.made.append(found)
+                config.made.append(helper_settings(found, self.values))
                 return
             function = node.func
             if isinstance(function, ast.Attribute) and function.attr == "replace":
@@ -234,12 +234,14 @@ class _Finder:
             if isinstance(parent, ast.Attribute):
                 if any(m.call.func is parent for m in config.replaced):
                     continue
-                raise Refused(module, parent, f"`{parent.attr}` of the RunConfig is read here")
+                config.reads.append(Look(module, parent, parent.attr))
+                continue
             call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
             if isinstance(call, ast.Call) and node is not call.func:
                 head, _, last = tensorflow_name(module, call.func).rpartition(".")
                 if head in ("estimator", "keras.estimator") and last in ESTIMATORS:
-                    continue
+                    if bind(module, call, SIGNATURES[last]).get("config") is node:
+                        continue
             if isinstance(parent, ast.Expr):
                 continue
             raise Refused(module, node, "the RunConfig is used for more than an Estimator here")
@@ -296,6 +298,9 @@ class _Finder:
                 return
             if parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
                 flow.looks.append(Look(module, parent, "model_dir"))
+                return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr == "eval_dir":
+                flow.looks.append(Look(module, call, "eval_dir"))
                 return
             raise Refused(
                 module, parent, f"`{parent.attr}` of an Estimator has no known form in Keras",

@@ -27,16 +27,22 @@ STRATEGIES = {
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A call of TensorFlow's that makes something, with its arguments by name."""
+    """A call of TensorFlow's that makes something, with its arguments by name.
+
+    Where a function does nothing but return it, ``helper`` is that function, ``outer`` the
+    one call of it, and the arguments are those that are known at that call.
+    """
 
     module: Module
     call: ast.Call
     kind: str  # "RunConfig", "TrainSpec", "MirroredStrategy" ...
     arguments: dict[str, ast.expr]
+    helper: Function | None = None
+    outer: ast.Call | None = None
 
     @property
     def statement(self) -> ast.stmt:
-        return self.module.names.statement(self.call)
+        return self.module.names.statement(self.outer or self.call)
 
 
 @dataclass(eq=False)
@@ -60,6 +66,7 @@ class Configuration:
     replaced: list[Made] = field(default_factory=list)  # config.replace(...)
     train: list[StrategyFlow] = field(default_factory=list)
     eval: list[StrategyFlow] = field(default_factory=list)
+    reads: list[Look] = field(default_factory=list)  # config.model_dir
 
     def values(self, name: str) -> list[tuple[Module, ast.expr]]:
         """Everything that an argument is set to."""
@@ -95,11 +102,14 @@ class Use:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """An expression that asks an Estimator for its folder, or for the latest checkpoint in it."""
+    """An expression that asks an Estimator for its folder, or for the latest checkpoint in it.
+
+    Of a RunConfig, one that reads the setting ``kind``.
+    """
 
     module: Module
     node: ast.expr
-    kind: str  # model_dir, latest_checkpoint
+    kind: str  # model_dir, eval_dir, latest_checkpoint
 
 
 @dataclass(eq=False)
@@ -144,6 +154,7 @@ class EstimatorFlow:
             found.append(self.function.module)
         if self.config is not None:
             found += [made.module for made in (*self.config.made, *self.config.replaced)]
+            found += [look.module for look in self.config.reads]
             for strategy in (*self.config.train, *self.config.eval):
                 found += [strategy.module, *(made.module for made in strategy.made)]
         return list(dict.fromkeys(found))

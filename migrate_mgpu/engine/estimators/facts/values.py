@@ -127,7 +127,7 @@ class Values:
                 defaults[argument.arg] = default
         target = Function(module, function)
         found: list[Value] = []
-        for reference in self._calls(target) or ():
+        for reference in self.calls(target) or ():
             assert reference.call is not None
             given = _given(reference.call, name, target)
             if given is not None:
@@ -138,7 +138,7 @@ class Values:
                 return None
         return found or None
 
-    def _calls(self, function: Function) -> list[Reference] | None:
+    def calls(self, function: Function) -> list[Reference] | None:
         """Every call of a function; None where there are none, or others than names tell."""
         references = self.graph.references(function)
         if not references or any(reference.call is None for reference in references):
@@ -221,15 +221,21 @@ class Values:
         run are looked through.
         """
         found: list[Value] = []
-        self._mentions(Value(module, node), found, set())
+        self._mentions(Value(module, node), found, {})
         return found
 
-    def _mentions(self, value: Value, found: list[Value], seen: set[object]) -> None:
+    def passes(self, module: Module, node: ast.expr) -> list[Value]:
+        """Every place that the object comes by on its way to those of ``mentions``, and these."""
+        seen: dict[ast.expr, Value] = {}
+        self._mentions(Value(module, node), [], seen)
+        return list(seen.values())
+
+    def _mentions(self, value: Value, found: list[Value], seen: dict[ast.expr, Value]) -> None:
         module, node = value.module, value.node
         assert node is not None
         if node in seen:
             return
-        seen.add(node)
+        seen[node] = value
         following = self._carried(module, node)
         if following is None:
             found.append(value)
@@ -253,7 +259,7 @@ class Values:
             function = self.graph.enclosing(module, parent)
             if function is None or function.node.decorator_list:
                 return None
-            references = self._calls(function)
+            references = self.calls(function)
             if references is None:
                 return None
             return [Value(r.module, r.call) for r in references]

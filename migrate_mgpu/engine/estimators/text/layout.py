@@ -39,7 +39,7 @@ def call(
     line = f"{head}({', '.join(arguments)})"
     width = width_of(source)
     several = any("\n" in argument for argument in arguments)
-    if not several and column + len(line) + tail <= width:
+    if not arguments or (not several and column + len(line) + tail <= width):
         return line
     if several and len(arguments) == 1:  # one argument that breaks within its own brackets
         first = line.split("\n", 1)[0]

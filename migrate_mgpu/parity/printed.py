@@ -6,7 +6,9 @@ none of the programs:
 * TensorFlow 1.15 prints its device mapping, and every TensorFlow the placements of
   ``log_device_placement``, on standard output;
 * NumPy changed its spacing in 1.14 (``[[ 22.  28.]``) and its scalars' form in 2.0
-  (``np.float32(1.0)``).
+  (``np.float32(1.0)``);
+* a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
+  results, Keras gives the loss first.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ _BAR = re.compile(
 )
 _TERMINAL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\x08")  # colours, and steps back
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\w*\(([^()]*)\)")
+_ITEM = r"'[^'\\]*': [^,'{}\[\]]+"
+_DICTIONARY = re.compile(rf"{{{_ITEM}(?:, {_ITEM})+}}")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?![\w])", re.IGNORECASE
 )
@@ -59,8 +63,13 @@ def lines(text: str) -> list[str]:
         if not _DIAGNOSTIC.fullmatch(rest.strip()):
             line = _NUMPY_SCALAR.sub(r"\1", rest)
             line = re.sub(r"\s+", " ", line.strip())
-            kept.append(re.sub(r"(?<=[\[(]) | (?=[\])])", "", line))
+            line = re.sub(r"(?<=[\[(]) | (?=[\])])", "", line)
+            kept.append(_DICTIONARY.sub(_in_order, line))
     return kept
+
+
+def _in_order(dictionary: re.Match[str]) -> str:
+    return "{" + ", ".join(sorted(dictionary.group()[1:-1].split(", "))) + "}"
 
 
 # Numbers (line, place in it) that differ between two runs of one program: times, rates.

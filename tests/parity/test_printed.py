@@ -20,6 +20,10 @@ from migrate_mgpu.parity import printed
             "a/b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:2\n7\n",
         ),
         ("inf -inf\n", "inf -inf\n"),
+        (
+            "ends {'accuracy': 0.5, 'loss': 1.25, 'global_step': 50}, {'b': nil, 'a': x}\n",
+            "ends {'loss': np.float32(1.25), 'accuracy': 0.5, 'global_step': 50}, {'a': x, 'b': nil}\n",
+        ),
         # Keras' progress: nothing, Keras 2's and Keras 3's, with verbose=1 and 2.
         ("loss 0.5\n", "Epoch 1/2\n4/4 - 0s - loss: 0.13 - 127ms/epoch - 32ms/step\nloss 0.5\n"),
         (
@@ -64,6 +68,9 @@ def test_equal(reference, target):
         ("0.0\n", "1e-3\n", 1),
         ("op0.5x\n", "op0.6x\n", 1),
         ("4/4 done\n", "3/4 done\n", 1),
+        ("{'a': 1, 'b': 2}\n", "{'a': 2, 'b': 1}\n", 1),
+        ("{'a': 1, 'b': 2}\n", "{'b': 2}\n", 1),
+        ("{'a': [1, 2], 'b': 2}\n", "{'b': 2, 'a': [2, 1]}\n", 1),
         (
             "1/4 [==>...] - ETA: 0s - loss: 0.9227cost 1\n",
             "1/4 [==>...] - ETA: 0s - loss: 0.9227cost 2\n",

@@ -21,8 +21,8 @@ from migrate_mgpu.parity import printed
         ),
         ("inf -inf\n", "inf -inf\n"),
         (
-            "ends {'accuracy': 0.5, 'loss': 1.25, 'global_step': 50}, {'b': nil, 'a': x}\n",
-            "ends {'loss': np.float32(1.25), 'accuracy': 0.5, 'global_step': 50}, {'a': x, 'b': nil}\n",
+            "{'accuracy': 0.5, 'loss': 1.25, 'global_step': 50}, {'b': nil, 'a': x}\n",
+            "{'loss': np.float32(1.25), 'accuracy': 0.5, 'global_step': 50}, {'a': x, 'b': nil}\n",
         ),
         # Keras' progress: nothing, Keras 2's and Keras 3's, with verbose=1 and 2.
         ("loss 0.5\n", "Epoch 1/2\n4/4 - 0s - loss: 0.13 - 127ms/epoch - 32ms/step\nloss 0.5\n"),

@@ -111,12 +111,31 @@ class Reading:
         if value is None:
             return {}
         found: dict[str, tuple[ast.expr, ast.stmt | None]] = {}
-        for key, metric in items(value).items():
-            resolved, where = self.flows[EVAL].resolve(metric, unit)
-            assert resolved is not None
-            found[str(key)] = (resolved, where)
-        if not found and not (isinstance(value, ast.Dict) and not value.keys):
-            raise Refused(self.module, value, "eval_metric_ops is not a dictionary written out")
+        for part, place in self._parts(value, unit):
+            entries = items(part)
+            if not entries and not (isinstance(part, ast.Dict) and not part.keys):
+                raise Refused(self.module, value, "eval_metric_ops is not a dictionary written out")
+            for key, metric in entries.items():
+                resolved, where = self.flows[EVAL].resolve(metric, place)
+                assert resolved is not None
+                found[str(key)] = (resolved, where)
+        return found
+
+    def _parts(
+        self, value: ast.expr, unit: ast.stmt | None
+    ) -> list[tuple[ast.expr, ast.stmt | None]]:
+        """A dictionary, and those that are added to it by `d[key] = ...` and `d.update(...)`."""
+        statements = (
+            self.flows[EVAL].definitions(value.id, unit) if isinstance(value, ast.Name) else ()
+        )
+        if len(statements) < 2:
+            return [(value, unit)]
+        found: list[tuple[ast.expr, ast.stmt | None]] = []
+        for statement in statements:
+            part = _added(statement)
+            if part is None:
+                return [(value, unit)]
+            found.append((part, statement))
         return found
 
     @cached_property
@@ -188,3 +207,23 @@ def with_default(function: ast.AST) -> set[str]:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _added(statement: ast.stmt) -> ast.expr | None:
+    """The dictionary that a statement makes, or adds to one."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Subscript):
+            return ast.copy_location(ast.Dict([target.slice], [statement.value]), statement.value)
+        return statement.value if isinstance(target, ast.Name) else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr != "update":
+        return None
+    if len(call.args) == 1 and not call.keywords:
+        return call.args[0]
+    if call.args or any(k.arg is None for k in call.keywords):
+        return None
+    keys: list[ast.expr | None] = [ast.Constant(k.arg) for k in call.keywords]
+    return ast.copy_location(ast.Dict(keys, [k.value for k in call.keywords]), call)

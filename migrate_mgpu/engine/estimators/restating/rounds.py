@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Union
 from migrate_mgpu.engine.estimators import NoEstimators
 from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
 from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
-from migrate_mgpu.engine.estimators.restating import branches, closures, methods
+from migrate_mgpu.engine.estimators.restating import branches, closures, helpers, methods
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
@@ -21,8 +22,8 @@ Files = Sequence[tuple[Path, bytes]]
 Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
-_FORMS = (closures.restate, methods.restate, branches.restate)
-_ROUNDS = 6  # forms within each other
+_FORMS = (closures.restate, methods.restate, helpers.restate, branches.restate)
+_ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
 
@@ -67,9 +68,8 @@ class _Attempt:
             if not edits:
                 break
             for module, own in edits.items():
-                source = module.source
-                contents[module.path] = source.encode(splice(source.text, own))
-                self.layers.setdefault(module.path, []).append((source, own))
+                contents[module.path] = module.source.encode(splice(module.source.text, own))
+                self.layers.setdefault(module.path, []).append((module.source, own))
             found = self.plan(Project([(path, contents[path]) for path, _ in self.files]))
         return found if self.touched else None
 
@@ -83,8 +83,7 @@ class _Attempt:
                 continue
             for form in _FORMS:
                 edits = form(one.flow, planned[1].graph)
-                plain = all(m.writable and not isinstance(m.source, Notebook) for m in edits)
-                if edits and plain and not edits.keys() & found.keys():
+                if edits and _fits(edits) and not edits.keys() & found.keys():
                     found.update(edits)
                     self.touched.add(key)
                     break
@@ -110,6 +109,18 @@ class _Attempt:
                 offset = _before(offset, edits)
             line, column = layers[0][0].place(offset)
             file.findings[index] = replace(finding, line=line, column=column)
+
+
+def _fits(edits: dict[Module, list[Edit]]) -> bool:
+    """Whether edits can be made: in files that may change, to text that Python understands."""
+    for module, own in edits.items():
+        if not module.writable or isinstance(module.source, Notebook):
+            return False
+        try:
+            ast.parse(splice(module.source.text, own))
+        except (SyntaxError, ValueError):
+            return False
+    return True
 
 
 def _before(offset: int, edits: list[Edit]) -> int:

@@ -1,0 +1,329 @@
+"""model_fns in other forms than a plain function: restated exactly, or left as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.engine.run import migrate
+
+HEAD = """\
+import functools
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    data = np.ones([8, 4], np.float32), np.ones([8], np.int64)
+    return tf.data.Dataset.from_tensor_slices(data).repeat(100).batch(8)
+
+
+"""
+TAIL = """
+estimator.train(input_fn, steps=100)
+print(estimator.evaluate(input_fn, steps=1)["accuracy"])
+"""
+LOSS = "tf.losses.sparse_softmax_cross_entropy(labels, logits)"
+STEP = "tf.train.AdamOptimizer({rate}).minimize(loss, tf.train.get_global_step())"
+METRICS = '{{"accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, 1))}}'
+END = (
+    f"    loss = {LOSS}\n    train_op = {STEP}\n    return tf.estimator.EstimatorSpec("
+    f"\n        mode, loss=loss, train_op=train_op, eval_metric_ops={METRICS}\n    )\n"
+)
+
+
+def run(text: str, *others: tuple[str, str]) -> tuple[str, list[str]]:
+    """The migrated program (and the other files behind it), and what was said."""
+    program = text if "import tensorflow" in text else HEAD + text + TAIL
+    files = [("program.py", program), *others]
+    result = migrate([(n, t.encode()) for n, t in files], bridge=False, write=False)
+    said = [finding.message for finding in result.findings]
+    assert not any("internal error" in message for message in said), said
+    assert not any(file.error for file in result.files), result.files
+    after = {str(file.path): file.after for file in result.files if file.after is not None}
+    return "\n".join(after.get(name, text) for name, text in files), said
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}\n" if line else "\n" for line in text.splitlines())
+
+
+def closure(inner: str = "", outer: str = "hidden, rate=0.1", given: str = "16") -> str:
+    body = "    net = tf.layers.dense(features, hidden)\n    logits = tf.layers.dense(net, 3)\n"
+    function = "def model_fn(features, labels, mode):\n" + inner + body + END.format(rate="rate")
+    return (
+        f"def make_model_fn({outer}):\n{indented(function)}\n    return model_fn\n\n\n"
+        f"estimator = tf.estimator.Estimator(make_model_fn({given}))\n"
+    )
+
+
+def test_what_a_made_model_fn_reads_are_its_parameters() -> None:
+    after, _ = run(closure())
+    assert "def model_fn(hidden, rate):\n    model = tf.keras.Sequential([\n" in after
+    assert "estimator = model_fn(hidden=16, rate=0.1)\n" in after
+    assert "make_model_fn" not in after
+
+
+def test_a_made_model_fn_of_another_module() -> None:
+    module = "import tensorflow as tf\n\n\n" + closure().partition("\n\n\nestimator")[0] + "\n"
+    program = HEAD.replace("import numpy", "import models\nimport numpy") + (
+        "estimator = tf.estimator.Estimator(models.make_model_fn(16, rate=0.2))\n" + TAIL
+    )
+    after, said = run(program, ("models.py", module))
+    assert "estimator = models.model_fn(hidden=16, rate=0.2)\n" in after, said
+    assert "def model_fn(hidden, rate):\n" in after
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        closure(inner="    nonlocal rate\n    rate = rate / 2\n"),
+        closure(outer="hidden, rate=RATE", given="16").replace("def make", "RATE = 1\n\ndef make"),
+        closure().replace("    return model_fn\n", "    print(hidden)\n    return model_fn\n"),
+        closure() + "other = make_model_fn(3)\n",
+        closure(outer="*sizes, hidden=3, rate=0.1", given="3, 4"),
+        closure(outer="hidden, rate=0.1, params=None"),
+    ],
+)
+def test_a_made_model_fn_that_is_more_stays(program: str) -> None:
+    after, said = run(program)
+    if "params=None" in program:  # a parameter that is not read is no obstacle
+        assert "estimator = model_fn(hidden=16, rate=0.1)\n" in after
+        return
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
+CLASS = '''\
+class Trainer(object):
+    """Trains."""
+
+    def __init__(self, hidden, rate):
+        self._hidden = hidden
+        self.rate = rate
+
+    def network(self, x):
+        # Two layers.
+        x = tf.layers.dense(x, self._hidden, activation=tf.nn.relu)
+        return tf.layers.dense(x, 3)
+
+    def model_fn(self, features, labels, mode):
+        logits = self.network(features)
+{end}
+
+trainer = Trainer(16, rate=0.1)
+estimator = tf.estimator.Estimator(model_fn=trainer.model_fn)
+'''
+
+
+def method(**replaced: str) -> str:
+    text = CLASS.format(end=indented(END.format(rate="self.rate")))
+    for old, new in replaced.values():  # type: ignore[misc]
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_method_is_a_function_of_what_it_reads() -> None:
+    after, _ = run(method())
+    assert "def model_fn(hidden, rate):\n    model = Model(hidden)\n" in after
+    assert "class Network(tf.keras.layers.Layer):\n    def __init__(self, hidden):\n" in after
+    assert "estimator = model_fn(hidden=trainer._hidden, rate=trainer.rate)\n" in after
+    kept = after[after.index("class Trainer") :]
+    assert "def model_fn" not in kept and "self.rate = rate\n" in kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# Two layers.", "self.calls = 1"),  # it changes its object
+        ("# Two layers.", "print(self)"),
+        ("# Two layers.", "hidden = 3"),  # the name that a parameter would have
+        (
+            "trainer = Trainer(16, rate=0.1)\n",
+            "trainer = Trainer(16, rate=0.1)\ntrainer.rate = 1\n",
+        ),
+        ("trainer = Trainer(16, rate=0.1)\n", "trainer = Trainer(16, 0.1)\ntrainer.network(3)\n"),
+        ("class Trainer(object)", "class Trainer(dict)"),
+        ("    def network(", "    @functools.lru_cache\n    def network("),
+    ],
+)
+def test_a_method_that_does_more_stays(old: str, new: str) -> None:
+    program = method(change=(old, new))  # type: ignore[arg-type]
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
+def test_a_method_given_before_its_value_is_known_stays() -> None:
+    program = method(
+        late=(  # type: ignore[arg-type]
+            "        self.rate = rate\n",
+            "        self.made = tf.estimator.Estimator(self.model_fn)\n        self.rate = rate\n",
+        ),
+        made=("tf.estimator.Estimator(model_fn=trainer.model_fn)", "trainer.made"),  # type: ignore[arg-type]
+    )
+    after, _ = run(program)
+    assert after == HEAD + program + TAIL
+
+
+BY_MODE = """\
+def network(x, n, training):
+    x = tf.layers.dropout(tf.layers.dense(x, n), 0.4, training=training)
+    return tf.layers.dense(x, 3)
+
+
+def model_fn(features, labels, mode):
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        logits = network(features, 8, training=True)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        logits = network(features, 8, training=False)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        accuracy = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": accuracy})
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+def test_a_network_called_once_a_mode_is_called_once() -> None:
+    after, _ = run(BY_MODE)
+    assert "logits = self.logits(features, training=training)\n" in after
+    assert after.count("Network(8)") == 1
+
+
+@pytest.mark.parametrize("training", ["True", "False"])
+def test_a_network_that_is_told_the_same_in_every_mode(training: str) -> None:
+    other = "False" if training == "True" else "True"
+    after, _ = run(BY_MODE.replace(f"training={other})", f"training={training})"))
+    assert f"self.logits = Network(8, training={training})\n" in after
+    assert "x = self.dropout(self.dense(x), training=self.training)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("network(features, 8, training=False)", "network(features, 9, training=False)"),
+        ("        logits = network(features, 8, training=False)", "        features += 1\n"
+         "        logits = network(features, 8, training=False)"),
+        ("        logits = network(features, 8, training=True)", "        logits = features\n"
+         "        logits = network(logits, 8, training=True)"),
+    ],
+)  # fmt: skip
+def test_networks_that_differ_by_mode_stay(old: str, new: str) -> None:
+    program = BY_MODE.replace(old, new)
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
+PARTS = """\
+# How it learns.
+def get_train_op(loss, rate):
+    \"\"\"Adam.\"\"\"
+    optimizer = tf.train.AdamOptimizer(rate)
+    return optimizer.minimize(loss, tf.train.get_global_step())
+
+
+def get_metrics(classes, labels):
+    metrics = {"accuracy": tf.metrics.accuracy(labels, classes)}
+    metrics.update({"mean": tf.metrics.mean(tf.to_float(tf.equal(labels, classes)))})
+    return metrics
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 3)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = get_train_op(loss, 0.1)
+    metrics = get_metrics(tf.argmax(logits, 1), labels)
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops=metrics
+    )
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+def test_functions_of_a_model_fn_are_part_of_it() -> None:
+    after, _ = run(PARTS)
+    assert "get_train_op" not in after and "get_metrics" not in after
+    assert "    # How it learns.\n    rate = 0.1\n    # Adam.\n    optimizer = tf.keras." in after
+    assert "tf.keras.optimizers.Adam(rate, epsilon=1e-8)" in after
+    assert 'SparseCategoricalAccuracy(name="accuracy")' in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def get_train_op(loss, rate):", "@functools.lru_cache\ndef get_train_op(loss, rate):"),
+        ("def get_train_op(loss, rate):", "def get_train_op(loss, rate, *more):"),
+        ("    optimizer = tf", "    if rate > 1:\n        return tf.no_op()\n    optimizer = tf"),
+        ("    optimizer = tf", "    global logits\n    logits = rate\n    optimizer = tf"),
+        # A name of the model_fn's would mean another thing.
+        ("    optimizer = tf", "    logits = rate\n    rate = logits\n    optimizer = tf"),
+        ("estimator = tf", "print(get_train_op)\nestimator = tf"),
+    ],
+)
+def test_functions_that_cannot_be_part_of_it_stay(old: str, new: str) -> None:
+    program = PARTS.replace(old, new)
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
+def test_what_is_said_names_lines_of_the_program_as_it_was() -> None:
+    program = HEAD + PARTS + TAIL
+    result = migrate([("program.py", program.encode())], bridge=False, write=False)
+    (file,) = result.files
+    assert file.before == program
+    lines = program.splitlines()
+    places = {f.message: lines[f.line - 1][f.column - 1 :] for f in file.findings}
+    assert places["the Estimator is a Keras model"].startswith("tf.estimator.Estimator(model_fn)")
+
+
+def test_a_program_that_stays_all_the_same_is_as_it_was() -> None:
+    program = PARTS + "estimator.export_savedmodel('.', None)\n"
+    after, _ = run(program)
+    assert after == HEAD + program + TAIL
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "functools.partial(model_fn, rate=0.2)",
+        "lambda features, labels, mode: model_fn(features, labels, mode, 0.2)",
+    ],
+)
+def test_what_a_partial_or_a_lambda_gives_is_a_parameter(given: str) -> None:
+    function = (
+        "def model_fn(features, labels, mode, rate):\n    logits = tf.layers.dense(features, 3)\n"
+    )
+    estimator = f"\nestimator = tf.estimator.Estimator({given})\n"
+    after, _ = run(function + END.format(rate="rate") + estimator)
+    assert "estimator = model_fn(rate=0.2)\n" in after
+    assert "Adam(rate, epsilon=1e-8)" in after
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "lambda features, labels, mode: model_fn(features, features, mode, 0.2)",
+        "lambda features, labels, mode: model_fn(features + 1, labels, mode, 0.2)",
+        "lambda x, labels, mode: model_fn(x, labels, mode, 0.2)",
+        "lambda *given: model_fn(*given, 0.2)",
+    ],
+)
+def test_a_lambda_that_changes_what_is_given_stays(given: str) -> None:
+    function = (
+        "def model_fn(features, labels, mode, rate):\n    logits = tf.layers.dense(features, 3)\n"
+    )
+    program = (
+        function + END.format(rate="rate") + f"\nestimator = tf.estimator.Estimator({given})\n"
+    )
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)

@@ -176,6 +176,12 @@ def test_run_config_leaves_seed_and_comments() -> None:
             "r['global_step'] = int(est.optimizer.iterations.numpy())\nprint(r)",
         ),
         (
+            "print(est.evaluate(input_fn)['global_step'])",
+            "print(dict(\n"
+            "    est.evaluate(input_fn(), return_dict=True, verbose=0),\n"
+            "    global_step=int(est.optimizer.iterations.numpy()))['global_step'])",
+        ),
+        (
             "print(est.evaluate(input_fn))",
             "print(dict(\n"
             "    est.evaluate(input_fn(), return_dict=True, verbose=0),\n"

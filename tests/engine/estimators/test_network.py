@@ -116,7 +116,7 @@ def test_a_chain_of_layers_is_a_sequential() -> None:
         ("    logits = helpers.network(features)\n", STEP, "helpers"),
         (
             "    logits = tf.layers.dense(features, 10)\n",
-            "wrap(tf.train.AdamOptimizer(0.1)).minimize(loss)",
+            "wrap(tf.train.AdamOptimizer(0.1)).minimize(loss, tf.train.get_global_step())",
             "made of another one, or by a function",
         ),
         (
@@ -128,6 +128,48 @@ def test_a_chain_of_layers_is_a_sequential() -> None:
 )
 def test_what_is_not_understood_is_refused(network: str, step: str, reason: str) -> None:
     text, said = run(network, step)
+    assert "tf.estimator.Estimator(" in text
+    assert any(reason in message for message in said), said
+
+
+ADAM = "tf.train.AdamOptimizer(0.1)"
+COUNT = "tf.assign_add(tf.train.get_global_step(), 1)"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        f"{ADAM}.minimize(loss, global_step=tf.train.get_or_create_global_step())",
+        f"tf.group({ADAM}.minimize(loss), {COUNT})",
+        f"tf.group({ADAM}.minimize(loss), tf.train.get_global_step().assign_add(1))",
+        f"{ADAM}.apply_gradients({ADAM}.compute_gradients(loss), tf.train.get_global_step())",
+    ],
+)
+def test_the_global_step_is_counted_once(step: str) -> None:
+    text, _ = run("    logits = tf.layers.dense(features, 10)\n", step)
+    assert "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in text
+    assert "global_step" not in text and "assign_add" not in text
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (f"{ADAM}.minimize(loss)", "does not add one to the global step"),
+        (f"{ADAM}.minimize(loss, None)", "does not add one to the global step"),
+        (
+            f"{ADAM}.apply_gradients({ADAM}.compute_gradients(loss))",
+            "does not add one to the global step",
+        ),
+        (
+            f"tf.group({ADAM}.minimize(loss, tf.train.get_global_step()), {COUNT})",
+            "does not add one to the global step",
+        ),
+        (f"{ADAM}.minimize(loss, tf.Variable(0))", "not known to be the global step"),
+        (f"tf.group({ADAM}.minimize(loss), {COUNT[:-2]}2))", "groups more than one step"),
+    ],
+)
+def test_without_a_count_steps_are_not_what_ends_a_training(step: str, reason: str) -> None:
+    text, said = run("    logits = tf.layers.dense(features, 10)\n", step)
     assert "tf.estimator.Estimator(" in text
     assert any(reason in message for message in said), said
 

@@ -74,6 +74,8 @@ def _replace_step(use: Use, mention: Value, drive: Drive) -> bool:
     names = module.names
     if module is not use.module or names.scope_at(node) is not names.scope_at(use.call):
         return False
+    if node is use.call:  # evaluate(...)['global_step']: it must still evaluate
+        return False
     start, end = module.source.span(names.parents[node])
     drive.edit(module, Edit(start, end, _iterations(use)))
     return True

@@ -10,6 +10,7 @@ from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.text.context import OPTIMIZERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.symbols import symbol
 
 _OPTIMIZE_LOSS = (
@@ -17,6 +18,7 @@ _OPTIMIZE_LOSS = (
     "gradient_multipliers", "clip_gradients", "learning_rate_decay_fn", "update_ops",
     "variables", "name", "summaries", "colocate_gradients_with_ops", "increment_global_step",
 )  # fmt: skip
+_GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
 _FOLLOWED = {
     "loss", "global_step", "learning_rate", "optimizer", "clip_gradients",
     "learning_rate_decay_fn", "name", "summaries", "colocate_gradients_with_ops",
@@ -48,6 +50,7 @@ class TrainingReader:
         self.flow = reading.flows[TRAIN]
         self.gone: set[ast.stmt] = set()
         self.updates = False
+        self.counted = 0  # how often a step adds one to the global step
 
     def read(self) -> TrainingPlan:
         """The plan.
@@ -59,7 +62,13 @@ class TrainingReader:
         if value is None:
             call = self.reading.specs[TRAIN].call
             raise Refused(self.module, call, "the EstimatorSpec for training has no train_op")
-        return self._operation(value, unit)
+        plan = self._operation(value, unit)
+        if self.counted != 1:
+            # TF1 counts `steps` by it: without, a training ends with its data only.
+            text = "a training step does not add one to the global step"
+            advice = "hand tf.train.get_global_step() to minimize(), once"
+            raise Refused(self.module, value, text, advice)
+        return plan
 
     def _operation(self, node: ast.expr, unit: ast.stmt | None) -> TrainingPlan:
         value, where = self.flow.resolve(node, unit)
@@ -93,7 +102,7 @@ class TrainingReader:
                 members += inner.elts
             else:
                 members.append(inner)
-        steps = [m for m in members if not self._is_update(m, unit)]
+        steps = [m for m in members if not self._is_update(m, unit) and not self._counts(m, unit)]
         if len(steps) != 1:
             text = "the train_op groups more than one step and the update operations"
             raise Refused(self.module, call, text)
@@ -109,6 +118,35 @@ class TrainingReader:
                     self.gone.add(where)
                 return True
         return False
+
+    def _counts(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is `tf.assign_add(global_step, 1)`."""
+        value, where = self.flow.resolve(node, unit)
+        if not isinstance(value, ast.Call):
+            return False
+        arguments = value.args
+        if isinstance(value.func, ast.Attribute) and value.func.attr == "assign_add":
+            if self._name(value) != "assign_add":  # global_step.assign_add(1)
+                arguments = [value.func.value, *arguments]
+            if len(arguments) == 2 and not value.keywords and constant(arguments[1]) == 1:
+                if self._is_global_step(arguments[0], where):
+                    self.counted += 1
+                    if where is not None:
+                        self.gone.add(where)
+                    return True
+        return False
+
+    def _is_global_step(self, node: ast.expr | None, unit: ast.stmt | None) -> bool:
+        value, _ = self.flow.resolve(node, unit)
+        name = self._name(value) if value is not None else ""
+        return name.rpartition(".")[2] in _GLOBAL_STEP
+
+    def _count(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
+        """What an optimizer is given as the step to count."""
+        if node is not None and not _is_none(node):
+            if not self._is_global_step(node, unit):
+                raise Refused(self.module, node, "it is not known to be the global step")
+            self.counted += 1
 
     def _qualname(self, node: ast.AST) -> str:
         return self.module.names.qualname(node) or ""
@@ -143,6 +181,8 @@ class TrainingReader:
             raise Refused(self.module, call.args[2], "minimize() is given a list of variables")
         loss = call.args[0] if call.args else _keyword(call, "loss")
         self._check_loss(call, loss, unit)
+        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
+        self._count(step, unit)
         assert isinstance(call.func, ast.Attribute)
         return TrainingPlan(call.func.value, unit, {}, self.gone, self.updates)
 
@@ -163,6 +203,8 @@ class TrainingReader:
         assert isinstance(call.func, ast.Attribute)
         if pairs is None:
             raise Refused(self.module, call, "apply_gradients() without gradients")
+        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
+        self._count(step, unit)
         clip: dict[str, ast.expr] = {}
         self._gradients(pairs, unit, clip)
         return TrainingPlan(call.func.value, unit, clip, self.gone, self.updates)
@@ -176,6 +218,7 @@ class TrainingReader:
                 text = f"optimize_loss is given `{name}`"
                 raise Refused(self.module, value, text, "write the training step out")
         self._check_loss(call, given.get("loss"), unit)
+        self.counted += 1  # the global step, whether it is given or not
         self.updates = True
         clip: dict[str, ast.expr] = {}
         limit = given.get("clip_gradients")

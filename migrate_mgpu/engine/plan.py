@@ -22,7 +22,7 @@ from migrate_mgpu.engine.selection import Selection, file_suppressed
 from migrate_mgpu.engine.sessions import Gone, goes_away
 from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 from migrate_mgpu.engine.source import Edit
-from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, State
+from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Layout
 from migrate_mgpu.engine.tidy import blank_lines, orphans
 from migrate_mgpu.engine.tracking import find_flows
@@ -77,6 +77,7 @@ class _Planner:
         for module, edits in self.edits.items():
             if edits:
                 self.report.changed(module, edits)
+        self._hold_back()
         return self._result(outcomes)
 
     def _states(self, flows: list[Flow]) -> list[State]:
@@ -214,6 +215,20 @@ class _Planner:
                 continue
             self.edits.setdefault(module, []).extend(edits)
             self.report.rule(module, call, self.optimizers)
+
+    def _hold_back(self) -> None:
+        """Files fit together: with one that cannot be written its programs stay, whole."""
+        failed = [module for module, result in self.report.files.items() if result.error]
+        for module in failed:  # grows as it is walked
+            text = f"{module.path.name} could not be migrated"
+            for state in self.states:
+                if module not in state.program.modules or state.kind == REFUSED:
+                    continue
+                state.refuse(Reason(module, module.tree.body[0], text, "please report it"))
+                for other in state.program.modules:
+                    if self.edits.get(other) and other not in failed:
+                        self.report.held_back(other, f"left unchanged, because {text}")
+                        failed.append(other)
 
     # -- the result -------------------------------------------------------
 

@@ -133,10 +133,13 @@ class Report:
             ast.parse(splice(module.source.text, edits))
             module.source.encode(result.after)
         except (SyntaxError, ValueError, RecursionError) as error:
-            result.after = None
-            result.error = (
-                f"internal error: the migrated text does not parse ({error}); left unchanged"
-            )
+            text = f"internal error: the migrated text does not parse ({error}); left unchanged"
+            self.held_back(module, text)
+
+    def held_back(self, module: Module, error: str) -> None:
+        """A file that stays as it is after all: nothing that was to be said of it holds."""
+        result = self.file(module)
+        result.after, result.error, result.findings = None, error, []
 
     def results(self) -> list[f.FileResult]:
         """Every file with something to say, by path; findings by place."""

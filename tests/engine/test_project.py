@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate_mgpu.engine import files
+import pytest
+
+from migrate_mgpu.engine import files, reporting
 from migrate_mgpu.engine.findings import RunResult
 from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.engine.source import Edit, splice
 
 MODEL = """\
 import tensorflow as tf
@@ -53,3 +56,28 @@ def test_an_entry_point_without_tensorflow_imports_over_several_lines(tmp_path: 
     (tmp_path / "start.py").write_text("from pkg import (\n    train,  # all of it\n)\n")
     result = run(tmp_path)
     assert [(p.entry.name, p.state) for p in result.programs] == [("start.py", "bridge")]
+
+
+def test_what_belongs_to_a_file_that_cannot_be_migrated_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake of ours in one file must not leave a project that fits together no more."""
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "other.py").write_text(TRAIN.replace("model", "os").replace("os.build()", "0"))
+
+    def broken(text: str, edits: list[Edit]) -> str:
+        return "(" if "def build" in text else splice(text, edits)
+
+    monkeypatch.setattr(reporting, "splice", broken)
+    result = run(tmp_path)
+    assert {p.entry.name: p.state for p in result.programs} == {
+        "train.py": "refused",
+        "other.py": "bridge",
+    }
+    assert (tmp_path / "model.py").read_text() == MODEL
+    assert (tmp_path / "train.py").read_text() == TRAIN
+    assert "disable_v2_behavior" in (tmp_path / "other.py").read_text()
+    errors = {file.path.name: file.error for file in result.files if file.error}
+    assert "internal error" in errors["model.py"]
+    assert errors["train.py"] == "left unchanged, because model.py could not be migrated"

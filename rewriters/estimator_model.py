@@ -140,7 +140,7 @@ def model_fn(features, labels, mode):
 
 tf.estimator.Estimator(model_fn).train(input_fn, steps=100)
 """,
-        refused="`Network` is a class",
+        refused="`Network.build` is more than the layers of a network",
     ),
     Case(
         "a loss of the network's inside",

@@ -279,6 +279,11 @@ class _Conversion:
                 Edit(start, end, made.text.rstrip()[len(indent) :])
             )
             plan.gone.add(node)
+        for network in self.classes.networks.values():
+            home, own = network.module, network.node
+            plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), network.text))
+            plan.gone.add(own)
+            self.plain.visit(home, own)
         for module, edits in self.classes.import_edits().items():
             plan.edits.setdefault(module, []).extend(edits)
 
@@ -309,7 +314,8 @@ class _Conversion:
 
 
 def _normalizes(network: Network) -> bool:
-    return any(layer.stem.startswith("batch_norm") for layer in network.layers.values())
+    own = any(layer.stem.startswith("batch_norm") for layer in network.layers.values())
+    return own or any(one.normalizes for one in network.objects.classes.values())
 
 
 def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:

@@ -16,7 +16,8 @@ from migrate_mgpu.engine.symbols import symbol
 
 _INTEGERS = {
     "one_hot",
-    "nn.sparse_softmax_cross_entropy_with_logits",
+    "in_top_k",
+    "sparse_softmax_cross_entropy_with_logits",
     "sparse_softmax_cross_entropy",
 }
 
@@ -85,9 +86,10 @@ class LossWriter:
             tf = self.tf
             shape = f"{tf}.shape({output})[:-1]"
             block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.int32)", 1)
-        elif self._compares_classes([*units, value]):
+        elif (kind := self._compared_classes([*units, value])) is not None:
             tf = self.tf
-            block.line(f"labels = {tf}.reshape(labels, {tf}.shape({output})[:-1])", 1)
+            shape = f"{tf}.shape({output})[:-1]"
+            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.{kind})", 1)
         for unit in units:
             block.statement(unit, context.edits(unit), 1)
         base = block.indent + self.module.source.indent_unit
@@ -111,27 +113,45 @@ class LossWriter:
                 return inner
         return f"{self.tf}.reshape({text}, [1])"
 
-    def _compares_classes(self, nodes: list[ast.AST]) -> bool:
-        """Whether the output's argmax meets the labels: Keras 2 makes a column of a list."""
+    def _compared_classes(self, nodes: list[ast.AST]) -> str | None:
+        """The type of the output's argmax, where the labels meet it: those may be a float column.
+
+        None where they do not, or are of several classes themselves.
+        """
         output, _ = self.reading.output
-        names = {
-            found.name.rpartition(".")[2]
-            for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
-            for found in [symbol(self.module.names.qualname(call.func))]
-            if found is not None
-            and any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call))
-        }
-        return bool(names & {"argmax", "in_top_k"})
+        found: str | None = None
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            if self._short(call) != "argmax":
+                continue
+            if not any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call)):
+                continue
+            found = "int32" if any(k.arg == "output_type" for k in call.keywords) else "int64"
+        if found is None or not any(self._mentions_labels(node) for node in nodes):
+            return None
+        return found
 
     def _needs_integers(self, nodes: list[ast.AST]) -> bool:
         """Keras 3 hands labels over as floats, Keras 2 a list of them as a column."""
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            found = symbol(self.module.names.qualname(call.func))
-            if found is None or found.name.rpartition(".")[2] not in _INTEGERS:
-                continue
-            given = [*call.args, *(k.value for k in call.keywords)]
-            if any(isinstance(v, ast.Name) and v.id == "labels" for v in given):
+        return any(
+            self._mentions_labels(call)
+            for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
+            if self._short(call) in _INTEGERS
+        )
+
+    def _short(self, call: ast.Call) -> str:
+        found = symbol(self.module.names.qualname(call.func))
+        return found.name.rpartition(".")[2] if found is not None else ""
+
+    def _mentions_labels(self, node: ast.AST) -> bool:
+        """Whether labels are read as they are, not as the argmax of several columns."""
+        stack = [node]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, ast.Name) and part.id == "labels":
                 return True
+            if isinstance(part, ast.Call) and self._short(part) in ("argmax", "arg_max"):
+                continue
+            stack.extend(ast.iter_child_nodes(part))
         return False
 
 

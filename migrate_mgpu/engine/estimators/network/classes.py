@@ -10,6 +10,11 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes, Value
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import Helper
+from migrate_mgpu.engine.estimators.network.model_classes import (
+    NetworkClass,
+    class_of,
+    network_class,
+)
 from migrate_mgpu.engine.estimators.network.objects import returns_model
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Refused
@@ -48,6 +53,7 @@ class Classes:
         self.tf = tf
         self.regularized = regularized
         self.made: dict[ast.AST, Made] = {}
+        self.networks: dict[ast.AST, NetworkClass] = {}
         self._layered: dict[ast.AST, bool] = {}
 
     def makes_layers(self, function: Function) -> bool:
@@ -66,6 +72,23 @@ class Classes:
         """The function of the run that a call reaches; None for a class or anything else."""
         found = self.graph.target(module, call.func)
         return found if found is not None and found.owner is None else None
+
+    def network(self, module: Module, call: ast.Call) -> NetworkClass | None:
+        """The class of the run that a call makes an object of, if that is a network.
+
+        Raises:
+            Refused: it is a network that is not followed.
+        """
+        found = class_of(self.graph, module, call)
+        if found is None:
+            return None
+        home, node = found
+        if node not in self.networks:
+            if not home.writable:
+                text = f"{node.name} makes layers outside of the given paths"
+                raise Refused(module, call, text, "give its folder as a path too")
+            self.networks[node] = network_class(home, node, self.tf, self.regularized)
+        return self.networks[node]
 
     def _is_layer(self, module: Module, call: ast.Call) -> bool:
         qualname = module.names.qualname(call.func) or ""
@@ -247,13 +270,16 @@ class PlainFunctions:
         if not isinstance(base, ast.Name):
             return
         for binding in names.bindings_of(base):
+            if binding.node in self.classes.networks:
+                continue
             if binding.kind == "class" and not self._is_keras(module, binding.node):
                 text = f"`{base.id}` is a class, which is not followed into a model"
                 raise Refused(module, call, text, "make it a function, or a Keras layer")
             made = binding.value
             if isinstance(made, ast.Call) and base is not call.func:
                 function = self.classes.graph.target(module, made.func)
-                if function is not None and function.owner is not None:
+                if function is not None and function.owner not in (None, *self.classes.networks):
+                    assert function.owner is not None
                     if not self._is_keras(function.module, function.owner):
                         text = f"`{base.id}` is an object of a class, which is not followed"
                         raise Refused(module, call, text, "make it a function, or a Keras layer")

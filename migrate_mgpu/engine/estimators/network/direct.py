@@ -33,7 +33,7 @@ def direct(network: Network) -> str | None:
             return None
         model = objects.applied(value)
         given = value.args[0]
-        if not isinstance(given, ast.Name) or given.id not in same or len(value.args) > 1:
+        if not isinstance(given, ast.Name) or given.id not in same:
             return None
         if model is None or model not in objects.models or not _follows(network, model, value):
             return None
@@ -42,12 +42,15 @@ def direct(network: Network) -> str | None:
 
 def _follows(network: Network, model: str, call: ast.Call) -> bool:
     """Whether the model does within `fit` what its author told it."""
-    if not call.keywords:
+    own = network.objects.classes.get(model)
+    told: list[tuple[str | None, ast.expr]] = [(k.arg, k.value) for k in call.keywords]
+    told += network.objects.positional(call)
+    if not told:
         return not network.objects.sensitive[model]
-    training, *more = call.keywords
-    if training.arg != "training" or more:
+    (name, value), *more = told
+    if name != "training" or more or (own is not None and own.training != name):
         return False
-    return network.plan.modes.training(training.value) == "training"
+    return network.plan.modes.training(value) == "training"
 
 
 def write_direct(network: Network, body: Block) -> list[str]:

@@ -10,23 +10,13 @@ from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
 from migrate_mgpu.engine.estimators.network.objects import Objects
-from migrate_mgpu.engine.estimators.network.plan import Plan, holds, is_docstring
+from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
-# Attributes of Keras's own that a layer must not replace.
-_RESERVED = {
-    "activity_regularizer", "add_loss", "add_metric", "add_weight", "build", "built", "call",
-    "compile", "compute_loss", "compute_mask", "count_params", "dtype", "dynamic", "evaluate",
-    "export", "fit", "get_layer", "inbound_nodes", "input", "input_shape", "input_spec", "inputs",
-    "layers", "loss", "losses", "metrics", "name", "optimizer", "outbound_nodes", "output",
-    "output_shape", "outputs", "path", "predict", "quantize", "run_eagerly", "save", "state",
-    "stateful", "stop_training", "submodules", "summary", "supports_masking", "trainable",
-    "updates", "variables", "weights",
-}  # fmt: skip
 # Names that say nothing about the layer that made the value.
 _GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}
 
@@ -53,7 +43,7 @@ class Network:
             if (helper := classes.use(self.module, call, self.kinds))
         }
         self.layers = find_layers(self.module, calls, tf, helpers, plan.regularized, plan.decay)
-        self.objects = Objects(self.module, nodes, classes.graph)
+        self.objects = Objects(self.module, nodes, classes.graph, classes.network)
         self.applied = [c for c in calls if c not in self.layers and self.objects.applied(c)]
         statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
         settings = {s for s in statements if self.kinds.is_setting(s)}
@@ -102,7 +92,7 @@ class Network:
         return found
 
     def _name_layers(self) -> None:
-        taken = set(_RESERVED) | set(self.plan.settings)
+        taken = set(RESERVED) | set(self.plan.settings)
         names = self.module.names
         scope = names.scopes[self.plan.function]
         calls = sorted(self.layers, key=lambda call: (call.lineno, call.col_offset))
@@ -113,7 +103,7 @@ class Network:
             wished = found.name or (target if target and targets.count(target) == 1 else None)
             if looped:
                 wished = f"{found.stem}_layers"
-            elif wished in _RESERVED:
+            elif wished in RESERVED:
                 wished = f"{wished}_layer"
             name = wished or found.stem
             number = 1
@@ -216,7 +206,7 @@ class Network:
     def _attribute_of(self, setting: str) -> str:
         if setting == "name" and self.plan.base != "Model":
             return setting  # Keras keeps it
-        return f"{setting}_" if setting in _RESERVED else setting
+        return f"{setting}_" if setting in RESERVED else setting
 
     def _use(self, call: ast.Call) -> Replacement:
         def write(context: Context) -> str:
@@ -241,13 +231,16 @@ class Network:
         def write(context: Context) -> str:
             function = call.func
             made = function.value if isinstance(function, ast.Attribute) else function
-            arguments = [context.render(node) for node in call.args]
+            arguments = [context.render(node) for node in call.args[:1]]
+            arguments += [
+                f"{name}={context.render(node)}" for name, node in self.objects.positional(call)
+            ]
             arguments += [
                 f"{k.arg}={context.render(k.value)}" if k.arg else f"**{context.render(k.value)}"
                 for k in call.keywords
             ]
             if not self.objects.told(call):
-                arguments.append("training=False")
+                arguments.append(self.objects.untold(call))
             return f"{context.render(made)}({', '.join(arguments)})"
 
         return write

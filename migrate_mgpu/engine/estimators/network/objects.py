@@ -7,11 +7,15 @@ layer that it was not told otherwise. What its author did not say is therefore w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.network.model_classes import NetworkClass
 
 # Layers of Keras that are in TF2 what they were in TF1, told the same.
 _SAME = {
@@ -67,9 +71,17 @@ def _is_model(module: Module, node: ast.expr | None) -> bool:
 class Objects:
     """The objects of one network, by the names of their variables."""
 
-    def __init__(self, module: Module, statements: Iterable[ast.AST], graph: CallGraph) -> None:
+    def __init__(
+        self,
+        module: Module,
+        statements: Iterable[ast.AST],
+        graph: CallGraph,
+        networks: Callable[[Module, ast.Call], NetworkClass | None],
+    ) -> None:
         self.module = module
         self.graph = graph
+        self.networks = networks
+        self.classes: dict[str, NetworkClass] = {}  # of variables that hold the author's own
         self.sensitive: dict[str, bool] = {}  # whether it must be told if it does not train
         self.models: dict[str, ast.Assign] = {}
         for node in statements:
@@ -79,6 +91,14 @@ class Objects:
 
     def _assigned(self, statement: ast.Assign, name: str) -> None:
         value = statement.value
+        own = self.networks(self.module, value) if isinstance(value, ast.Call) else None
+        if own is not None:
+            if name in self.sensitive:
+                text = f"`{name}` is more than one network"
+                raise Refused(self.module, statement, text, "give each a variable of its own")
+            self.models[name], self.classes[name] = statement, own
+            self.sensitive[name] = own.training is not None
+            return
         made = layer_name(self.module, value)
         if made:
             self.sensitive[name] = self.sensitive.get(name, False) or is_sensitive(made)
@@ -95,7 +115,8 @@ class Objects:
         self.models[name] = statement
         layers = [part for part in ast.walk(node) if layer_name(home, part)]
         for layer in layers:
-            _check_layer(home, layer)
+            check_layer(home, layer)
+        _check_repeated(home, node, layers)
         sensitive = any(is_sensitive(layer_name(home, layer)) for layer in layers)
         self.sensitive[name] = self.sensitive.get(name, False) or sensitive
 
@@ -135,12 +156,57 @@ class Objects:
     def told(self, call: ast.Call) -> bool:
         """Whether an object is told in a call if it trains, or does not need to be."""
         name = self.applied(call)
-        given = len(call.args) > 1 or any(k.arg == "training" for k in call.keywords)
+        own = self.classes.get(name or "")
+        told = own.training if own is not None else "training"
+        given = len(call.args) > 1 or any(k.arg == told for k in call.keywords)
         return given or name is None or not self.sensitive[name]
 
+    def positional(self, call: ast.Call) -> list[tuple[str | None, ast.expr]]:
+        """What a call gives by position behind the input, by name: Keras 3 takes tensors only.
 
-def _check_layer(module: Module, node: ast.AST) -> None:
-    """A layer inside of a Keras model is one that trains in TF2 as it did.
+        Raises:
+            Refused: a name is not known.
+        """
+        own = self.classes.get(self.applied(call) or "")
+        names = own.parameters[1:] if own is not None else ["training"]
+        more = call.args[1:]
+        if len(more) > len(names) or any(isinstance(value, ast.Starred) for value in call.args):
+            text = "what a layer is given by position is not followed"
+            raise Refused(self.module, call, text, "give it by name")
+        return list(zip(names, more))
+
+    def untold(self, call: ast.Call) -> str:
+        """The argument that says what a call without a word about training means."""
+        own = self.classes.get(self.applied(call) or "")
+        return f"{own.training}={own.default}" if own is not None else "training=False"
+
+
+def _check_repeated(module: Module, node: ast.AST, layers: list[ast.AST]) -> None:
+    """Keras 2 applies a layer once that stands twice in a Sequential; with a known input, twice.
+
+    Raises:
+        Refused: the input's shape is not known.
+    """
+    shapes = ("input_shape", "batch_input_shape", "input_dim")
+    for layer in layers:
+        assert isinstance(layer, ast.Call)
+        if any(keyword.arg in shapes for keyword in layer.keywords):
+            return
+        if layer_name(module, layer) in ("Input", "InputLayer"):
+            return
+    for layer in layers:
+        parent = module.names.parents[layer]
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        if not isinstance(target, ast.Name):
+            continue
+        uses = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == target.id]
+        if len(uses) > 2:
+            text = "a layer stands twice in a Sequential whose input shape is not known"
+            raise Refused(module, layer, text, "give its first layer an input_shape")
+
+
+def check_layer(module: Module, node: ast.AST) -> None:
+    """A layer inside of a Keras model must do in TF2 what it did.
 
     Raises:
         Refused: with what is different.

@@ -10,6 +10,17 @@ from migrate_mgpu.engine.estimators.model_fn.decay import Decay
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
 from migrate_mgpu.engine.module import Module
 
+# Attributes of Keras's own that a layer must not replace.
+RESERVED = {
+    "activity_regularizer", "add_loss", "add_metric", "add_weight", "build", "built", "call",
+    "compile", "compute_loss", "compute_mask", "count_params", "dtype", "dynamic", "evaluate",
+    "export", "fit", "get_layer", "inbound_nodes", "input", "input_shape", "input_spec", "inputs",
+    "layers", "loss", "losses", "metrics", "name", "optimizer", "outbound_nodes", "output",
+    "output_shape", "outputs", "path", "predict", "quantize", "run_eagerly", "save", "state",
+    "stateful", "stop_training", "submodules", "summary", "supports_masking", "trainable",
+    "updates", "variables", "weights",
+}  # fmt: skip
+
 
 @dataclass
 class Plan:

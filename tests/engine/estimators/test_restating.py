@@ -275,6 +275,81 @@ def test_functions_that_cannot_be_part_of_it_stay(old: str, new: str) -> None:
     assert any("the Estimator stays" in message for message in said)
 
 
+LOCAL = """\
+def model_fn(features, labels, mode):
+    training = mode == tf.estimator.ModeKeys.TRAIN
+
+    # A layer that may forget.
+    def block(x, n):
+        x = tf.layers.dense(x, n)
+        return tf.layers.dropout(x, 0.1, training=training)
+
+    net = block(features, 8)
+    net = block(net, n=4)
+    logits = tf.layers.dense(net, 3)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    accuracy = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops={"accuracy": accuracy}
+    )
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+def test_a_function_inside_of_a_model_fn_is_a_class_beside_the_model() -> None:
+    after, _ = run(LOCAL)
+    assert "# A layer that may forget.\nclass Block(tf.keras.layers.Layer):\n" in after
+    assert "self.block = Block(8)\n" in after and "self.block_1 = Block(n=4)\n" in after
+    assert "net = self.block_1(net, training=training)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    net = block(net, n=4)", "    for f in [block]:\n        net = f(net, n=4)"),
+        ("    net = block(net, n=4)", "    net = (lambda: block(net, n=4))()"),
+        ("    def block(", "    @functools.lru_cache\n    def block("),
+        ("    def block(x, n)", "    def block(x, n, *more)"),
+        ("    # A layer", "    block = None\n    # A layer"),
+    ],
+)
+def test_a_function_inside_that_is_handed_on_stays(old: str, new: str) -> None:
+    program = LOCAL.replace(old, new)
+    assert program != LOCAL
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
+def test_a_network_that_is_called_again_to_test_stays() -> None:
+    program = """\
+def network(x, reuse, training):
+    with tf.variable_scope("net", reuse=reuse):
+        x = tf.layers.dropout(tf.layers.dense(x, 8), 0.4, training=training)
+        return tf.layers.dense(x, 3)
+
+
+def model_fn(features, labels, mode):
+    train_logits = network(features, reuse=False, training=True)
+    test_logits = network(features, reuse=True, training=False)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, train_logits)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    accuracy = tf.metrics.accuracy(labels, tf.argmax(test_logits, 1))
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops={"accuracy": accuracy}
+    )
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+    after, said = run(program)
+    assert after == HEAD + program + TAIL
+    assert any("called again by `reuse`" in message for message in said), said
+
+
 def test_what_is_said_names_lines_of_the_program_as_it_was() -> None:
     program = HEAD + PARTS + TAIL
     result = migrate([("program.py", program.encode())], bridge=False, write=False)

@@ -176,12 +176,29 @@ class Reading:
             if EVAL in self.specs and candidate not in self.paths[EVAL].units:
                 continue
             return next(iter(certain)), candidate
+        self._check_shared()
         raise Refused(
             self.module,
             loss,
             "loss and metrics look at more than one value of the network, or at the features",
             "let the network end in one variable, and compute the rest from it",
         )
+
+    def _check_shared(self) -> None:
+        """A network that is called to train and again, by `reuse`, to test.
+
+        In TF1 the loss of an evaluation was then the training network's, dropout and all:
+        which of the two its author means in TF2 is not for a tool to say.
+        """
+        for unit in self.paths[TRAIN].units:
+            call = unit.value if isinstance(unit, ast.Assign) else None
+            if isinstance(call, ast.Call) and any(
+                k.arg == "reuse" and isinstance(k.value, ast.Constant) and k.value.value is True
+                for k in call.keywords
+            ):
+                text = "the network is called again by `reuse`: evaluation's loss is of the other"
+                advice = "call it once, told to train by mode == tf.estimator.ModeKeys.TRAIN"
+                raise Refused(self.module, call, text, advice)
 
     @cached_property
     def network(self) -> set[ast.stmt]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block, leading, outermost
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
@@ -85,7 +86,7 @@ class _Inlined:
                     block.line(f"# {line}")
                 continue
             block.statement(inner, self._written(inner, renamed, returns))
-        start = _above(self.source.text, layout.line_start)
+        start = above(self.source.text, layout.line_start)
         text = block.text()
         if isinstance(statement, ast.Return) and statement.value is not self.call:
             at = self.source.span(self.call)
@@ -192,7 +193,7 @@ class _Inlined:
     def _gone(self, node: ast.FunctionDef) -> Edit:
         """The function with the comments above it."""
         layout, text = Layout(self.source, node), self.source.text
-        start = _above(text, layout.line_start)
+        start = above(text, layout.line_start)
         rest = text[layout.next_line :]
         if not rest.strip():
             return Edit(len(text[:start].rstrip()) + len(self.source.newline), len(text), "")
@@ -213,13 +214,3 @@ def _ends(body: list[ast.stmt]) -> bool:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _above(text: str, start: int) -> int:
-    """The start of the comments right above a line."""
-    while start > 0:
-        before = text.rfind("\n", 0, start - 1) + 1
-        if not text[before:start].strip().startswith("#"):
-            return start
-        start = before
-    return start

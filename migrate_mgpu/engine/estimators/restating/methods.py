@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
@@ -214,13 +215,13 @@ class _Methods:
             block.statement(method.node, self._inside(method))
             texts.append(block.text().rstrip())
         newline = source.newline
-        place = _above(source.text, Layout(source, self.owner).line_start)
+        place = above(source.text, Layout(source, self.owner).line_start)
         gap = newline * 3
         found = [Edit(place, place, gap.join(texts) + gap)]
         stays = [s for s in self.owner.body if s not in [m.node for m in methods]]
         for method in methods:
             layout = Layout(source, method.node)
-            start = _above(source.text, layout.line_start)
+            start = above(source.text, layout.line_start)
             start = len(source.text[:start].rstrip()) + len(newline)
             found.append(Edit(start, layout.next_line, ""))
         if not stays:
@@ -290,12 +291,3 @@ def _parameter(attribute: str) -> str:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
-
-
-def _above(text: str, start: int) -> int:
-    """The start of the comments right above a line."""
-    while True:
-        before = text.rfind("\n", 0, max(start - 1, 0)) + 1
-        if before >= start or not text[before:start].strip().startswith("#"):
-            return start
-        start = before

@@ -11,7 +11,13 @@ from typing import Union
 from migrate_mgpu.engine.estimators import NoEstimators
 from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
 from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
-from migrate_mgpu.engine.estimators.restating import branches, closures, helpers, methods
+from migrate_mgpu.engine.estimators.restating import (
+    branches,
+    closures,
+    helpers,
+    local_functions,
+    methods,
+)
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
@@ -22,7 +28,13 @@ Files = Sequence[tuple[Path, bytes]]
 Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
-_FORMS = (closures.restate, methods.restate, helpers.restate, branches.restate)
+_FORMS = (
+    closures.restate,
+    methods.restate,
+    helpers.restate,
+    local_functions.restate,
+    branches.restate,
+)
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.canned.estimator import CannedClasses, read_canned
 from migrate_mgpu.engine.estimators.canned.keras_model import read_keras_model
 from migrate_mgpu.engine.estimators.driving.driving import Drive, drive, root
-from migrate_mgpu.engine.estimators.facts.finding import EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.facts.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.engine.estimators.model_fn.converting import convert
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
@@ -62,6 +63,7 @@ class Conversions:
     def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
         self.graph = graph
         self.rules = rules
+        self._classes = CannedClasses()
         self._models: dict[ast.AST, ModelPlan] = {}
         flows = self.flows = find_estimators(project, graph)
         own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
@@ -80,8 +82,7 @@ class Conversions:
             if flow.function is not None:
                 model = self._model(flow.function)
             else:
-                tf = root(flow.module, flow.call)
-                model = read_keras_model(flow, self.graph, tf)
+                model = self._own(flow)
             driven = drive(flow, model, self.graph)
         except Refused as refused:
             return Conversion(flow, refused)
@@ -111,6 +112,13 @@ class Conversions:
             if file_suppressed(module.source):
                 return Refused(module, flow.call, "a comment switches the file off")
         return None
+
+    def _own(self, flow: EstimatorFlow) -> ModelPlan:
+        """The model of an Estimator that has no model_fn."""
+        tf = root(flow.module, flow.call)
+        if flow.kind == KERAS:
+            return read_keras_model(flow, self.graph, tf)
+        return read_canned(flow, self.graph, tf, self._classes)
 
     def _model(self, function: Function) -> ModelPlan:
         node = function.node

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.estimators.canned.columns import is_comment
 from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
 from migrate_mgpu.engine.estimators.driving.checkpoints import model_dir
 from migrate_mgpu.engine.estimators.driving.setup import Drive, text_of
@@ -212,7 +213,7 @@ class _Placing:
         source = self.module.source
         found: list[str] = []
         line = statement.lineno - 1
-        while line >= 1 and source.line_text(line).strip().startswith("#"):
+        while line >= 1 and is_comment(source.line_text(line)):
             found.insert(0, source.line_text(line).strip())
             line -= 1
         return found
@@ -221,6 +222,12 @@ class _Placing:
         """Where whole lines of a block begin and end, the comments above it included."""
         source = self.module.source
         first, last = Layout(source, block[0]), Layout(source, block[-1])
+        lines = range(block[0].lineno, self.flow.statement.lineno)
+        if any(source.line_text(line).startswith("# %%") for line in lines):
+            raise Refused(
+                self.module, block[0], "the Keras model and its Estimator are made in two cells",
+                "make both in one",
+            )  # fmt: skip
         if not first.owns_start or not last.owns_lines:
             raise Refused(self.module, block[0], "the Keras model shares a line with something")
         above = len(self._comments(block[0]))

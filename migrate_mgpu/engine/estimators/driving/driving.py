@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.canned.estimator import CannedPlan
 from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
+from migrate_mgpu.engine.estimators.canned.making import make
 from migrate_mgpu.engine.estimators.canned.placing import place
 from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
@@ -65,6 +67,8 @@ class _Driver:
         if isinstance(self.model, KerasPlan):
             tf = root(self.flow.module, self.flow.call)
             place(self.flow, self.model, self.strategy, tf, self.drive)
+        elif isinstance(self.model, CannedPlan):
+            make(self.flow, self.model, self.strategy, self.drive)
         else:
             self._construction()
         self.saved = checkpoints.plan(self.flow, self.setup, self.inputs, self.drive)

@@ -16,7 +16,21 @@ MODEL_TO_ESTIMATOR = (
     "checkpoint_format",
 )  # fmt: skip
 
+_DENSE = (
+    "optimizer", "activation_fn", "dropout", "input_layer_partitioner", "config",
+    "warm_start_from", "loss_reduction", "batch_norm",
+)  # fmt: skip
+_LINEAR = (
+    "optimizer", "config", "partitioner", "warm_start_from", "loss_reduction", "sparse_combiner",
+)  # fmt: skip
+_CLASSES = ("model_dir", "n_classes", "weight_column", "label_vocabulary")
+_NUMBERS = ("model_dir", "label_dimension", "weight_column")
+
 SIGNATURES: dict[str, tuple[str, ...]] = {
+    "DNNClassifier": ("hidden_units", "feature_columns", *_CLASSES, *_DENSE),
+    "DNNRegressor": ("hidden_units", "feature_columns", *_NUMBERS, *_DENSE),
+    "LinearClassifier": ("feature_columns", *_CLASSES, *_LINEAR),
+    "LinearRegressor": ("feature_columns", *_NUMBERS, *_LINEAR),
     "model_to_estimator": MODEL_TO_ESTIMATOR,
     "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
     "RunConfig": (
@@ -49,7 +63,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 # Estimators of TensorFlow's own, those that are converted.
-CANNED_KINDS: tuple[str, ...] = ()
+CANNED_KINDS = ("DNNClassifier", "DNNRegressor", "LinearClassifier", "LinearRegressor")
 ESTIMATORS = ("Estimator", "model_to_estimator", *CANNED_KINDS)
 
 METHODS: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,389 @@
+"""A canned Estimator as a Keras model: its class, its constructor's call, its ``compile``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.canned.columns import ColumnReader, is_comment, taken_by_another
+from migrate_mgpu.engine.estimators.canned.heads import (
+    BINARY,
+    CLASS_METRICS,
+    CLASSES,
+    REGRESSION,
+    Head,
+)
+from migrate_mgpu.engine.estimators.canned.network import Network, folded
+from migrate_mgpu.engine.estimators.canned.optimizer import CannedOptimizer, read_optimizer
+from migrate_mgpu.engine.estimators.canned.results import wanted_results
+from migrate_mgpu.engine.estimators.driving.setup import text_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
+from migrate_mgpu.engine.estimators.names.tables import assigned
+from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+_ADVICE = "write its model in Keras"
+_REFUSED = (
+    "weight_column", "label_vocabulary", "input_layer_partitioner", "partitioner",
+    "warm_start_from",
+)  # fmt: skip
+_NOT_NONE = ("activation_fn", "label_dimension", "loss_reduction", "n_classes", "optimizer")
+_MEANS = ("SUM_OVER_BATCH_SIZE", "SUM_BY_NONZERO_WEIGHTS", "MEAN", "SUM_OVER_NONZERO_WEIGHTS")
+
+
+@dataclass
+class CannedPlan(ModelPlan):
+    """A model that a canned Estimator becomes.
+
+    ``head`` is the class, ``given`` the pieces of its constructor's call, ``compiled``
+    those of ``compile`` (comments among them), ``statements`` what made nothing but its
+    columns or optimizer and goes.
+    """
+
+    head: str = ""
+    given: list[str] = field(default_factory=list)
+    compiled: list[str] = field(default_factory=list)
+    statements: list[ast.stmt] = field(default_factory=list)
+
+
+class CannedClasses:
+    """The classes that are written in a run, by module: equal ones once, others by other names."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[int, str], str] = {}
+        self.edits: dict[tuple[int, str], Edit] = {}
+
+    def name(self, module: Module, wished: str, text: str) -> str:
+        """The name for a class of a text."""
+        names = module.names
+        number = 1
+        while True:
+            tried = wished if number == 1 else f"{wished}{number}"
+            known = self._texts.get((id(module), tried))
+            if known == text:
+                return tried
+            if known is None and names.fresh(names.module_scope, tried) == tried:
+                self._texts[id(module), tried] = text
+                return tried
+            number += 1
+
+
+def read_canned(
+    flow: EstimatorFlow, graph: CallGraph, tf: str, classes: CannedClasses
+) -> CannedPlan:
+    """The Keras model that a canned Estimator becomes.
+
+    Raises:
+        Refused: a column, or an argument, that is not known.
+    """
+    return _Reader(flow, graph, tf, classes).plan()
+
+
+class _Reader:
+    def __init__(
+        self, flow: EstimatorFlow, graph: CallGraph, tf: str, classes: CannedClasses
+    ) -> None:
+        self.flow = flow
+        self.module = flow.module
+        self.source = flow.module.source
+        self.graph = graph
+        self.tf = tf
+        self.classes = classes
+        self.linear = flow.class_name.startswith("Linear")
+        self.distributed = flow.config is not None and bool(flow.config.train)
+        self.columns = ColumnReader(flow.module, tf, graph)
+
+    def plan(self) -> CannedPlan:
+        flow, module = self.flow, self.module
+        self.result = CannedPlan(module, flow.call, predicts=flow.predicts)
+        for name in _REFUSED:
+            if name in flow.arguments:
+                raise Refused(
+                    module, flow.arguments[name], f"`{name}` of a {flow.class_name}", _ADVICE
+                )
+        normal = flow.arguments.get("batch_norm")
+        if normal is not None and constant(normal) is not False:
+            raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
+        self._check_none()
+        head = self._head()
+        network = Network(self.tf, self.source.quote, self.linear, head)
+        self._columns(network)
+        optimizer = read_optimizer(flow, self.tf, self.linear)
+        self._optimizer(optimizer, network)
+        self._arguments(network)
+        step = head.predict_step(self.tf, self.source.quote, "    ") if flow.predicts else []
+        wanted = wanted_results(flow, self.graph)
+        keys = head.results(wanted)
+        self._notes(wanted)
+        self.result.metrics = keys
+        fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
+        metrics, classes = head.metrics(keys, self.tf, self.source.quote, fresh)
+        self._compiled(head, optimizer, metrics)
+        body = network.body(step)
+        name = self.result.head = self.classes.name(module, flow.class_name, body)
+        model = f"class {name}({self.tf}.keras.Model):\n{body}"
+        self._write([*optimizer.classes, *classes, model])
+        self._removed()
+        return self.result
+
+    def _fresh(self, wished: str) -> str:
+        names = self.module.names
+        return names.fresh(names.module_scope, wished)
+
+    def _notes(self, wanted: set[str] | None) -> None:
+        module, call = self.module, self.flow.call
+        if "loss_reduction" not in self.flow.arguments:
+            self.result.notes.append((
+                module, call, "1.15's canned Estimators take the sum of a batch as their loss; "
+                "should the program be TF2's already, its loss is the mean",
+            ))  # fmt: skip
+        if wanted is None or "loss" in wanted:
+            self.result.notes.append((
+                module, call, "an evaluation's `loss` is the same where all batches are of one "
+                "size; `average_loss` always is",
+            ))  # fmt: skip
+
+    def _check_none(self) -> None:
+        """None means something else than the default here."""
+        call, signature = self.flow.call, SIGNATURES[self.flow.class_name]
+        given = [*zip(signature, call.args), *((k.arg, k.value) for k in call.keywords)]
+        for name, value in given:
+            if name in _NOT_NONE and is_none(value):
+                raise Refused(
+                    self.module, value, f"`{name}=None` of a {self.flow.class_name}",
+                    "leave it out, or say what is meant",
+                )  # fmt: skip
+
+    # -- what it is ---------------------------------------------------------
+
+    def _head(self) -> Head:
+        flow, module = self.flow, self.module
+        sums = True
+        reduction = flow.arguments.get("loss_reduction")
+        if reduction is not None:
+            last = tensorflow_name(module, reduction).rpartition(".")[2]
+            if last not in ("SUM", *_MEANS):
+                raise Refused(module, reduction, "which loss_reduction this is cannot be told")
+            sums = last == "SUM"
+        if flow.class_name.endswith("Regressor"):
+            dimension = flow.arguments.get("label_dimension")
+            if dimension is not None and constant(dimension) != 1:
+                raise Refused(module, dimension, "a regression of several numbers", _ADVICE)
+            return Head(REGRESSION, sums)
+        number = flow.arguments.get("n_classes")
+        value = assigned(module, number)
+        known = 2 if number is None else constant(value) if value is not None else None
+        if not isinstance(known, int):
+            raise Refused(
+                module, number or flow.call, "how many classes there are cannot be told",
+                "write the number out",
+            )  # fmt: skip
+        return Head(BINARY if known == 2 else CLASSES, sums)
+
+    # -- its columns ----------------------------------------------------------
+
+    def _columns(self, network: Network) -> None:
+        node = self.flow.arguments.get("feature_columns")
+        if node is None:
+            raise Refused(self.module, self.flow.call, "an Estimator without feature columns")
+        calls = self.columns.scalars(node)
+        if calls is not None:
+            network.keys = node
+            self.result.given.append(f"feature_columns={self._keys(node, calls)}")
+            return
+        columns = self.columns.read(node)
+        for column in columns:
+            if column.categorical and not self.linear:
+                raise Refused(
+                    self.module, node, f"`{column.name}` is a category without an indicator or "
+                    "embedding", _ADVICE,
+                )  # fmt: skip
+            if column.texts and self.distributed:
+                raise Refused(
+                    self.module, node, f"`{column.name}` is a text: Keras 3 does not give texts to "
+                    "several replicas", "make it a number in the input function",
+                )  # fmt: skip
+        network.columns, network.comments = columns, self.columns.comments
+
+    def _keys(self, node: ast.expr, calls: list[ast.Call]) -> str:
+        """The list with keys in the place of its columns, where it stands and as an argument."""
+        start, end = self.source.span(node)
+        inline: dict[ast.AST, str] = {}
+        for call in calls:
+            place, key = self._key(call)
+            first, last = self.source.span(place)
+            if start <= first and last <= end:
+                inline[place] = key
+            else:
+                self.result.edits.setdefault(self.module, []).append(Edit(first, last, key))
+            self.result.gone.add(call)
+        replaced = {place: _written(key) for place, key in inline.items()}
+        return Context(self.module, self.tf, replaced=replaced).render(node)
+
+    def _key(self, call: ast.Call) -> tuple[ast.expr, str]:
+        """A column's key; `[numeric_column(name) for name in NAMES]` is `list(NAMES)`."""
+        key = next((k.value for k in call.keywords if k.arg == "key"), None) or call.args[0]
+        parent = self.module.names.parents[call]
+        if isinstance(parent, ast.ListComp) and parent.elt is call and isinstance(key, ast.Name):
+            loop = parent.generators[0]
+            same = isinstance(loop.target, ast.Name) and loop.target.id == key.id
+            if same and len(parent.generators) == 1 and not loop.ifs:
+                return parent, f"list({text_of(self.module, loop.iter)})"
+        return call, text_of(self.module, key)
+
+    # -- the call and compile ---------------------------------------------------
+
+    def _arguments(self, network: Network) -> None:
+        arguments = self.flow.arguments
+        given = self.result.given
+        if not self.linear:
+            units = arguments.get("hidden_units")
+            if units is None:
+                raise Refused(self.module, self.flow.call, "an Estimator without hidden_units")
+            given.append(f"hidden_units={text_of(self.module, units)}")
+        number = arguments.get("n_classes")
+        if network.head.kind == CLASSES and number is not None:
+            given.append(f"n_classes={text_of(self.module, number)}")
+        for name in ("activation_fn", "dropout"):
+            if name in arguments:
+                given.append(f"{name}={text_of(self.module, arguments[name])}")
+                network.settings.add(name)
+
+    def _optimizer(self, optimizer: CannedOptimizer, network: Network) -> None:
+        if "Ftrl(" in optimizer.text and any(column.embeds for column in network.columns):
+            raise Refused(
+                self.module, self.flow.call, "TF1's Ftrl updates only the rows of an embedding "
+                "that a batch uses", "use Adam, Adagrad or gradient descent",
+            )  # fmt: skip
+        if self.distributed and "Ftrl(" in optimizer.text:
+            raise Refused(
+                self.module, self.flow.call, "Ftrl under a strategy: 1.15 does not run it",
+                "give the Estimator another optimizer",
+            )  # fmt: skip
+        self.result.gone |= optimizer.gone
+        self.columns.statements += optimizer.statements
+
+    def _compiled(self, head: Head, optimizer: CannedOptimizer, metrics: list[str]) -> None:
+        compiled = self.result.compiled
+        own = [optimizer.comment] if optimizer.comment else []
+        own += ["the sum over a batch"] if "loss_reduction" not in self.flow.arguments else []
+        if own:
+            compiled.append(f"# The canned Estimator's own: {', '.join(own)}.")
+        compiled += [line for s in optimizer.statements for line in self.columns.comments_of(s)]
+        compiled.append(f"optimizer={optimizer.text},")
+        compiled.append(f"loss={head.loss(self.tf, self.source.quote)},")
+        unit = self.source.indent_unit
+        compiled.append("metrics=[")
+        for metric in metrics:  # they stand two levels deep, perhaps in a function
+            lines = folded(f"{' ' * 12}{metric},").split("\n")
+            compiled += [unit + self._levels(line.removeprefix(" " * 12)) for line in lines]
+        compiled.append("],")
+
+    # -- where it stands ----------------------------------------------------------
+
+    def _write(self, classes: list[str]) -> None:
+        """Puts the classes above the code that makes the model, each once in a module."""
+        newline = self.source.newline
+        place, above, below = self._place()
+        edits = self.result.edits.setdefault(self.module, [])
+        for text in dict.fromkeys(classes):
+            key = id(self.module), text
+            if key not in self.classes.edits:
+                lines = newline.join(self._levels(line) for line in text.split("\n"))
+                shown = newline * above + lines + newline * below
+                self.classes.edits[key] = Edit(place, place, shown)
+            edits.append(self.classes.edits[key])
+
+    def _place(self) -> tuple[int, int, int]:
+        """Where classes stand, below the functions of a script; the line ends around each."""
+        module, source, names = self.module, self.source, self.module.names
+        statement = self.flow.statement
+        around = [statement, *names.ancestors(statement)]
+        body = module.tree.body
+        index = next(i for i, s in enumerate(body) if s in around)
+        definitions = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
+        notebook = module.path.suffix == ".ipynb"  # nothing stands between two cells
+        if isinstance(body[index], definitions) or notebook:
+            line = source.place(Layout(source, body[index]).line_start)[0]
+            while line > 1 and is_comment(source.line_text(line - 1)):
+                line -= 1
+            return source.line_starts[line - 1], 0, 3
+        heads = (*definitions, ast.Import, ast.ImportFrom)
+        last = max((i for i in range(index) if isinstance(body[i], heads)), default=-1)
+        if last < 0:
+            raise Refused(module, self.flow.call, "nothing is imported above the Estimator")
+        place = Layout(source, body[last]).next_line
+        if place < len(source.text) and not source.line_text(source.place(place)[0]).strip():
+            return place, 2, 1
+        return place, 2, 3
+
+    def _levels(self, line: str) -> str:
+        return re.sub(r"^( +)", self._indented, line)
+
+    def _indented(self, found: re.Match[str]) -> str:
+        return self.source.indent_unit * (len(found.group(1)) // 4)
+
+    def _removed(self) -> None:
+        """The statements that made columns go; nothing else may need what they made."""
+        module, names = self.module, self.module.names
+        statements = self.result.statements = self.columns.statements
+        gone = {part for s in (*statements, self.flow.call) for part in ast.walk(s)}
+        for statement in statements:
+            for target in statement.targets if isinstance(statement, ast.Assign) else ():
+                if not isinstance(target, ast.Name):
+                    raise Refused(module, target, "how this is handed on is not followed")
+                home = names.defining_scope(target.id, names.scope_of_name[target])
+                for mention in names.mentions(target.id, home) if home is not None else ():
+                    if mention not in gone and not taken_by_another(module, mention):
+                        raise Refused(
+                            module, mention, f"`{target.id}` is used for more than the Estimator",
+                            "write its model in Keras",
+                        )  # fmt: skip
+        taken: set[int] = set()  # lines
+        for statement in sorted(statements, key=lambda s: s.lineno):
+            layout = Layout(self.source, statement)
+            if not layout.owns_lines:
+                raise Refused(module, statement, "this shares its line with something")
+            line = statement.lineno
+            while line > 1 and is_comment(self.source.line_text(line - 1)):
+                line -= 1
+            taken.update(range(line, (statement.end_lineno or line) + 1))
+            self.result.gone |= set(ast.walk(statement))
+        starts, text = self.source.line_starts, self.source.text
+        for line in sorted(taken | self._blank(taken)):
+            end = starts[line] if line < len(starts) else len(text)
+            # A line each: another Estimator of the same columns takes the same ones away.
+            self.result.edits.setdefault(module, []).append(Edit(starts[line - 1], end, ""))
+
+    def _blank(self, taken: set[int]) -> set[int]:
+        """The blank lines below lines that go, where blank lines or a beginning are above them."""
+        source, last = self.source, len(self.source.line_starts)
+        found: set[int] = set()
+        for line in sorted(taken):
+            above = line - 1
+            while above in taken or above in found:
+                above -= 1
+            first = source.line_text(above) if above >= 1 else ""
+            if line + 1 in taken or (first.strip() and not first.startswith("# %%")):
+                continue
+            below = line + 1
+            while below < last and not source.line_text(below).strip():
+                below += 1
+            if not source.line_text(below).startswith("# %%"):
+                found.update(range(line + 1, below))
+        return found
+
+
+def _written(text: str) -> Replacement:
+    return lambda context: text
+
+
+__all__ = ["CannedClasses", "CannedPlan", "read_canned"]

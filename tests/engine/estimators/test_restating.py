@@ -360,6 +360,19 @@ def test_what_is_said_names_lines_of_the_program_as_it_was() -> None:
     assert places["the Estimator is a Keras model"].startswith("tf.estimator.Estimator(model_fn)")
 
 
+def test_other_programs_of_a_run_are_as_they_were() -> None:
+    stays = HEAD + PARTS + "estimator.get_variable_value('x')\n"
+    program = HEAD + PARTS + TAIL
+    files = [("program.py", program), ("other.py", stays), ("empty.py", "import tensorflow\n")]
+    result = migrate([(n, t.encode()) for n, t in files], bridge=False, write=False)
+    changed = {str(file.path): file.after for file in result.files if file.changed}
+    assert list(changed) == ["program.py"]
+    assert "get_train_op" not in (changed["program.py"] or "")
+    (other,) = (file for file in result.files if str(file.path) == "other.py")
+    assert other.before == stays
+    assert any("`get_variable_value`" in finding.message for finding in other.findings)
+
+
 def test_a_program_that_stays_all_the_same_is_as_it_was() -> None:
     program = PARTS + "estimator.export_savedmodel('.', None)\n"
     after, _ = run(program)

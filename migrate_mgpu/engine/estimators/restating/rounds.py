@@ -42,16 +42,34 @@ _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they we
 def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
     """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
     left_out: set[Key] = set()
-    for _ in range(_ATTEMPTS):
-        attempt = _Attempt(files, plan, left_out)
+    some = _concerned(files, first)
+    for _ in range(_ATTEMPTS if some else 0):
+        attempt = _Attempt(some, plan, left_out)
         found = attempt.run(first)
         if found is None:
             break
-        stays = {key for key, one in _keyed(found) if key in attempt.touched and one.refused}
+        stays = attempt.stays(found)
+        if not stays and len(some) < len(files):
+            whole = [(path, attempt.contents.get(path, data)) for path, data in files]
+            found = plan(Project(whole))
+            stays = attempt.stays(found)
         if not stays:
             return attempt.told(found[0])
         left_out |= stays
     return first[0]
+
+
+def _concerned(files: Files, planned: Planned) -> Files:
+    """The files of the programs in which an Estimator stays because of its model_fn."""
+    conversions = planned[1]
+    if isinstance(conversions, NoEstimators):
+        return []
+    flows = [one.flow for one in conversions.all if _about_its_model(one)]
+    homes = {module for flow in flows for module in flow.modules}
+    programs = conversions.graph.project.programs() if flows else []
+    concerned = [program.modules for program in programs if homes & set(program.modules)]
+    paths = {module.path for modules in concerned for module in modules}
+    return [(path, data) for path, data in files if path in paths]
 
 
 def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion]]:
@@ -71,10 +89,15 @@ class _Attempt:
     left_out: set[Key]
     touched: set[Key] = field(default_factory=set)
     layers: dict[Path, list[tuple[Source, list[Edit]]]] = field(default_factory=dict)
+    contents: dict[Path, bytes] = field(default_factory=dict)
+
+    def stays(self, planned: Planned) -> set[Key]:
+        """The restated Estimators that are not converted all the same."""
+        return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
 
     def run(self, found: Planned) -> Planned | None:
         """The plan of the restated run; None where there was nothing to restate."""
-        contents = dict(self.files)
+        self.contents = contents = dict(self.files)
         for _ in range(_ROUNDS):
             edits = self._edits(found)
             if not edits:

@@ -8,6 +8,12 @@ strategy's scope. Functions of the run that make layers become layers of their o
 branches, early returns and helper variables are followed, comments stay with their
 statements.
 
+A `model_fn` may be a function, one that `functools.partial` or a lambda gives more arguments,
+one that another function makes, or a method: what it reads becomes its parameters. Its parts
+may stand in functions of their own, inside of it or beside it, and each mode may call the
+network by itself. A network may be a class with layers in `__init__`: it becomes a Keras model.
+A Keras model that is the whole network is used as it is.
+
 ## Why
 TF 2.16 and later have no Estimator, and `tensorflow_estimator` does not import there. Keras
 under `Strategy.scope()` is what TF2 trains with on several GPUs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 # What `typing` offers costs a third of a run over a file without TF1 code.
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     Contents = list[tuple[str, bytes]]
 
     from migrate_mgpu.engine.files import Unread
-    from migrate_mgpu.engine.findings import RunResult
+    from migrate_mgpu.engine.findings import ProgramResult, RunResult
     from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
@@ -41,8 +42,6 @@ def main_command() -> None:
         status = main(sys.argv[1:], sys.stdout, sys.stderr)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except KeyboardInterrupt:
@@ -179,7 +178,6 @@ def _report(
     options: Options, result: RunResult | None, contents: Contents, unread: list[Unread]
 ) -> Report:
     """The run's result with what the engine does not see."""
-    from pathlib import Path
 
     from migrate_mgpu import requirements
     from migrate_mgpu.engine import findings
@@ -188,12 +186,24 @@ def _report(
     if result is None:
         sites = {findings.APPLIED: 0, findings.KEPT: 0, findings.REFUSED: 0}
         result = findings.RunResult([], [], sites, len(contents))
-    place = {Path(path): number for number, (path, _) in enumerate(contents)}
-    result.programs.sort(key=lambda program: place[program.entry])
+    _sort(result.programs, contents)
     result.files += [failure(u.path, f"cannot be read: {u.reason}") for u in unread]
     requirements.add(result, [options.stdin_filename] if options.stdin else options.paths)
     _drop_ignored(options, result)
     return Report(result, options.writes, options.statistics, options.quiet)
+
+
+def _sort(programs: list[ProgramResult], contents: Contents) -> None:
+    """Puts programs into the order of the run's files."""
+    from pathlib import Path
+
+    names = {program.entry.name for program in programs}  # few, and a Path is dear
+    place = {
+        Path(path): number
+        for number, (path, _) in enumerate(contents)
+        if os.path.basename(path) in names
+    }
+    programs.sort(key=lambda program: place[program.entry])
 
 
 def _drop_ignored(options: Options, result: RunResult) -> None:
@@ -229,18 +239,29 @@ def _write_result(result: RunResult, source: tuple[str, bytes], stdout: TextIO) 
 
 def _print(options: Options, report: Report, stdout: TextIO, stderr: TextIO) -> None:
     """The findings, on standard error where standard output has a diff or a result."""
-    from migrate_mgpu.output import diff, github, json_report, sarif, style, text
-
     if options.diff:
+        from migrate_mgpu.output import diff, style
+
         paint = style.painter(stdout)
         for file in report.result.files:
             stdout.write(diff.of(file, paint))
     stream = stderr if options.diff or options.stdin else stdout
     if options.output_format == "text":
+        from migrate_mgpu.output import text
+
         text.write(report, stream, stderr)
+    elif options.output_format == "json":
+        from migrate_mgpu.output import json_report
+
+        stream.write(json_report.render(report))
+    elif options.output_format == "sarif":
+        from migrate_mgpu.output import sarif
+
+        stream.write(sarif.render(report))
     else:
-        render = {"json": json_report, "sarif": sarif, "github": github}[options.output_format]
-        stream.write(render.render(report))
+        from migrate_mgpu.output import github
+
+        stream.write(github.render(report))
 
 
 class _Silent:

@@ -181,6 +181,8 @@ def is_tf2(module: Module) -> Use | None:
 
 def reads_eagerly(module: Module) -> ast.Call | None:
     """An ``x.numpy()``: under v1 behaviour a tensor or variable has none."""
+    if "numpy" not in module.names.attributes:
+        return None
     if any(name.split(".")[0] == "torch" for name in _imported(module)):
         return None  # its tensors have one, too
     for node in ast.walk(module.tree):
@@ -195,10 +197,10 @@ def reads_eagerly(module: Module) -> ast.Call | None:
 
 
 def _imported(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.names.imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             yield node.module or ""
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
 
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.records import record
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Function:
     """A function or method of the run."""
 
@@ -37,7 +37,7 @@ class Function:
         return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reference:
     """A mention of a function: a call of it, or its name handed on (``call`` is None)."""
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.prefilter import HIT
+from migrate_mgpu.engine.records import field, record
 
 _CALLS = {"importlib.import_module", "builtins.__import__"}
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class NamedImport:
     """One such call.
 

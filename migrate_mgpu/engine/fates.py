@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
@@ -13,6 +12,7 @@ from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import Move, build
 from migrate_mgpu.engine.names import is_none
 from migrate_mgpu.engine.order import is_main_guard
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import field_rules
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.sessions import conflict, goes_away
@@ -20,7 +20,7 @@ from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Reason, St
 from migrate_mgpu.engine.timing import Hoist, Timing
 
 
-@dataclass
+@record()
 class Outcome:
     """What becomes of one flow."""
 

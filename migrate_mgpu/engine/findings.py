@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from migrate_mgpu.engine.records import field, record
 
 # What became of a site.
 APPLIED = "applied"  # rewritten
@@ -12,7 +13,7 @@ REFUSED = "refused"  # stays as it is: its program cannot run on TF2 yet
 MANUAL = "manual"  # something for a person to do or to know
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Finding:
     """One remark about one place. Line and column are 1-based."""
 
@@ -26,7 +27,7 @@ class Finding:
     cell: int | None = None  # of a notebook; the line is then the cell's
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProgramResult:
     """One program's state: ``native``, ``bridge``, ``kept`` (bridge, config kept) or ``refused``.
 
@@ -42,7 +43,7 @@ class ProgramResult:
     next: str = ""
 
 
-@dataclass
+@record()
 class FileResult:
     """One file: its text before and after, and what was found in it."""
 
@@ -58,7 +59,7 @@ class FileResult:
         return self.after is not None and self.after != self.before
 
 
-@dataclass
+@record()
 class RunResult:
     """Everything about one run, in the order of the files."""
 

@@ -7,10 +7,10 @@ names the step that is not. Nothing is rewritten here.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import Definition
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.sinks import SinkCall
 
 # Fields of ConfigProto that are messages themselves, by path, with their class.
@@ -24,7 +24,7 @@ SUBMESSAGES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Setting:
     """One field that gets a value: a keyword of a constructor, or an assignment."""
 
@@ -36,7 +36,7 @@ class Setting:
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Problem:
     """A step of a flow that is not understood, or has no exact form in TF2."""
 
@@ -45,7 +45,7 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Step:
     """A statement that makes or carries the object and has no place once it has moved.
 
@@ -59,7 +59,7 @@ class Step:
     returns: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Handover:
     """A call that hands the object to a function of the run, as one of its arguments.
 
@@ -82,7 +82,7 @@ class Handover:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Parameter:
     """A function's parameter that always gets the object (or is left out)."""
 
@@ -91,7 +91,7 @@ class Parameter:
     name: str
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Flow:
     """One configuration, from its constructor to its sinks."""
 

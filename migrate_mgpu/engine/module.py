@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from migrate_mgpu.engine.names import Names
+from migrate_mgpu.engine.records import field, record
+from migrate_mgpu.engine.scopes import KINDS, node_position
 from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.symbols import Symbol, symbol, table
 
@@ -33,11 +34,13 @@ _PYTHON_2_MODULES = {
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
-_GLOBALS = re.compile(r"(?:^|[;:])[ \t]*(?:global|nonlocal)\b", re.M)
+# What the fields of a statement are called that hold other statements.
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+_BLOCKS_OF = {kind: tuple(name for name in _BLOCKS if name in kind._fields) for kind in KINDS}
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Use:
     """One mention of a TensorFlow name."""
 
@@ -58,7 +61,7 @@ class Use:
         return table().status(self.symbol.name)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Obstacle:
     """A statement that keeps a program from running on TF2, whatever else is done."""
 
@@ -67,7 +70,7 @@ class Obstacle:
     advice: str
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Module:
     """One parsed file of the run."""
 
@@ -88,7 +91,9 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        has_globals = _GLOBALS.search(self.source.text) is not None
+        has_globals = _declares(self.source.text, "global") or _declares(
+            self.source.text, "nonlocal"
+        )
         return Names(self.source.tree, self.package, has_globals)
 
     @cached_property
@@ -104,12 +109,10 @@ class Module:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 found.append((node, needed))
             inside = needed and not isinstance(node, (ast.Try, ast.If))
-            if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            if isinstance(node, ast.If) and "__name__" in self.source.code(node.test):
                 inside = needed
-            for name in ("body", "orelse", "handlers", "finalbody", "cases"):
-                inner = getattr(node, name, None)
-                if isinstance(inner, list):
-                    stack.extend((child, inside) for child in reversed(inner))
+            for name in _BLOCKS_OF[type(node)]:
+                stack.extend([(child, inside) for child in reversed(getattr(node, name))])
         return found
 
     @property
@@ -122,24 +125,25 @@ class Module:
         found: list[Use] = []
         names = self.names
         imported = names.imported_ids()
-        for node in names.scope_of_name:
-            if node.id not in imported or not isinstance(node.ctx, ast.Load):
+        for node in (node for name in imported for node in names.by_id.get(name, ())):
+            if not isinstance(node.ctx, ast.Load):
                 continue
-            qualname = names.qualname(node)
-            if not qualname or qualname.split(".")[0] != "tensorflow":
+            roots = names.roots(node.id, names.scope_of_name[node])
+            if not roots or roots[0].partition(".")[0] != "tensorflow":
                 continue
             top: ast.expr = node
-            parent = names.parents.get(top)
-            while isinstance(parent, ast.Attribute) and parent.value is top:
-                top, parent = parent, names.parents.get(parent)
-            spelled = names.qualname(top) or qualname
+            spelled = roots[0]
+            parent = names.parents[top]
+            while isinstance(parent, ast.Attribute):
+                top, spelled = parent, f"{spelled}.{parent.attr}"
+                parent = names.parents[parent]
             found_symbol = symbol(spelled)
             if found_symbol is not None:
                 guarded = self.is_guarded(top) or self._is_optional(node)
                 found.append(Use(top, found_symbol, guarded, spelled))
         for statement in names.imports:
             found.extend(self._imported_uses(statement))
-        found.sort(key=lambda use: self.source.span(use.node)[0])
+        found.sort(key=node_position)
         return found
 
     def _imported_uses(self, node: ast.stmt) -> list[Use]:
@@ -206,15 +210,26 @@ class Module:
 
     def is_guarded(self, node: ast.AST) -> bool:
         """Whether a node runs only under a version switch, or in a `try` that may fail."""
+        parents, known = self.names.parents, self._guarded
+        asked: list[ast.AST] = []
         child = node
-        for parent in self.names.ancestors(node):
-            if isinstance(parent, (ast.If, ast.IfExp)):
-                if child is not parent.test and self._guards(parent):
-                    return True
-            elif isinstance(parent, (ast.BoolOp, ast.Try)) and self._guards(parent):
-                return True
-            child = parent
-        return False
+        found = known.get(child)
+        while found is None:
+            asked.append(child)
+            parent = parents.get(child)
+            if parent is None:
+                found = False
+            elif (
+                isinstance(parent, (ast.If, ast.IfExp, ast.BoolOp, ast.Try))
+                and child is not getattr(parent, "test", None)
+                and self._guards(parent)
+            ):
+                found = True
+            else:
+                child = parent
+                found = known.get(child)
+        known.update(dict.fromkeys(asked, found))
+        return found
 
     def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> bool:
         """Whether a statement is such a switch."""
@@ -231,6 +246,10 @@ class Module:
 
     @cached_property
     def _known_guards(self) -> dict[ast.AST, bool]:
+        return {}
+
+    @cached_property
+    def _guarded(self) -> dict[ast.AST, bool]:
         return {}
 
     @cached_property
@@ -367,6 +386,17 @@ def _root_id(node: ast.expr) -> str | None:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def _declares(text: str, word: str) -> bool:
+    """Whether a word may begin a statement somewhere."""
+    place = text.find(word)
+    while place >= 0:
+        before = text[text.rfind("\n", 0, place) + 1 : place].rstrip()
+        if not before or before[-1] in ";:":
+            return True
+        place = text.find(word, place + 1)
+    return False
 
 
 def _expects_absence(node: ast.Try) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.checks import (
     FRACTION,
@@ -16,6 +15,7 @@ from migrate_mgpu.engine.checks import (
 )
 from migrate_mgpu.engine.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.engine.module import ROOTS, Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import FieldRule, Writer, field_rules, known
 from migrate_mgpu.engine.sinks import SinkCall
 from migrate_mgpu.engine.source import Edit
@@ -28,7 +28,7 @@ from migrate_mgpu.engine.text import (
 )
 
 
-@dataclass
+@record()
 class Move:
     """The edits of one flow."""
 

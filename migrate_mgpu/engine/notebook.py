@@ -12,9 +12,9 @@ from __future__ import annotations
 import bisect
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit, Source, SourceError, splice
 
 SUFFIX = ".ipynb"
@@ -25,7 +25,7 @@ _ASSIGNED = re.compile(r"^([ \t]*[\w., ]+=[ \t]*)([!%].*)$")
 _HELP = re.compile(r"^[ \t]*[\w.]+\?{1,2}[ \t]*$")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Cell:
     """One code cell: where its code stands in the joined text, and its value in the JSON."""
 
@@ -37,7 +37,7 @@ class _Cell:
     closed: bool  # whether the code itself ends with a line end
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Notebook(Source):
     """A notebook's code as one text; ``written`` is the JSON that it came from."""
 

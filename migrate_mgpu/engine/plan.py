@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from migrate_mgpu.engine.imports import remove_imports, unused_roots, with_impor
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.moves import spelling
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.records import field, record, replaced
 from migrate_mgpu.engine.reporting import Report, program
 from migrate_mgpu.engine.rules import session_modules
 from migrate_mgpu.engine.selection import Selection, file_suppressed
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from migrate_mgpu.engine.estimators.conversion import Conversions
 
 
-@dataclass
+@record()
 class Options:
     """What the user asked for."""
 
@@ -185,7 +185,7 @@ class _Planner:
                     for one in goes_away(sink, self.graph) or ():
                         if one.statement not in gone:
                             gone.add(one.statement)
-                            self._drop(replace(one, states_default=_is_session(one, sink)))
+                            self._drop(replaced(one, states_default=_is_session(one, sink)))
 
     def _estimators(
         self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]

@@ -12,11 +12,14 @@ import re
 HIT = re.compile(
     rb"ConfigProto|GPUOptions|Session\b|session_config|enable_eager_execution|[Ee]stimator\b"
 )
-# A file without any of these cannot belong to a program by itself.
-FRAMEWORK = re.compile(rb"tensorflow|keras")
 # The modules and names of imports; a list in parentheses may go over several lines.
 IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)|([^#\r\n]*))"
     rb"|import[ \t]+([^#\r\n]+))",
     re.M,
 )
+
+
+def names_framework(data: bytes) -> bool:
+    """Whether a file may belong to a program by itself."""
+    return b"tensorflow" in data or b"keras" in data

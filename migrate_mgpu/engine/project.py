@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from migrate_mgpu.engine.dynamic import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.engine.module import ROOTS, Module
-from migrate_mgpu.engine.names import Binding, absolute
-from migrate_mgpu.engine.prefilter import FRAMEWORK, HIT, IMPORT
+from migrate_mgpu.engine.prefilter import HIT, IMPORT, names_framework
+from migrate_mgpu.engine.records import field, record
+from migrate_mgpu.engine.scopes import Binding, absolute
 from migrate_mgpu.engine.source import Source, SourceError, decode
 from migrate_mgpu.engine.symbols import tensorflow_root
 
@@ -33,7 +33,7 @@ _NEVER_OURS = {
 }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Unreadable:
     """A file that could not be read or parsed."""
 
@@ -41,7 +41,7 @@ class Unreadable:
     error: SourceError
 
 
-@dataclass
+@record()
 class Program:
     """An entry point and every module of the run that it imports, itself included."""
 
@@ -52,22 +52,26 @@ class Program:
 
 
 class Project:
-    """All files of one run that matter, parsed, and their imports."""
+    """All files of one run that matter, parsed, and their imports.
 
-    def __init__(self, files: Sequence[tuple[Path, bytes]]) -> None:
+    Files are known by their real paths, as text: most of a run's are of no interest, and
+    for each of them a ``Path`` would cost more than to look whether it is.
+    """
+
+    def __init__(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
         """``files``: every Python file under the given paths with its bytes."""
-        self.modules: dict[Path, Module] = {}
-        self.unreadable: dict[Path, Unreadable] = {}
+        self.modules: dict[str, Module] = {}
+        self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
-        self._real_folders: dict[Path, Path] = {}
+        self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
-        self._given = {self._real(path): path for path, _ in files}
-        self._outside: dict[Path, Module | None] = {}
-        self._package_root: dict[Path, Path] = {}
-        self._tops = {path.parent for path in self._given}
-        self._search_paths: dict[Path, list[Path]] = {}
-        self._folders: dict[Path, Path] = {}
-        self._resolved: dict[tuple[Path, str], list[Module]] = {}
+        self._given = {self._real(path) for path, _ in files}
+        self._outside: dict[str, Module | None] = {}
+        self._package_root: dict[str, str] = {}
+        self._tops = {os.path.dirname(path) for path in self._given}
+        self._search_paths: dict[str, list[str]] = {}
+        self._folders: dict[Module, str] = {}
+        self._resolved: dict[tuple[str, str], list[Module]] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._load(files)
         for module in list(self.modules.values()):
@@ -83,30 +87,31 @@ class Project:
 
     # -- loading ----------------------------------------------------------
 
-    def _load(self, files: Sequence[tuple[Path, bytes]]) -> None:
+    def _load(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
         """Parses the files that mention TensorFlow, and those that lead to them by imports."""
         if not any(HIT.search(data) for _, data in files):
             return
-        waiting: list[tuple[Path, bytes]] = []
+        waiting: list[tuple[str | Path, bytes]] = []
         new: set[bytes] = set()
 
-        def take(path: Path, data: bytes) -> None:
+        def take(name: str | Path, data: bytes) -> None:
+            path = Path(name)
             stem = path.parent.name if path.name == "__init__.py" else path.stem
             new.add(stem.encode())
             self._parse(path, data)
 
         for path, data in files:
-            if FRAMEWORK.search(data):
+            if names_framework(data):
                 take(path, data)
             else:
                 waiting.append((path, data))
         # An entry point may never name TensorFlow itself: `from model import train`.
-        mentioned: dict[Path, set[bytes]] = {}
+        mentioned: dict[str | Path, set[bytes]] = {}
         while new:
             stems, new = new, set()
-            later: list[tuple[Path, bytes]] = []
+            later: list[tuple[str | Path, bytes]] = []
             for path, data in waiting:
-                if not any(stem in data for stem in stems):
+                if not any(map(data.__contains__, stems)):
                     later.append((path, data))
                     continue
                 if path not in mentioned:
@@ -124,29 +129,32 @@ class Project:
         except SourceError as error:
             self.unreadable[self._real(path)] = Unreadable(path, error)
             return None
-        module = Module(path, source, self._dotted(path), writable)
+        real = self._real(path)
+        module = Module(path, source, self._dotted(real), writable)
+        self._folders[module] = os.path.dirname(real)
         self.data[path] = data
         if writable:
-            self.modules[self._real(path)] = module
+            self.modules[real] = module
         return module
 
-    def _real(self, path: Path) -> Path:
+    def _real(self, path: str | Path) -> str:
         """A file's own path, whatever links lead to it."""
-        if path.parent not in self._real_folders:
-            self._real_folders[path.parent] = path.parent.resolve()
-        real = self._real_folders[path.parent] / path.name
-        return real.resolve() if os.path.islink(real) else real
+        folder, name = os.path.split(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder)
+        real = os.path.join(self._real_folders[folder], name)
+        return os.path.realpath(real) if os.path.islink(real) else real
 
-    def _root(self, folder: Path) -> Path:
+    def _root(self, folder: str) -> str:
         """The folder that a file's absolute name starts from: above its outermost package."""
         if folder not in self._package_root:
-            inside = (folder / "__init__.py").exists() and folder.parent != folder
-            self._package_root[folder] = self._root(folder.parent) if inside else folder
+            outer = os.path.dirname(folder)
+            inside = os.path.exists(os.path.join(folder, "__init__.py")) and outer != folder
+            self._package_root[folder] = self._root(outer) if inside else folder
         return self._package_root[folder]
 
-    def _dotted(self, path: Path) -> str:
-        path = self._real(path)
-        relative = path.relative_to(self._root(path.parent)).with_suffix("")
+    def _dotted(self, real: str) -> str:
+        relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
         parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
         return ".".join(parts)
 
@@ -220,28 +228,23 @@ class Project:
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
-        folder = self._folder(module)
+        folder = self._folders[module]
         key = (folder, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._resolve(folder, dotted)
         return self._resolved[key]
 
-    def _folder(self, module: Module) -> Path:
-        if module.path not in self._folders:
-            self._folders[module.path] = self._real(module.path).parent
-        return self._folders[module.path]
-
-    def _resolve(self, folder: Path, dotted: str) -> list[Module]:
+    def _resolve(self, folder: str, dotted: str) -> list[Module]:
         parts = dotted.split(".")
         if parts[0] in _NEVER_OURS:
             return []
         for root in self._search_path(folder):
             found: list[Module] = []
             for length in range(1, len(parts) + 1):
-                base = root.joinpath(*parts[:length])
-                target = self._at(base / "__init__.py") or self._at(base.with_suffix(".py"))
+                base = os.path.join(root, *parts[:length])
+                target = self._at(os.path.join(base, "__init__.py")) or self._at(f"{base}.py")
                 if target is None:
-                    if not base.is_dir():
+                    if not os.path.isdir(base):
                         break
                     continue
                 found.append(target)
@@ -249,32 +252,33 @@ class Project:
                 return found
         return []
 
-    def _search_path(self, folder: Path) -> list[Path]:
+    def _search_path(self, folder: str) -> list[str]:
         """Where a script in a folder finds modules: beside it, and where people point sys.path."""
         if folder not in self._search_paths:
-            above = [parent for parent in folder.parents if parent in self._tops][:4]
+            above = [parent for parent in _parents(folder) if parent in self._tops][:4]
             roots = (folder, self._root(folder), *above)
             self._search_paths[folder] = list(dict.fromkeys(roots))
         return self._search_paths[folder]
 
-    def _at(self, path: Path) -> Module | None:
+    def _at(self, path: str) -> Module | None:
         if path in self.modules:
             return self.modules[path]
         if path in self._given or path in self.unreadable:
             return None  # of the run, but without TensorFlow in or behind it
         if path not in self._outside:
             self._outside[path] = None
-            real = Path(os.path.realpath(path))
+            if not os.path.isfile(path):  # nor a pipe or device, which could wait forever
+                return None
+            real = os.path.realpath(path)
             if real != path:  # a link into the run is that file of it
                 self._outside[path] = self._at(real)
                 return self._outside[path]
             try:
-                # Not a pipe or device, which could wait forever.
-                data = path.read_bytes() if path.is_file() else b""
+                data = Path(path).read_bytes()
             except OSError:
                 return None
-            if FRAMEWORK.search(data):
-                module = self._outside[path] = self._parse(path, data, writable=False)
+            if names_framework(data):
+                module = self._outside[path] = self._parse(Path(path), data, writable=False)
                 if module is not None:
                     self._link(module)
         return self._outside[path]
@@ -315,17 +319,25 @@ class Project:
 
     def _broken_imports(self, module: Module) -> list[Unreadable]:
         if module not in self._broken_by_module:
-            folder = self._folder(module)
+            folder = self._folders[module]
             found: list[Unreadable] = []
             for statement, firm in module.import_statements:
                 for name in _imported_names(module, statement) if firm else ():
                     for root in dict.fromkeys((folder, self._root(folder))):
-                        base = root.joinpath(*name.split("."))
-                        for path in (base.with_suffix(".py"), base / "__init__.py"):
+                        base = os.path.join(root, *name.split("."))
+                        for path in (f"{base}.py", os.path.join(base, "__init__.py")):
                             if path in self.unreadable:
                                 found.append(self.unreadable[path])
             self._broken_by_module[module] = found
         return self._broken_by_module[module]
+
+
+def _parents(folder: str) -> Iterator[str]:
+    """The folders above a folder, the nearest first."""
+    outer = os.path.dirname(folder)
+    while outer != folder:
+        yield outer
+        folder, outer = outer, os.path.dirname(outer)
 
 
 def _imported_words(data: bytes) -> set[bytes]:

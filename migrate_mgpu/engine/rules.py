@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import ast
 import importlib
-import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from types import ModuleType
 
 from migrate_mgpu.engine.flows import Setting
+from migrate_mgpu.engine.records import field, record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rule:
     """One rule's identity: ``code`` (``MGPU103``), ``name`` (``memory-growth``), one-line summary.
 
@@ -34,7 +34,7 @@ class Rule:
     early: bool = True
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Case:
     """An example that is a test: ``before`` becomes ``after``, or stays for a reason.
 
@@ -47,7 +47,7 @@ class Case:
     refused: str | None = None
 
 
-@dataclass
+@record()
 class Writer:
     """What a field's rule needs to write its calls in the style of a file."""
 
@@ -92,19 +92,24 @@ def modules() -> tuple[ModuleType, ...]:
 def session_modules() -> tuple[ModuleType, ...]:
     """The rewriter modules of a run without Estimators, by code.
 
-    Those that are called ``estimator_...`` work inside of one; loading them takes
-    longer than all else that such a run does.
+    Loading the others takes longer than all else that such a run does.
     """
     return _load(False)
+
+
+# The beginnings of the names of modules that work inside of an Estimator's conversion.
+_OF_ESTIMATORS = ("estimator_", "canned_", "distribution_strategy", "run_config")
 
 
 @lru_cache(maxsize=2)
 def _load(estimators: bool) -> tuple[ModuleType, ...]:
     package = importlib.import_module("migrate_mgpu.rewriters")
+    # pkgutil would find them as well, and import half of the standard library for it.
+    names = [path.stem for folder in package.__path__ for path in Path(folder).glob("*.py")]
     found = [
-        importlib.import_module(f"migrate_mgpu.rewriters.{info.name}")
-        for info in pkgutil.iter_modules(package.__path__)
-        if info.name.startswith("estimator_") is estimators
+        importlib.import_module(f"migrate_mgpu.rewriters.{name}")
+        for name in sorted(names)
+        if name != "__init__" and name.startswith(_OF_ESTIMATORS) is estimators
     ]
     return tuple(sorted((m for m in found if hasattr(m, "RULE")), key=lambda m: m.RULE.code))
 

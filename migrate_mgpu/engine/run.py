@@ -30,12 +30,12 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        files = [(Path(path), data) for path, data in contents]
-        project, options = Project(files), Options(bridge=bridge, rules=rules)
+        project, options = Project(contents), Options(bridge=bridge, rules=rules)
         result, estimators = plan(project, options)
         if not isinstance(estimators, NoEstimators):
             from migrate_mgpu.engine.estimators.restating.rounds import planned
 
+            files = [(Path(path), data) for path, data in contents]
             first = result, estimators
             result = planned(files, first, lambda again: plan(again, options))
     finally:
@@ -62,7 +62,7 @@ def write_files(result: RunResult, project: Project) -> None:
     for file in changed:
         if not file.changed:
             continue
-        module = project.modules[file.path.resolve()]
+        module = project.modules[str(file.path.resolve())]
         broken = [other for other in _neighbours(module, project) if other.path in failed]
         if broken:
             names = ", ".join(str(other.path) for other in broken)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Source
 
 _COMMENT = re.compile(r"#\s*mgpu:\s*(ignore-file|ignore)(?:\s*\[([^\]]*)\])?")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Selection:
     """Rules by code (``MGPU104``), the beginning of one (``MGPU1``), or name (``memory-fraction``).
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 
@@ -16,7 +16,7 @@ from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 SET_SESSION = "set_session"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Session:
     """One call that opens a session; ``flow`` is its configuration, if one is followed."""
 
@@ -99,7 +99,7 @@ def is_set_session(module: Module, call: ast.Call) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Gone:
     """A statement that a native program does not need; ``call`` is what stays of it."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.symbols import symbol
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SinkKind:
     """One kind of call.
 
@@ -109,7 +109,7 @@ _ONLY_WITH_KEYWORD = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class SinkCall:
     """One call that takes a configuration, given or not."""
 

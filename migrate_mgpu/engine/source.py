@@ -8,11 +8,11 @@ import io
 import os
 import re
 import stat
-import tempfile
-import tokenize
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
+
+from migrate_mgpu.engine.records import record
 
 # The line ends that Python's own tokenizer knows. str.splitlines() also splits
 # at form feeds and Unicode separators, which would shift every later line.
@@ -33,7 +33,7 @@ class ChangedMeanwhile(SourceError):
     """The file on disk is no longer the one that was read."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Edit:
     """``text[start:end]`` becomes ``new``."""
 
@@ -55,7 +55,7 @@ def splice(text: str, edits: list[Edit]) -> str:
     return "".join(pieces)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Source:
     """One file's text with what is needed to write it back byte for byte.
 
@@ -69,13 +69,21 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [0, *(m.end() for m in LINE_END.finditer(self.text))]
+        if "\r" in self.text:
+            return [0, *(m.end() for m in LINE_END.finditer(self.text))]
+        lines = self.text.split("\n")[:-1]
+        return [0, *accumulate(len(line) + 1 for line in lines)]
 
     @cached_property
     def newline(self) -> str:
         """The line end that the file uses most, which new lines take over."""
-        ends = LINE_END.findall(self.text)
-        return max(("\n", "\r\n", "\r"), key=ends.count)
+        both = self.text.count("\r\n")
+        counts = {
+            "\n": self.text.count("\n") - both,
+            "\r\n": both,
+            "\r": self.text.count("\r") - both,
+        }
+        return max(counts, key=lambda end: counts[end])
 
     @cached_property
     def indent_unit(self) -> str:
@@ -176,10 +184,7 @@ def decode(path: Path, data: bytes) -> Source:
     Raises:
         SourceError: unknown encoding, or bytes that are not of it.
     """
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError as error:
-        raise SourceError(f"{error.msg}") from None
+    encoding = _encoding(data)
     bom = data.startswith(_UTF8_BOM)
     if bom:
         encoding, data = "utf-8", data[len(_UTF8_BOM) :]
@@ -188,6 +193,24 @@ def decode(path: Path, data: bytes) -> Source:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SourceError(f"is not valid {encoding}: {error.reason}", line) from None
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding that the first two lines of a file name, as Python reads them.
+
+    Raises:
+        SourceError: there is no such encoding, or these lines are not of it.
+    """
+    second = data.find(b"\n", data.find(b"\n") + 1)
+    head = data if second < 0 else data[:second]
+    if head.isascii() and b"coding" not in head:
+        return "utf-8"  # most files, without tokenize and what it compiles
+    import tokenize
+
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        raise SourceError(f"{error.msg}") from None
 
 
 def not_writable(path: Path) -> str:
@@ -214,6 +237,8 @@ def write(path: Path, old: bytes, new: bytes) -> None:
         ChangedMeanwhile: the file no longer holds ``old``.
         OSError: the folder or the file cannot be written.
     """
+    import tempfile  # with it come shutil and the packers, and most runs write nothing
+
     target = Path(os.path.realpath(path))
     if target.read_bytes() != old:
         raise ChangedMeanwhile("changed while it was being migrated; left as it is now")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
 from migrate_mgpu.engine.module import ROOTS, Module, Obstacle, Use
 from migrate_mgpu.engine.project import Program
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.source import Edit
@@ -47,7 +47,7 @@ _FINE_EAGERLY = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reason:
     """Why a program is in a state: a place, what stands there, and what to do."""
 
@@ -58,7 +58,7 @@ class Reason:
     code: str = "MGPU902"
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class State:
     """A program's state while the run is planned."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from importlib import resources
-from typing import NamedTuple
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 # Roots that are TensorFlow's own files, not its public interface.
 _PRIVATE = ("python", "core", "tools", "examples", "compiler", "lite", "_api")
@@ -23,6 +23,7 @@ class Symbol(NamedTuple):
     name: str
 
 
+@cache
 def symbol(qualname: str | None) -> Symbol | None:
     """The symbol that a resolved import path stands for; None when it is not TensorFlow's."""
     if not qualname:
@@ -107,15 +108,14 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
-        parts = name.split(".")
-        for length in range(len(parts), 0, -1):
-            found = self._status.get(".".join(parts[:length]))
-            if found is None:
-                continue
-            if found == "modules" and length < len(parts):
-                return "unknown"
-            return found
-        return "gone" if parts[0] == "contrib" else "unknown"
+        found = self._status.get(name)
+        outer = name
+        while found is None:
+            outer, dot, _ = outer.rpartition(".")
+            if not dot:
+                return "gone" if name.partition(".")[0] == "contrib" else "unknown"
+            found = self._status.get(outer)
+        return "unknown" if found == "modules" and outer != name else found
 
     def private_status(self, module: str) -> str:
         """``present``, ``tf2.15_only`` or ``gone`` for ``tensorflow.python...`` paths."""
@@ -144,13 +144,16 @@ _STATUSES = (
 @lru_cache(maxsize=1)
 def table() -> SymbolTable:
     """The table of this installation."""
-    text = resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text("utf-8")
-    return SymbolTable(json.loads(text))
+    return SymbolTable(_load("symbols.json"))
 
 
 @lru_cache(maxsize=1)
 def renames() -> dict[str, str]:
     """TF2's names of what TF1 calls otherwise and is the same object."""
-    text = resources.files("migrate_mgpu.data").joinpath("renames.json").read_text("utf-8")
-    found: dict[str, str] = json.loads(text)
+    found: dict[str, str] = _load("renames.json")
     return found
+
+
+def _load(name: str) -> Any:
+    # importlib.resources takes longer to import than the file to be read.
+    return json.loads((Path(__file__).parents[1] / "data" / name).read_bytes())

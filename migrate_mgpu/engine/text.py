@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import tokenize
 from typing import NamedTuple, Union
 
 from migrate_mgpu.engine.source import LINE_END, Edit, Source
@@ -23,6 +22,8 @@ def comments(code: str) -> list[Comment]:
     """The comments in an expression or simple statement."""
     if "#" not in code:
         return []
+    import tokenize
+
     found: list[Comment] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.checks import GPU_FIELDS
 from migrate_mgpu.engine.flows import Flow, Problem, Setting
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.order import Order
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant, field_rules
 from migrate_mgpu.engine.symbols import symbol
 from migrate_mgpu.engine.text import Layout
@@ -43,7 +43,7 @@ _HARMLESS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Hoist:
     """Where the early calls of a flow go, instead of where their settings stand."""
 

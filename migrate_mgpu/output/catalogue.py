@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO
 
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import Case, modules
 from migrate_mgpu.settings import USAGE
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entry:
     """A code with what a reader wants to know; ``doc`` is Markdown."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from migrate_mgpu.engine import findings as f
+from migrate_mgpu.engine.records import field, record
 
 # Beside the states of findings.py: what a run that writes nothing would do.
 AVAILABLE = "available"
@@ -13,7 +12,7 @@ AVAILABLE = "available"
 WARNING, NOTE = "warning", "note"
 
 
-@dataclass
+@record()
 class Report:
     """One run, as it is reported.
 

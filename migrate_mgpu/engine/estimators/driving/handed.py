@@ -89,9 +89,13 @@ def drop(one: Handover, values: Values) -> list[tuple[Module, Edit]]:
 
 def free_name(handed: list[Handover]) -> str:
     """A name for a strategy that means nothing yet where a RunConfig is handed to."""
-    scopes = [one.function.module.names.scopes[one.function.node] for one in handed]
+    taken: set[str] = set()
+    for one in handed:
+        names = one.function.module.names
+        scope = names.scopes[one.function.node]
+        taken.update(scope.bindings, names.mentioned({scope}))
     for name in ("strategy", "distribution", "distribute_strategy"):
-        if all(name not in scope.names and name not in scope.bindings for scope in scopes):
+        if name not in taken:
             return name
     raise Refused(handed[0].module, handed[0].argument, "every name for a strategy is taken here")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Union
 
@@ -22,6 +22,7 @@ from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.records import replaced
 from migrate_mgpu.engine.source import Edit, Source, splice
 
 Files = Sequence[tuple[Path, bytes]]
@@ -143,7 +144,7 @@ class _Attempt:
             for _, edits in reversed(layers):
                 offset = _before(offset, edits)
             line, column = layers[0][0].place(offset)
-            file.findings[index] = replace(finding, line=line, column=column)
+            file.findings[index] = replaced(finding, line=line, column=column)
 
 
 def _fits(edits: dict[Module, list[Edit]]) -> bool:

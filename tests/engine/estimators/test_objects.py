@@ -112,6 +112,11 @@ def test_a_keras_model_that_is_not_told_does_not_train() -> None:
     assert "logits = self.net(features, training=False)\n" in after
 
 
+def test_names_whose_statements_go_away_are_free() -> None:
+    after, _ = run("model = create_model()\nlogits = model(features * 2, training=training)", MODEL)
+    assert "def model_fn():\n    model = Model()\n" in after
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

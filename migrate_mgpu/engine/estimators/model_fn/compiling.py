@@ -54,15 +54,16 @@ class Compiling:
         self.units: list[ast.stmt] = []
         names = self.module.names
         self.scope = names.scopes[reading.function]
-        self.model = variable or names.fresh(self.scope, "model", "keras_model")
+        self.variable = variable
 
     def write(self) -> str:
         """The function's text."""
         source, function = self.module.source, self.reading.function
         indent = source.indent_of(function)
         body = Block(source, indent)
-        settings = self.make_model(body, self.model)
         self._context()
+        self.model = self.variable or self._own_name("model", "keras_model")
+        settings = self.make_model(body, self.model)
         optimizer = self._statements(body)
         self._compile(body, optimizer)
         body.line(f"return {self.model}", 1)
@@ -111,6 +112,20 @@ class Compiling:
             f"{name}={self.module.source.code(defaults[name])}" if name in defaults else name
             for name in self.parameters
         ]
+
+    def _own_name(self, *wished: str) -> str:
+        """A name for what is made anew: also one whose author's statement goes away."""
+        names = self.module.names
+        plans = (self.loss, *self.metrics.functions.values())
+        written: list[ast.AST] = [*self.units, self.training.value, *self.training.clip.values()]
+        for plan in plans:
+            written += [*plan.units, *([plan.value] if plan.value is not None else [])]
+        taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
+        taken |= {*self.reading.settings, self._loss_name(), *names.module_scope.bindings}
+        for name in wished:
+            if name not in taken or names.fresh(self.scope, name) == name:
+                return name
+        return names.fresh(self.scope, *wished)
 
     # -- optimizer and loss ---------------------------------------------------
 
@@ -211,7 +226,7 @@ class Compiling:
         items.append((line, "loss", loss.unit))
         name = self.training.value.id if isinstance(self.training.value, ast.Name) else ""
         if not name:
-            name = self.module.names.fresh(self.scope, "optimizer")
+            name = self._own_name("optimizer")
             line = self.training.unit.lineno if self.training.unit is not None else 10**9
             items.append((line, "optimizer", self.training.unit))
         for _, kind, unit in sorted(items, key=lambda item: (item[0], item[1])):

@@ -14,6 +14,9 @@ Of an Estimator that becomes a Keras model
 - ``train_and_evaluate`` becomes a training and an evaluation, its specs become datasets;
 - input functions give Datasets: ``make_one_shot_iterator().get_next()`` goes,
   ``numpy_input_fn`` becomes a function with the same batches;
+- ``export_saved_model`` with placeholders becomes a ``tf.keras.export.ExportArchive``: the
+  receiver function gets the model and gives the ``tf.function`` to serve, whose inputs and
+  outputs have TF1's names;
 - hooks that only log go. Where TF1 logged the loss (a ``LoggingTensorHook``, the log at
   INFO), Keras shows its progress; where TF1 was silent, ``verbose=0`` keeps it so.
 
@@ -26,8 +29,13 @@ Losses, weights and metrics are equal (``fixtures/estimator``, 1, 2 and 4 device
 ``loss`` of an evaluation is a mean over examples in Keras, over batches in TF1: the
 numbers differ when the last batch is smaller. ``train_and_evaluate`` evaluated after
 each checkpoint too, at most every ``throttle_secs`` (600); now it does once, at the end.
-Where a step is not understood (another hook, an export, a checkpoint's path), the
-Estimator stays as it is, whole.
+Under a strategy Keras 3 stops with an error where the first batch of an evaluation cannot be
+divided evenly among the replicas; a finding says so.
+A SavedModel answers by the same signatures as TF1's (``tests/engine/estimators``), also in a v1
+session. ``tf.saved_model.save`` is not used: what it makes of a Keras 3 model TF2 loads, and a
+v1 session does not.
+Where a step is not understood (another hook, an export of other inputs than placeholders, a
+checkpoint's path), the Estimator stays as it is, whole.
 
 ## References
 ``tf.distribute.Strategy.distribute_datasets_from_function``, ``tf.keras.Model.fit``
@@ -132,13 +140,20 @@ estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
     ),
     Case(
-        "an export",
-        _PROGRAM
-        + """\
+        "an export of a model without predictions",
+        _PROGRAM.rstrip()
+        + """
+
+
+def serving_fn():
+    x = tf.placeholder(tf.float32, [None, 1])
+    return tf.estimator.export.TensorServingInputReceiver(x, {'x': x})
+
+
 estimator = tf.estimator.Estimator(model_fn)
 estimator.train(input_fn, steps=100)
-estimator.export_saved_model('exported', input_fn)
+estimator.export_saved_model('exported', serving_fn)
 """,
-        refused="`export_saved_model` of an Estimator",
+        refused="the EstimatorSpec for PREDICT has no predictions",
     ),
 )

@@ -112,7 +112,8 @@ class ModelPlan:
 
     ``function`` is the call of its constructor for an Estimator without a model_fn.
     ``parameters`` are the names it still takes (a part of ``params``, ``config``, in
-    its author's order). ``predicts`` says whether ``predict`` gives dictionaries.
+    its author's order). ``steps`` says whether the model has a ``predict_step`` of its own,
+    ``predicts`` whether that gives dictionaries.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
     (batch normalization's statistics under several replicas).
     """
@@ -121,6 +122,7 @@ class ModelPlan:
     function: ast.FunctionDef | ast.Call
     parameters: tuple[str, ...] = ()
     predicts: bool = False
+    steps: bool = False
     callbacks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     edits: dict[Module, list[Edit]] = field(default_factory=dict)

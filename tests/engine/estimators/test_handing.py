@@ -303,3 +303,26 @@ def test_an_object_with_a_folder_that_stays(old: str, new: str, reason: str) -> 
 def test_a_folder_that_is_only_asked_for() -> None:
     body = 'estimator = tf.estimator.Estimator(model_fn, "here")\nprint(estimator.model_dir)\n'
     stays(HEAD + body, "`model_dir` of an Estimator that does nothing")
+
+
+@pytest.mark.parametrize("name", ['"global_step"', "tf.GraphKeys.GLOBAL_STEP"])
+@pytest.mark.parametrize("folder", ["", ', "here"'])
+def test_the_step(name: str, folder: str) -> None:
+    body = f"""\
+estimator = tf.estimator.Estimator(model_fn{folder})
+step = estimator.get_variable_value({name})
+while step < 10:
+    estimator.train(input_fn, steps=5)
+    step = estimator.get_variable_value({name})
+"""
+    after = converted(body)
+    assert after.count("step = int(estimator.optimizer.iterations.numpy())\n") == 2
+    if folder:
+        first = after.index("step = int(")
+        assert after.index("checkpoint.restore(") < first
+
+
+def test_another_variable() -> None:
+    body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn)\n"
+    body += 'print(estimator.get_variable_value("dense/kernel"))\n'
+    stays(HEAD + body, "`get_variable_value` of an Estimator has no known form")

@@ -69,6 +69,10 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
     }  # fmt: skip
     if given is None:
         for look in flow.looks:
+            if look.kind == "global_step":
+                drive.edit(look.module, _step(look))
+                drive.gone.add(look.node)
+                continue
             raise Refused(
                 look.module, look.node, f"`{look.kind}` of an Estimator without a model_dir",
                 "give the Estimator a model_dir",
@@ -173,9 +177,15 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         if elsewhere and not (own and home.reaches(look.module, look.node)):
             raise Refused(look.module, look.node, f"`{look.kind}` is asked in another function")
         line, column = look.node.lineno, look.node.col_offset
-        early = not elsewhere and (line, column) < (place.lineno, place.col_offset)
-        if early and look.kind == "latest_checkpoint":
-            raise Refused(look.module, look.node, "the latest checkpoint is asked before the model")
+        complete = home.statement if at_once else place
+        early = not elsewhere and (line, column) < (complete.lineno, complete.col_offset)
+        if early and look.kind in ("latest_checkpoint", "global_step"):
+            text = f"the {look.kind.replace('_', ' ')} is asked for before the model"
+            raise Refused(look.module, look.node, text)
+        if look.kind == "global_step":
+            drive.edit(look.module, _step(look))
+            drive.gone.add(look.node)
+            continue
         text = f"{found.manager}.latest_checkpoint"
         if look.kind != "latest_checkpoint":
             text = folder if early else f"{found.manager}.directory"
@@ -184,6 +194,14 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
             drive.imports.setdefault(module, set()).add("os")
         drive.edit(look.module, Edit(*source.span(look.node), text))
     return found
+
+
+def _step(look: Look) -> Edit:
+    """`estimator.get_variable_value('global_step')`: the optimizer's count."""
+    assert isinstance(look.node, ast.Call) and isinstance(look.node.func, ast.Attribute)
+    source = look.module.source
+    receiver = source.code(look.node.func.value)
+    return Edit(*source.span(look.node), f"int({receiver}.optimizer.iterations.numpy())")
 
 
 def _eval_dir(look: Look, folder: str) -> str:

@@ -16,6 +16,7 @@ from migrate_mgpu.engine.estimators.canned.making import make
 from migrate_mgpu.engine.estimators.canned.placing import place
 from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
+from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
@@ -85,6 +86,7 @@ class _Driver:
                 self._predict(use)
             else:
                 self._train_and_evaluate(use)
+        Exports(self.flow, self.model, self.graph, self.drive, self.quiet).write(self.saved)
         for module, edits in self.inputs.edits.items():
             for edit in edits:
                 self.drive.edit(module, edit)
@@ -219,6 +221,7 @@ class _Driver:
         if steps:
             pieces.append(f"steps={steps}")
         pieces += ["return_dict=True", *self._verbose]
+        self._uneven(use)
         text = self._call(use, "evaluate", pieces)
         self._replace(use, adapt_results(self.values, use, self.model.metrics, self.drive, text))
 
@@ -288,6 +291,7 @@ class _Driver:
         steps = self._evaluated(use, evaluate.module, evaluate.arguments.get("steps"))
         training.between = self.fitting.between(training, given, steps)
         lines = self.fitting.lines(training)
+        self._uneven(use)
         if training.between is None:
             pieces = [given, *([f"steps={steps}"] if steps else [])]
             pieces += ["return_dict=True", *self._verbose]
@@ -302,6 +306,17 @@ class _Driver:
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"
             self.drive.note(evaluate.module, evaluate.call, text)
+
+    def _uneven(self, use: Use) -> None:
+        """Measured on 2.21: only the first batch matters, and only in an evaluation."""
+        config = self.flow.config
+        made = [one.kind for strategy in config.train for one in strategy.made] if config else []
+        if set(made) - {"OneDeviceStrategy"}:
+            self.drive.note(
+                use.module, use.call, "Keras 3 stops with an error where the first batch of an "
+                "evaluation cannot be divided evenly among the replicas: let its size be a "
+                "multiple of their number (Keras 2 takes any)",
+            )  # fmt: skip
 
     def _evaluated(self, use: Use, module: Module, steps: ast.expr | None) -> str:
         """How many batches an evaluation takes: under eval_distribute each replica has its own."""

@@ -27,6 +27,7 @@ from migrate_mgpu.engine.estimators.facts.parts import (
 from migrate_mgpu.engine.estimators.facts.signatures import (
     CANNED_KINDS,
     ESTIMATORS,
+    EXPORTS,
     METHODS,
     SIGNATURES,
     TRAIN_AND_EVALUATE,
@@ -36,6 +37,7 @@ from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.rules import constant
 
 
 def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
@@ -296,9 +298,17 @@ class _Finder:
                 arguments = bind(module, call, METHODS[parent.attr])
                 flow.uses.append(Use(module, call, parent.attr, node, arguments))
                 return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr in EXPORTS:
+                arguments = bind(module, call, EXPORTS[parent.attr])
+                flow.exports.append(Use(module, call, "export", node, arguments))
+                return
             if parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
                 flow.looks.append(Look(module, parent, "model_dir"))
                 return
+            if isinstance(call, ast.Call) and parent.attr == "get_variable_value":
+                if _is_step(module, call):
+                    flow.looks.append(Look(module, call, "global_step"))
+                    return
             if isinstance(call, ast.Call) and call.func is parent and parent.attr == "eval_dir":
                 flow.looks.append(Look(module, call, "eval_dir"))
                 return
@@ -340,6 +350,15 @@ class _Finder:
             if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
                 return
         raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
+
+
+def _is_step(module: Module, call: ast.Call) -> bool:
+    """`get_variable_value('global_step')`."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if len(given) != 1:
+        return False
+    named = tensorflow_name(module, given[0]) == "GraphKeys.GLOBAL_STEP"
+    return named or constant(given[0]) == "global_step"
 
 
 __all__ = [

@@ -87,7 +87,7 @@ class Use:
 
     module: Module
     call: ast.Call
-    kind: str  # train, evaluate, predict, train_and_evaluate
+    kind: str  # train, evaluate, predict, train_and_evaluate, export
     receiver: ast.expr
     arguments: dict[str, ast.expr]
     train_spec: Made | None = None
@@ -102,14 +102,14 @@ class Use:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """An expression that asks an Estimator for its folder, or for the latest checkpoint in it.
+    """An expression that asks an Estimator for its folder, its latest checkpoint or its step.
 
     Of a RunConfig, one that reads the setting ``kind``.
     """
 
     module: Module
     node: ast.expr
-    kind: str  # model_dir, eval_dir, latest_checkpoint
+    kind: str  # model_dir, eval_dir, latest_checkpoint, global_step
 
 
 @dataclass(eq=False)
@@ -132,6 +132,7 @@ class EstimatorFlow:
     wrapped: ast.Call | None = None
     config: Configuration | None = None
     uses: list[Use] = field(default_factory=list)
+    exports: list[Use] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     problems: list[Refused] = field(default_factory=list)
 
@@ -149,7 +150,7 @@ class EstimatorFlow:
     @property
     def modules(self) -> list[Module]:
         """Every module that the flow touches, without the input functions'."""
-        found = [self.module, *(use.module for use in self.uses)]
+        found = [self.module, *(use.module for use in (*self.uses, *self.exports))]
         if self.function is not None:
             found.append(self.function.module)
         if self.config is not None:
@@ -161,7 +162,8 @@ class EstimatorFlow:
 
     @property
     def predicts(self) -> bool:
-        return any(use.kind == "predict" for use in self.uses)
+        """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
+        return bool(self.exports) or any(use.kind == "predict" for use in self.uses)
 
 
 def tensorflow_name(module: Module, node: ast.AST) -> str:

@@ -74,6 +74,14 @@ METHODS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+_EXPORT = (
+    "export_dir_base", "serving_input_receiver_fn", "assets_extra", "as_text", "checkpoint_path",
+)  # fmt: skip
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "export_saved_model": (*_EXPORT, "experimental_mode"),
+    "export_savedmodel": (*_EXPORT, "strip_default_attrs"),
+}
+
 NUMPY_INPUT_FN = (
     "x", "y", "batch_size", "num_epochs", "shuffle", "queue_capacity", "num_threads",
 )  # fmt: skip

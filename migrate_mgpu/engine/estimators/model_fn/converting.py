@@ -99,6 +99,7 @@ class _Conversion:
         builder = compiling.write()
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
+        plan.steps = step is not None
         plan.notes = check_leftovers(self.reading, self.loss, self.training, compiling.units)
         plan.notes += self._warnings()
         for node in self._new_code(compiling, step):

@@ -1,0 +1,213 @@
+"""``export_saved_model`` as Keras's ``ExportArchive``, with the signatures that TF1 wrote.
+
+``tf.saved_model.save`` of a Keras 3 model gives a SavedModel that TF2 loads and a v1 session,
+as in TensorFlow Serving, does not: it does not find the variables (measured on 2.21).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
+from migrate_mgpu.engine.estimators.driving.hooks import DRIVING
+from migrate_mgpu.engine.estimators.driving.serving import serving_edit
+from migrate_mgpu.engine.estimators.driving.setup import Drive, root, text_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.engine.estimators.model_fn.dataflow import items
+from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.text import layout as write
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.text import Layout
+
+DEFAULT = "serving_default"
+
+
+class Exports:
+    """Writes the exports of one Estimator."""
+
+    def __init__(
+        self, flow: EstimatorFlow, model: ModelPlan, graph: CallGraph, drive: Drive, quiet: bool
+    ) -> None:
+        self.flow = flow
+        self.model = model
+        self.graph = graph
+        self.drive = drive
+        self.quiet = quiet
+        self._outputs: ast.expr | None = None
+
+    def write(self, saved: Checkpoints | None) -> None:
+        """All of them.
+
+        Raises:
+            Refused: a signature that would be another one, or a model that is not there yet.
+        """
+        for use in self.flow.exports:
+            self._in_time(use, saved)
+            self._export(use, self._signatures())
+        # What the model's conversion says is left out is not.
+        self.model.notes = [note for note in self.model.notes if note[1] is not self._outputs]
+
+    def _in_time(self, use: Use, saved: Checkpoints | None) -> None:
+        """The model that TF1 exported is the one of the folder's latest checkpoint."""
+        if not self.flow.uses:
+            text = "an export of a model that nothing here has trained or shown its features"
+            raise Refused(use.module, use.call, text, "train it in the same program")
+        names = use.module.names
+        first = min(self.flow.uses, key=lambda u: (u.call.lineno, u.call.col_offset))
+        same = use.module is first.module and (
+            names.scope_at(use.call) is names.scope_at(first.call)
+        )
+        late = same and use.call.lineno > first.call.lineno
+        if saved is not None and not late and not saved.manager.startswith("self."):
+            text = "an export before the model has its checkpoint, or in another function"
+            raise Refused(use.module, use.call, text, "export it behind the training")
+
+    def _signatures(self) -> tuple[str, ...]:
+        """The names of the signatures, all of which are the predictions."""
+        function = self.flow.function
+        if function is None or not isinstance(function.node, ast.FunctionDef):
+            use = self.flow.exports[0]
+            raise Refused(use.module, use.call, "an export of an Estimator without a model_fn")
+        reading = Reading(function.module, function.node)
+        self._outputs = reading.argument(PREDICT, "export_outputs")
+        value, _ = reading.resolved(PREDICT, "export_outputs")
+        if value is None:
+            return (DEFAULT,)
+        outputs = items(value) or _by_constant(reading.module, value)
+        if len(outputs) != 1:
+            raise Refused(reading.module, value, "export_outputs with more than one signature")
+        (key, output), flow = next(iter(outputs.items())), reading.flows[PREDICT]
+        made, unit = flow.resolve(output, reading.specs[PREDICT].unit)
+        name = tensorflow_name(reading.module, made.func) if isinstance(made, ast.Call) else ""
+        if not isinstance(made, ast.Call) or name != "estimator.export.PredictOutput":
+            text = "export_outputs that is no PredictOutput"
+            raise Refused(reading.module, output, text, "export the predictions by PredictOutput")
+        given = [*made.args, *(keyword.value for keyword in made.keywords)]
+        exported, _ = flow.resolve(given[0], unit) if given else (None, None)
+        predictions, _ = reading.resolved(PREDICT, "predictions")
+        if exported is None or exported is not predictions:
+            raise Refused(reading.module, made, "export_outputs is not the predictions")
+        return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
+
+    def _export(self, use: Use, keys: tuple[str, ...]) -> None:
+        module, source, names = use.module, use.module.source, use.module.names
+        for name, value in use.arguments.items():
+            harmless = name == "strip_default_attrs" or constant(value) is False
+            if name not in ("export_dir_base", "serving_input_receiver_fn") and not harmless:
+                raise Refused(module, value, f"`{name}` of an export is not converted")
+        for name in ("export_dir_base", "serving_input_receiver_fn"):
+            if name not in use.arguments:
+                raise Refused(module, use.call, f"an export without {name}")
+        statement = names.statement(use.call)
+        layout = Layout(source, statement)
+        lead = self._kept(use, statement)
+        tf = root(module, use.call)
+        receiver = self._receiver(module, use.arguments["serving_input_receiver_fn"])
+        for name in ("os", "time"):
+            bound = names.module_scope.bindings.get(name, [])
+            if any(binding.qualname != name for binding in bound):
+                text = f"`{name}` is no module here, and the export's folder needs it"
+                raise Refused(module, use.call, text, "give it another name")
+            self.drive.imports.setdefault(module, set()).add(name)
+        base = text_of(module, use.arguments["export_dir_base"])
+        folder = f"os.path.join({base}, str(int(time.time())))"
+        lines: list[str] = []
+        if lead:
+            lines.append(f"{lead} = {folder}")
+            folder = lead
+        scope = names.scope_at(statement)
+        archive = names.fresh(scope, "archive", "export_archive", "saved")
+        lines += [
+            f"{archive} = {tf}.keras.export.ExportArchive()",
+            f"{archive}.track({use.shown})",
+        ]
+        serve = f"{receiver}({use.shown})"
+        if len(keys) > 1:
+            name = names.fresh(scope, "serve", "serving_function")
+            lines.append(f"{name} = {serve}")
+            serve = name
+        for key in keys:
+            pieces = [f"{source.quote}{key}{source.quote}", serve]
+            head = f"{archive}.add_endpoint"
+            lines.append(write.call(source, head, pieces, layout.indent, len(layout.indent)))
+        if self.quiet:  # as TF1 was: Keras shows what it has written
+            lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
+        head = f"{archive}.write_out"
+        lines.append(write.call(source, head, [folder], layout.indent, len(layout.indent)))
+        text = f"{source.newline}{layout.indent}".join(lines)
+        self.drive.edit(module, Edit(layout.start, layout.end, text))
+        self.drive.replaced(module, use.call, DRIVING)
+
+    def _kept(self, use: Use, statement: ast.stmt) -> str:
+        """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
+        if isinstance(statement, ast.Expr) and statement.value is use.call:
+            return ""
+        module, names = use.module, use.module.names
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        value = getattr(statement, "value", None)
+        if isinstance(target, ast.Name) and _decoded(value) is use.call:
+            return target.id
+        if not isinstance(target, ast.Name) or value is not use.call:
+            raise Refused(module, use.call, "what the export returns is used here",
+                          "give it a variable of its own")  # fmt: skip
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        for mention in names.mentions(target.id, home) if home is not None else ():
+            parent = names.parents[mention]
+            call = names.parents[parent]
+            if mention is target:
+                continue
+            if isinstance(parent, ast.Attribute) and parent.attr == "decode":
+                self.drive.edit(module, Edit(*module.source.span(call), target.id))
+            elif not (isinstance(parent, ast.Call) and _shows(module, parent)):
+                raise Refused(module, mention, "TF1's export gave bytes, which is used here",
+                              "decode() it")  # fmt: skip
+        return target.id
+
+    def _receiver(self, module: Module, node: ast.expr) -> str:
+        """The receiver function's name, once it is a function of the model."""
+        function = self.graph.target(module, node)
+        if function is None:
+            raise Refused(
+                module, node, "which receiver function this is cannot be told",
+                "name a function of the program",
+            )  # fmt: skip
+        self._only_exports(function)
+        edit = serving_edit(function, self.model.predicts, self.model.steps)
+        self.drive.edit(function.module, edit)
+        self.drive.gone.add(function.node)
+        return module.source.code(node)
+
+    def _only_exports(self, function: Function) -> None:
+        given = {use.arguments.get("serving_input_receiver_fn") for use in self.flow.exports}
+        for reference in self.graph.references(function):
+            if reference.node not in given:
+                text = f"`{function.name}` is used for more than an export here"
+                raise Refused(reference.module, reference.node, text)
+
+
+def _decoded(node: ast.expr | None) -> ast.expr | None:
+    """The bytes in `bytes.decode()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr == "decode" else None
+    return None
+
+
+def _shows(module: Module, call: ast.Call) -> bool:
+    name = module.names.qualname(call.func) or ""
+    return name == "builtins.print" or ".logging." in name
+
+
+def _by_constant(module: Module, node: ast.expr) -> dict[object, ast.expr]:
+    """`{signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: output}`."""
+    if not isinstance(node, ast.Dict) or len(node.keys) != 1 or node.keys[0] is None:
+        return {}
+    name = module.names.qualname(node.keys[0]) or ""
+    last = name.rpartition(".")[2]
+    known = {"DEFAULT_SERVING_SIGNATURE_DEF_KEY": DEFAULT, "PREDICT_METHOD_NAME":
+             "tensorflow/serving/predict"}  # fmt: skip
+    return {known[last]: node.values[0]} if last in known and "tensorflow" in name else {}

@@ -1,0 +1,40 @@
+"""Asks every signature of a SavedModel, in TF1 and TF2 alike: names, types, and what it answers.
+
+    python served.py FOLDER < inputs.json
+
+Prints one JSON line.
+"""
+
+import json
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def main():
+    given = json.load(sys.stdin)
+    v1 = tf.compat.v1
+    found = {}
+    with v1.Session(graph=tf.Graph()) as session:
+        loaded = v1.saved_model.loader.load(session, ["serve"], sys.argv[1])
+        for key, signature in loaded.signature_def.items():
+            if key.startswith("__"):  # TF2's own bookkeeping
+                continue
+            feeds = {info.name: np.array(given[name]) for name, info in signature.inputs.items()}
+            fetches = {name: info.name for name, info in signature.outputs.items()}
+            found[key] = {
+                "inputs": {name: describe(info) for name, info in signature.inputs.items()},
+                "types": {name: tf.as_dtype(i.dtype).name for name, i in signature.outputs.items()},
+                "outputs": {n: v.tolist() for n, v in session.run(fetches, feeds).items()},
+            }
+    print(json.dumps(found))
+
+
+def describe(info):
+    shape = [dimension.size for dimension in info.tensor_shape.dim]
+    return [tf.as_dtype(info.dtype).name, shape]
+
+
+if __name__ == "__main__":
+    main()

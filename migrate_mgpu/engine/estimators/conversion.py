@@ -189,12 +189,21 @@ def _overlap(first: Conversion, second: Conversion) -> bool:
     return function is not None and other is not None and function.node is other.node
 
 
+def _ended(module: Module, edit: Edit) -> Edit:
+    """An edit whose lines end as the file's do."""
+    newline = module.source.newline
+    if newline == "\n":
+        return edit
+    return Edit(edit.start, edit.end, edit.new.replace("\r\n", "\n").replace("\n", newline))
+
+
 def _joined(flow: EstimatorFlow, model: ModelPlan, driven: Drive) -> Conversion:
     found = Conversion(flow, configs=set(driven.configs))
     for edits in (model.edits, driven.edits):
         for module, members in edits.items():
             own = found.edits.setdefault(module, [])
-            own.extend(edit for edit in members if edit not in own)
+            ended = [_ended(module, edit) for edit in members]
+            own.extend(edit for edit in ended if edit not in own)
     for imports in (model.imports, driven.imports):
         for module, names in imports.items():
             found.imports.setdefault(module, set()).update(names)

@@ -285,7 +285,9 @@ class DNNRegressor(tf.keras.Model):
             tf.one_hot(
                 self.age_buckets(tf.reshape(tf.cast(features['age'], tf.float32), [-1])), 3
             ),
-            self.hours_embedding(tf.one_hot(tf.reshape(features['hours'], [-1]), 24)),
+            self.hours_embedding(
+                tf.one_hot(tf.reshape(tf.cast(features['hours'], tf.int64), [-1]), 24)
+            ),
         ]
         net = tf.concat(columns, axis=1)
         for dense in self.hidden:

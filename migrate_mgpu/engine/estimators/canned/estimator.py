@@ -99,7 +99,7 @@ class _Reader:
         self.classes = classes
         self.linear = flow.class_name.startswith("Linear")
         self.distributed = flow.config is not None and bool(flow.config.train)
-        self.columns = ColumnReader(flow.module, tf, graph)
+        self.columns = ColumnReader(flow.module, tf)
 
     def plan(self) -> CannedPlan:
         flow, module = self.flow, self.module

@@ -230,3 +230,11 @@ def test_classes_that_are_more_than_layers_stay(old: str, new: str, reason: str)
         reason,
         CLASS.replace(old, new),
     )
+
+
+def test_a_class_whose_layers_a_function_makes_stays() -> None:
+    above = "def scores(net):\n    return tf.keras.layers.Dense(3)(net)\n\n\n" + CLASS.replace(
+        "return self.scores(net)", "return scores(net)"
+    )
+    network = "network = Network(8)\nlogits = network(features, training)"
+    stays(network, "scores makes layers for a class", above)

@@ -87,6 +87,11 @@ class Classes:
             if not home.writable:
                 text = f"{node.name} makes layers outside of the given paths"
                 raise Refused(module, call, text, "give its folder as a path too")
+            for inner in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+                function = self.target(home, inner)
+                if function is not None and self.makes_layers(function):
+                    text = f"{function.name} makes layers for a class that is a network"
+                    raise Refused(home, inner, text, "make them in the class's `__init__`")
             self.networks[node] = network_class(home, node, self.tf, self.regularized)
         return self.networks[node]
 

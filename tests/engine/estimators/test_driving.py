@@ -516,3 +516,44 @@ def test_several_workers_and_a_folder() -> None:
     assert "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n" in lines(body)
     with pytest.raises(Refused, match="several workers"):
         lines(body.replace("config=config", "'folder', config") + "est.train(input_fn, steps=1)\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "est.train(input_fn, hooks=[tf.train.StopAtStepHook(num_steps=5)])",
+            "est.fit(input_fn(), steps_per_epoch=5, verbose=0)",
+        ),
+        (
+            "hook = tf.train.StopAtStepHook(last_step=5)\n"
+            "est.train(input_fn, hooks=[hook, tf.train.StepCounterHook()])",
+            "est.fit(input_fn(), steps_per_epoch=5)",
+        ),
+        (
+            "for i in range(3):\n    est.train(input_fn, hooks=[tf.train.StopAtStepHook(5)])",
+            "for i in range(3):\n    est.fit(input_fn(), steps_per_epoch=5, verbose=0)",
+        ),
+    ],
+)
+def test_hooks_that_stop(before: str, after: str) -> None:
+    assert lines(f"{MAKE}{before}\n") == f"{MADE}{after}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("est.train(input_fn, hooks=[tf.train.StopAtStepHook(5)], steps=3)", "beside other numb"),
+        ("est.train(input_fn, hooks=[tf.train.StopAtStepHook(5), tf.train.StopAtStepHook(6)])",
+         "how many steps"),
+        ("for i in range(3):\n    hooks = [tf.train.StopAtStepHook(last_step=5 * i)]\n"
+         "    est.train(input_fn, hooks=hooks)", "may have its steps already"),
+        ("hook = tf.train.StopAtStepHook(5)\nfor i in range(3):\n"
+         "    est.train(input_fn, hooks=[hook])", "may stop a second training at once"),
+        ("est.evaluate(input_fn, hooks=[tf.train.StopAtStepHook(5)])", "may do more than log"),
+        ("est.train(input_fn, hooks=[tf.train.NanTensorHook(loss)], steps=3)", "may do more than"),
+    ],
+)  # fmt: skip
+def test_hooks_that_do_not_only_stop(body: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        lines(f"{MAKE}{body}\n")

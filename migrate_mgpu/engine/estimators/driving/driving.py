@@ -18,11 +18,12 @@ from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
-from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks
+from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks, stopping
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.inputs.inputs import Inputs
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
@@ -104,8 +105,10 @@ class _Driver:
             for made in (None, use.train_spec, use.eval_spec):
                 module = made.module if made is not None else use.module
                 arguments = made.arguments if made is not None else use.arguments
+                stops = made is None and use.kind == "train"
                 for name in ("hooks", "saving_listeners"):
-                    shown |= drop_hooks(self.values, self.drive, module, arguments.get(name))
+                    hooks = arguments.get(name)
+                    shown |= drop_hooks(self.values, self.drive, module, hooks, stops)
         for module in self.flow.modules:
             for call in module.names.calls:
                 if tensorflow_name(module, call.func) == "logging.set_verbosity":
@@ -197,7 +200,19 @@ class _Driver:
         if node is None:
             raise Refused(use.module, use.call, "`train` without an input_fn")
         steps, total = use.arguments.get("steps"), use.arguments.get("max_steps")
+        stop = stopping(self.values, use.module, use.arguments.get("hooks"))
+        if stop is not None:
+            kind, module, given = stop
+            known = known_at(self.values, module, given, use.module, use.call)
+            if known is None or steps is not None or total is not None:
+                text = "a StopAtStepHook beside other numbers of steps, or of another function"
+                raise Refused(module, given, text, "give train() its max_steps")
+            steps, total = (known, None) if kind == "steps" else (None, known)
         training = Training(use, use.module, node, steps, total)
+        if stop is not None and self.fitting.deeper(training):
+            # Of a model that is there already, TF1 trained one more step.
+            text = "a StopAtStepHook where the model may have its steps already"
+            raise Refused(stop[1], stop[2], text, "give train() its max_steps")
         self._statement(use, layout, self.fitting.lines(training))
 
     def _statement(self, use: Use, layout: Layout, lines: list[str]) -> None:

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.engine.estimators.driving.setup import Drive
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
@@ -13,10 +14,49 @@ from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.text import Layout
 
 DRIVING = "MGPU408"
+STOP = "train.StopAtStepHook"
 
 
-def drop_hooks(values: Values, drive: Drive, module: Module, node: ast.expr | None) -> bool:
+def stopping(
+    values: Values, module: Module, node: ast.expr | None
+) -> tuple[str, Module, ast.expr] | None:
+    """What a `StopAtStepHook` among the hooks says: ``steps`` or ``max_steps``, and how many.
+
+    Raises:
+        Refused: there are several.
+    """
+    found: list[tuple[str, Module, ast.expr]] = []
+    if node is None:
+        return None
+    here = set(ast.walk(node))
+    for hook in _hooks(values, module, node):
+        if _name(hook) != STOP:
+            continue
+        assert isinstance(hook.node, ast.Call)
+        given = bind(hook.module, hook.node, ("num_steps", "last_step"))
+        if len(given) != 1 or found:
+            text = "how many steps its StopAtStepHooks allow"
+            raise Refused(hook.module, hook.node, text, "give train() its max_steps")
+        kind, value = ("steps" if "num_steps" in given else "max_steps"), next(iter(given.values()))
+        if kind == "steps" and hook.node not in here:
+            text = "a StopAtStepHook that may stop a second training at once"
+            raise Refused(hook.module, hook.node, text, "give train() its steps")
+        found.append((kind, hook.module, value))
+    return found[0] if found else None
+
+
+def _name(hook: Value) -> str:
+    """TensorFlow's name of a hook that is made here; empty for another one."""
+    node = hook.node
+    return tensorflow_name(hook.module, node.func) if isinstance(node, ast.Call) else ""
+
+
+def drop_hooks(
+    values: Values, drive: Drive, module: Module, node: ast.expr | None, stops: bool = False
+) -> bool:
     """Drops the hooks of a call; whether there were any that log.
+
+    ``stops``: one that ends the training may be among them, the call says it itself then.
 
     Raises:
         Refused: a hook that does more than log.
@@ -26,9 +66,8 @@ def drop_hooks(values: Values, drive: Drive, module: Module, node: ast.expr | No
     logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
     found = False
     for hook in _hooks(values, module, node):
-        call = hook.node
-        name = tensorflow_name(hook.module, call.func) if isinstance(call, ast.Call) else ""
-        if name not in logging:
+        call, name = hook.node, _name(hook)
+        if name not in logging and (name != STOP or not stops):
             raise Refused(
                 hook.module,
                 call or node,
@@ -36,10 +75,11 @@ def drop_hooks(values: Values, drive: Drive, module: Module, node: ast.expr | No
                 "make it a tf.keras.callbacks.Callback, or take it out",
             )
         assert isinstance(call, ast.Call)
-        found = True
         drive.gone.add(call)
-        shown = name.rpartition(".")[2]
-        drive.note(hook.module, call, f"`{shown}` is left out: {logging[name]}")
+        if name != STOP:
+            found = True
+            shown = name.rpartition(".")[2]
+            drive.note(hook.module, call, f"`{shown}` is left out: {logging[name]}")
         statement = hook.module.names.statement(call)
         if isinstance(statement, ast.Assign) and statement.value is call:
             forget(drive, hook.module, statement)

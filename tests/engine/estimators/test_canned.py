@@ -159,6 +159,14 @@ def test_texts_and_ftrl_stay_under_a_strategy() -> None:
     )
 
 
+def test_an_estimator_of_tf2_is_another_one() -> None:
+    body = dense("[fc.numeric_column('b')]")
+    assert "is TF2's own" in stays("tf.compat.v1.set_random_seed(1)\n" + body)
+    named = body.replace("tf.estimator", "tf.compat.v1.estimator")
+    after, _ = migrated("tf.compat.v1.set_random_seed(1)\n" + named)
+    assert "est = DNNClassifier(" in after
+
+
 def test_columns_that_something_else_needs() -> None:
     said = stays(
         "a = fc.numeric_column('b', shape=2)\n" + dense("[a]") + "print(fc.input_layer({}, [a]))\n"
@@ -207,6 +215,7 @@ def test_a_model_moves_below_its_strategy() -> None:
             "n = 2\n" + MODEL.replace("Dense(2", "Dense(n") + "n = 3\n" + STRATEGY + ESTIMATOR,
             "`n` stands between",
         ),
+        ("tf.random.set_seed(1)\n" + MODEL + STRATEGY + ESTIMATOR, "is TF2's own"),
         (MODEL.replace("'mse'", "'hinge'") + STRATEGY + ESTIMATOR, "the loss `hinge`"),
         (
             MODEL.replace("'mse')", "'mse', metrics=[tf.keras.metrics.AUC()])") + STRATEGY

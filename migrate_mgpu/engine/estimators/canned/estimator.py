@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.canned.heads import (
 from migrate_mgpu.engine.estimators.canned.network import Network, folded
 from migrate_mgpu.engine.estimators.canned.optimizer import CannedOptimizer, read_optimizer
 from migrate_mgpu.engine.estimators.canned.results import wanted_results
+from migrate_mgpu.engine.estimators.canned.version import check_version
 from migrate_mgpu.engine.estimators.driving.setup import text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
@@ -112,6 +113,7 @@ class _Reader:
         normal = flow.arguments.get("batch_norm")
         if normal is not None and constant(normal) is not False:
             raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
+        check_version(module, flow.call)
         self._check_none()
         head = self._head()
         network = Network(self.tf, self.source.quote, self.linear, head)

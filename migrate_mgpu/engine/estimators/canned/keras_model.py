@@ -15,6 +15,7 @@ from migrate_mgpu.engine.estimators.canned.keras_calls import (
     metric_names,
     optimizer_edits,
 )
+from migrate_mgpu.engine.estimators.canned.version import check_version
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values, returns
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
@@ -68,6 +69,7 @@ class _Reader:
 
     def plan(self) -> KerasPlan:
         flow, module = self.flow, self.flow.module
+        check_version(module, flow.call)
         for name in ("keras_model_path", "custom_objects"):
             if name in flow.arguments:
                 raise Refused(

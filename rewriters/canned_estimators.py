@@ -19,18 +19,18 @@ TF 2.16 and later have no Estimators, and their ``tensorflow_estimator`` does no
 Losses, weights, metrics and predictions are equal to 1.15.5's on 1, 2 and 4 devices
 (``fixtures/estimator/canned_*``, ``keras_*``). The loss is the sum of a batch, as 1.15 takes
 it; the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and
-in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers by default are Adagrad with 0.05 and Ftrl with 0.2. Categories out of range of an
-identity column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names but
+in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers
+by default are Adagrad with 0.05 and Ftrl with 0.2. Categories out of range of an identity
+column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names but
 ``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or whose names are
 not written out, ``weight_column``, ``label_vocabulary``, ``batch_norm``, partitioners, more than
 one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
 under a strategy (1.15 does not run it), DNNLinearCombined, BoostedTrees, heads.
 
-Of Keras models what was not compared keeps its program: layers,
-optimizers, losses and metrics outside of the tables (RMSprop adds its epsilon elsewhere,
-recurrent layers have other defaults, batch normalization and regularizers act otherwise
-under several replicas), Lambda layers, layers of the program's own, several outputs,
-predictions. 1.15 compares labels of shape ``[n]`` with outputs of shape ``[n, 1]`` each with
+Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
+outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
+defaults, batch normalization and regularizers act otherwise under several replicas), Lambda
+layers, layers of the program's own, several outputs, predictions. 1.15 compares labels of shape ``[n]`` with outputs of shape ``[n, 1]`` each with
 each (a defect); Keras pairs them, and a finding says so.
 
 ## References

@@ -30,8 +30,9 @@ under a strategy (1.15 does not run it), DNNLinearCombined, BoostedTrees, heads.
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
 defaults, batch normalization and regularizers act otherwise under several replicas), Lambda
-layers, layers of the program's own, several outputs, predictions. 1.15 compares labels of shape ``[n]`` with outputs of shape ``[n, 1]`` each with
-each (a defect); Keras pairs them, and a finding says so.
+layers, layers of the program's own, several outputs, predictions. 1.15 compares labels of
+shape ``[n]`` with outputs of shape ``[n, 1]`` each with each (a defect); Keras pairs them, and
+a finding says so.
 
 ## References
 ``tf.estimator.DNNClassifier``, ``tf.feature_column``,

@@ -397,6 +397,41 @@ def test_what_a_partial_or_a_lambda_gives_is_a_parameter(given: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kept", "more", "moves"),
+    [
+        ("functools.partial(model_fn, rate=0.2)", "", True),
+        ("lambda features, labels, mode: model_fn(features, labels, mode, 0.2)", "", True),
+        ("functools.partial(model_fn, rate=0.2)", "print(fn)\n", False),
+        ("functools.partial(model_fn, rate=rate)", "rate = 0.4\n", False),
+    ],
+)
+def test_a_variable_with_a_partial_goes_with_it(kept: str, more: str, moves: bool) -> None:
+    function = (
+        "def model_fn(features, labels, mode, rate):\n    logits = tf.layers.dense(features, 3)\n"
+    )
+    program = function + END.format(rate="rate") + "\nrate = 0.2\n" if "rate=rate" in kept else ""
+    program = program or function + END.format(rate="rate")
+    program += f"\nfn = {kept}\n{more}estimator = tf.estimator.Estimator(fn)\n"
+    after, said = run(program)
+    if moves:
+        assert "estimator = model_fn(rate=0.2)\n" in after and "fn = functools" not in after
+        assert "\nfn = " not in after
+    else:
+        assert after == HEAD + program + TAIL
+        assert any("kept in a variable" in message for message in said), said
+
+
+def test_a_variable_with_a_made_model_fn_goes_with_it() -> None:
+    program = closure().replace(
+        "estimator = tf.estimator.Estimator(make_model_fn(16))",
+        "model_fn = make_model_fn(16)\nestimator = tf.estimator.Estimator(model_fn)",
+    )
+    after, _ = run(program)
+    assert "\n\nestimator = model_fn(hidden=16, rate=0.1)\n" in after
+    assert "make_model_fn" not in after
+
+
+@pytest.mark.parametrize(
     "given",
     [
         "lambda features, labels, mode: model_fn(features, features, mode, 0.2)",

@@ -130,6 +130,9 @@ class _Finder:
             origin = origin.args[0]
         if isinstance(origin, ast.Lambda):
             origin = self._lambda(flow, module, origin)
+        if flow.bound and isinstance(node, ast.Name):
+            text = "the arguments of its model_fn are kept in a variable"
+            raise Refused(flow.module, node, text, "give them where the Estimator is made")
         if flow.bound and module is not flow.module:
             text = "its model_fn is given arguments in another file"
             raise Refused(module, origin, text, "give them where the Estimator is made")

@@ -17,6 +17,7 @@ from migrate_mgpu.engine.estimators.restating import (
     helpers,
     local_functions,
     methods,
+    variables,
 )
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
@@ -30,6 +31,7 @@ Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
 _FORMS = (
+    variables.restate,
     closures.restate,
     methods.restate,
     helpers.restate,

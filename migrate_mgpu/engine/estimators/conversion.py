@@ -79,10 +79,8 @@ class Conversions:
         try:
             if flow.problems:
                 raise flow.problems[0]
-            if flow.function is not None:
-                model = self._model(flow.function)
-            else:
-                model = self._own(flow)
+            function = flow.function
+            model = self._model(function) if function is not None else self._own(flow)
             driven = drive(flow, model, self.graph)
         except Refused as refused:
             return Conversion(flow, refused)

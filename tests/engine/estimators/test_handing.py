@@ -326,3 +326,22 @@ def test_another_variable() -> None:
     body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn)\n"
     body += 'print(estimator.get_variable_value("dense/kernel"))\n'
     stays(HEAD + body, "`get_variable_value` of an Estimator has no known form")
+
+
+def test_the_run_config_of_contrib() -> None:
+    made = "tf.contrib.learn.RunConfig({})"
+    body = "estimator = tf.estimator.Estimator(model_fn, config=config)\n"
+    body += "estimator.train(input_fn, steps=5)\n"
+    given = "save_summary_steps=5, tf_random_seed=3, save_checkpoints_secs=None"
+    after = converted(f"config = {made.format(given)}\n{body}")
+    assert after.startswith("tf.random.set_seed(3)\nestimator = model_fn()\n")
+    for given in ("gpu_memory_fraction=0.5", "'master'", "num_cores=3"):
+        text = f"{HEAD}config = {made.format(given)}\n{body}"
+        stays(text, "tf.contrib.learn has a RunConfig of its own")
+
+
+def test_an_estimator_that_is_shown() -> None:
+    body = "estimator = tf.estimator.Estimator(model_fn)\n{}\nestimator.train(input_fn, steps=5)\n"
+    shown = 'print("it is a {}".format(type(estimator)), estimator)'
+    assert shown in converted(body.replace("{}", shown, 1))
+    stays(HEAD + body.replace("{}", "kind = type(estimator)"), "handed to `type(...)`")

@@ -209,7 +209,7 @@ class _Finder:
         if isinstance(node, ast.Call):
             found = constructed(module, node)
             if found is not None and found.kind == "RunConfig":
-                if "learn" in tensorflow_name(module, node.func):
+                if "learn" in tensorflow_name(module, node.func) and not _is_plain(node):
                     raise Refused(
                         module, node, "tf.contrib.learn has a RunConfig of its own",
                         "use tf.estimator.RunConfig",
@@ -329,6 +329,8 @@ class _Finder:
                 use.eval_spec = self._spec(module, arguments.get("eval_spec"), "EvalSpec")
                 flow.uses.append(use)
                 return
+            if _is_shown(module, call):
+                return
             shown = module.source.code(call.func)
             raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`")
         raise Refused(module, node, "how the Estimator is used here is not followed")
@@ -353,6 +355,28 @@ class _Finder:
             if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
                 return
         raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
+
+
+# What tf.contrib.learn's RunConfig calls as tf.estimator's does, with the same defaults.
+_SHARED = {
+    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_secs",
+    "save_checkpoints_steps", "keep_checkpoint_max", "keep_checkpoint_every_n_hours",
+    "log_step_count_steps", "session_config",
+}  # fmt: skip
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Whether a RunConfig of tf.contrib.learn's says nothing that tf.estimator's does not."""
+    return not call.args and all(keyword.arg in _SHARED for keyword in call.keywords)
+
+
+def _is_shown(module: Module, call: ast.Call) -> bool:
+    """`print(type(estimator))`: it says what the program has, whatever that is."""
+    names = module.names
+    around = [p for p in (call, *names.ancestors(call)) if isinstance(p, ast.Call)]
+    prints = [(names.qualname(p.func) or "") for p in around]
+    known = any(name == "builtins.print" or ".logging." in name for name in prints)
+    return known and prints[0] in ("builtins.type", "builtins.print", "builtins.str")
 
 
 def _is_step(module: Module, call: ast.Call) -> bool:

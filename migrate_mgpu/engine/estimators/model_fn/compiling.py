@@ -133,7 +133,7 @@ class Compiling:
         """The statements of the optimizer, and how they are written."""
         training = self.training
         nodes: list[ast.AST] = [training.value, *training.clip.values()]
-        units = self.flow.slice(nodes, training.unit)
+        units = sorted(self.flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
         found = optimizers(self.module, [training.value, *units], self.tf)
         if not found:
             text = "its optimizer is not one of tf.train"
@@ -181,7 +181,7 @@ class Compiling:
             probe.edits(node)
             if probe.trains:
                 raise Refused(self.module, node, "the optimizer depends on the mode")
-            for name in probe.used:
+            for name in sorted(probe.used):
                 for statement in self.flow.definitions(name, place):
                     if statement not in found:
                         found.add(statement)

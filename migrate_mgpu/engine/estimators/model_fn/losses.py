@@ -263,7 +263,7 @@ class LossReader:
         found = self.flow.slice([node], unit) - {made}
         running = [
             u
-            for u in found
+            for u in sorted(found, key=lambda u: u.lineno)
             if self.flow.depends(u, u, "labels")
             or (u not in reading.network and self.flow.depends(u, u, "features"))
         ]
@@ -272,7 +272,7 @@ class LossReader:
                 text = "the loss looks at more than one value of the network"
                 advice = "let the network end in one variable, and compute the rest from it"
                 raise Refused(self.module, call, text, advice)
-        return sorted(running, key=lambda u: u.lineno)
+        return running
 
 
 def _averages_rows(keras: str) -> bool:

@@ -137,7 +137,10 @@ def test_a_partial_model_fn() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (MAKE + "est.experimental_export_all_saved_models('x', {})\n", "`experimental_export_all_saved_models`"),
+        (
+            MAKE + "est.experimental_export_all_saved_models('x', {})\n",
+            "`experimental_export_all_saved_models`",
+        ),
         (MAKE + "print(est.config)\n", "`config`"),
         (MAKE + "experiment(est)\n", "handed to `experiment(...)`"),
         (MAKE + "[est]\n", "how the Estimator is used"),

@@ -292,7 +292,7 @@ class _Driver:
         if "exporters" in evaluate.arguments:
             raise Refused(
                 module, evaluate.arguments["exporters"], "`exporters` of EvalSpec",
-                "export the Keras model after training: model.export(folder)",
+                "call export_saved_model behind the training instead, which is converted",
             )  # fmt: skip
         total = train.arguments.get("max_steps")
         dataset = self.datasets.named[train.call]

@@ -215,6 +215,10 @@ def test_a_model_moves_below_its_strategy() -> None:
             "n = 2\n" + MODEL.replace("Dense(2", "Dense(n") + "n = 3\n" + STRATEGY + ESTIMATOR,
             "`n` stands between",
         ),
+        (
+            MODEL.replace("'adam'", "tf.train.AdamOptimizer(0.1)") + STRATEGY + ESTIMATOR,
+            "divides the loss twice",
+        ),
         ("tf.random.set_seed(1)\n" + MODEL + STRATEGY + ESTIMATOR, "is TF2's own"),
         (MODEL.replace("'mse'", "'hinge'") + STRATEGY + ESTIMATOR, "the loss `hinge`"),
         (

@@ -206,6 +206,12 @@ class _Reader:
             edits += context.edits(argument)
         self._edit(module, *outermost(edits))
         self.result.handled.add(made.call)
+        distributed = self.flow.config is not None and bool(self.flow.config.train)
+        if distributed and not keras_name(module, made.call.func):
+            raise Refused(
+                module, made.call, "1.15 divides the loss twice by the replicas where a Keras "
+                "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
+            )  # fmt: skip
         if made.classes:
             raise Refused(
                 module, made.call, "this optimizer needs a class of its own in TF2",

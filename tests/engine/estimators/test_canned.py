@@ -216,6 +216,10 @@ def test_a_model_moves_below_its_strategy() -> None:
             "`n` stands between",
         ),
         (
+            "class Box:\n    pass\n\n\nbox = Box()\n" + MODEL + "box.model = model\n" + STRATEGY
+            + ESTIMATOR.replace("(model,", "(box.model,"), "which Keras model",
+        ),
+        (
             MODEL.replace("'adam'", "tf.train.AdamOptimizer(0.1)") + STRATEGY + ESTIMATOR,
             "divides the loss twice",
         ),
@@ -244,3 +248,19 @@ def test_a_model_moves_below_its_strategy() -> None:
 )  # fmt: skip
 def test_keras_models_that_stay(body: str, reason: str) -> None:
     assert reason in stays(body)
+
+
+def test_a_model_of_an_object() -> None:
+    body = (
+        "class Trainer:\n"
+        "    def __init__(self, strategy):\n"
+        "        self.model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(1,))])\n"
+        "        self.model.compile('adam', 'mse')\n"
+        "        config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+        "        self.est = tf.keras.estimator.model_to_estimator(self.model, config=config)\n"
+        "        self.est.train(input_fn, steps=2)\n\n\n"
+        "Trainer(tf.distribute.MirroredStrategy())\n"
+    )
+    assert "is not known" in stays(body)
+    after, _ = migrated(body.replace("train_distribute=strategy", ""))
+    assert "        self.est = self.model\n        self.est.fit(input_fn(), " in after

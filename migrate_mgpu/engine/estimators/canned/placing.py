@@ -100,7 +100,7 @@ class _Placing:
         """Writes the statements; which ones were written anew."""
         source, statement = self.module.source, self.flow.statement
         layout = Layout(source, statement)
-        inline = not isinstance(self.plan.value, ast.Name)
+        inline = isinstance(self.plan.value, ast.Call)
         own = [] if renamed else [self._taken(inline)]
         if self.strategy is None:
             lines = own
@@ -113,6 +113,11 @@ class _Placing:
             lines = [head, source.indent_unit + own[0]]
             self.drive.edit(self.module, self._replaced(layout, lines))
             return [statement]
+        if not isinstance(self.plan.value, ast.Name):
+            raise Refused(
+                self.module, self.plan.value, "the Keras model is made where its strategy is not "
+                "known", "make both in one function, the model by a name",
+            )  # fmt: skip
         block = self._range()
         text = self._written(block, layout.indent, head)
         self.drive.gone |= {part for s in block for part in ast.walk(s)}

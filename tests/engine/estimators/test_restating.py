@@ -138,6 +138,7 @@ def test_a_method_is_a_function_of_what_it_reads() -> None:
         ("# Two layers.", "self.calls = 1"),  # it changes its object
         ("# Two layers.", "print(self)"),
         ("# Two layers.", "hidden = 3"),  # the name that a parameter would have
+        ("# Two layers.", "x = (lambda hidden: x * hidden * self._hidden)(2)"),
         (
             "trainer = Trainer(16, rate=0.1)\n",
             "trainer = Trainer(16, rate=0.1)\ntrainer.rate = 1\n",
@@ -266,6 +267,11 @@ def test_functions_of_a_model_fn_are_part_of_it() -> None:
         # A name of the model_fn's would mean another thing.
         ("    optimizer = tf", "    logits = rate\n    rate = logits\n    optimizer = tf"),
         ("estimator = tf", "print(get_train_op)\nestimator = tf"),
+        # Within the comprehension the loss would be another value.
+        (
+            "def get_train_op(loss, rate):",
+            "def get_train_op(value, rate):\n    loss = [value + loss for loss in range(2)][0]",
+        ),
     ],
 )
 def test_functions_that_cannot_be_part_of_it_stay(old: str, new: str) -> None:

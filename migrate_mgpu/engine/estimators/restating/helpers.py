@@ -167,7 +167,8 @@ class _Inlined:
         local = own - set(every)
         if local & (read | (outer - {place})) or set(found.values()) & set(self.given):
             return None
-        if any(new != old and new in own - {old} for old, new in found.items()):
+        inside = stored | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | own
+        if any(new != old and new in inside - {old} for old, new in found.items()):
             return None
         free = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - own
         return None if free & outer else found

@@ -200,7 +200,9 @@ class _Methods:
         """Whether a parameter's name already means something in the function."""
         names = self.home.names
         own = names.scopes[method.node].bindings
-        used = {n.id for n in ast.walk(method.node) if isinstance(n, ast.Name)} | set(own)
+        nodes = list(ast.walk(method.node))
+        used = {n.id for n in nodes if isinstance(n, ast.Name)} | set(own)
+        used |= {n.arg for n in nodes if isinstance(n, ast.arg)}
         parameters = [_parameter(name) for name in method.reads]
         return bool(used & set(parameters)) or len(set(parameters)) < len(parameters)
 

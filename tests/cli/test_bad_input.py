@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -197,15 +198,16 @@ def test_a_file_that_changes_while_it_is_migrated(
     assert cli.read("train.py") == GROWTH_AFTER
 
 
-def test_a_full_disk_leaves_the_old_file(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_file(cli: Cli) -> None:
+    """Here a limit on the size of files: the first bytes are written, then the system refuses."""
     cli.write(train=GROWTH)
-
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    ran = cli("train.py")
-    assert (ran.status, ran.err) == (8, "train.py: cannot be written: No space left on device\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
+    try:
+        ran = cli("train.py")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (ran.status, ran.err) == (8, "train.py: cannot be written: File too large\n")
     assert cli.read("train.py") == GROWTH
     assert os.listdir(cli.folder) == ["train.py"]
 

@@ -382,6 +382,10 @@ def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
     return (Edit(module.source.span(inner)[1], module.source.span(node)[1], ""),)
 
 
+# With AUTO it hangs on the strategy what Keras' losses do; those of tf.losses are in their table.
+_REDUCTIONS = ("NONE", "SUM", "SUM_OVER_BATCH_SIZE")
+
+
 def is_summary(module: Module, node: ast.AST) -> bool:
     """Whether a node writes, or merges, summaries."""
     return name_of(module, node).startswith(("summary.", "contrib.summary.", "contrib.layers.summ"))
@@ -397,6 +401,9 @@ def _renamed(
     """
     new = renames().get(name)
     head, _, short = name.rpartition(".")
+    if head in ("keras.losses.Reduction", "losses.Reduction") and short in _REDUCTIONS:
+        quote = module.source.quote  # Keras 3 has words only
+        return (Edit(*module.source.span(spelled), f"{quote}{short.lower()}{quote}"),)
     if head == "gfile" and short in _GFILE:
         new = f"io.gfile.{_GFILE[short]}"
     elif head == "contrib.data" and short in _CONTRIB_DATA:

@@ -127,7 +127,10 @@ class Judge:
         if state.kind == REFUSED:
             return state
         trains_keras = any(module.uses_keras_models for module in modules)
-        if trains_keras or self._only_eager(state):
+        stays = next((c.refused for c in state.estimators if c.refused is not None), None)
+        if trains_keras and stays is not None:
+            self._stays(state, stays)  # all of TF1 that is left may be its own
+        elif trains_keras or self._only_eager(state):
             self._native(state)
         else:
             self._bridge(state)
@@ -144,8 +147,11 @@ class Judge:
         for one in state.estimators:
             one.refused = one.refused or reason
         if not state.flows and not state.sessions:
-            text = f"the Estimator stays: {reason.reason}"
-            state.refuse(Reason(reason.module, reason.node, text, reason.advice, "MGPU401"))
+            self._stays(state, reason)
+
+    def _stays(self, state: State, reason: Refused) -> None:
+        text = f"the Estimator stays: {reason.reason}"
+        state.refuse(Reason(reason.module, reason.node, text, reason.advice, "MGPU401"))
 
     def _unconverted(self, state: State) -> Refused | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""

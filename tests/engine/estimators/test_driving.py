@@ -557,3 +557,19 @@ def test_hooks_that_stop(before: str, after: str) -> None:
 def test_hooks_that_do_not_only_stop(body: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         lines(f"{MAKE}{body}\n")
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ("print(r['loss'])", True),
+        ("print(r)", True),
+        ("print(r['accuracy'])", False),
+        ("", False),
+    ],
+)
+def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
+    _, drive = driven(
+        f"est = tf.estimator.Estimator(model_fn, params={{}})\nr = est.evaluate(input_fn)\n{read}\n"
+    )
+    assert any("mean over examples" in text for *_, text in drive.notes) == told

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from migrate_mgpu.engine.run import migrate
 
 HEAD = """\
@@ -111,3 +113,33 @@ def test_an_estimator_that_a_method_gives() -> None:
         "trainer =", "    def get(self):\n        return self.estimator\n\n\ntrainer ="
     )
     stays(f"{text}trainer.get().train(input_fn, steps=5)\n", "how the Estimator is used here")
+
+
+MEAN = "tf.losses.mean_squared_error(labels, outputs)"
+REPLICAS = "tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())"
+
+
+@pytest.mark.parametrize(
+    ("loss", "sums"),
+    [
+        ("tf.reduce_sum(tf.square(labels - outputs))", True),
+        ("tf.reduce_sum(tf.square(labels - outputs)) / 4", True),
+        ("tf.nn.l2_loss(labels - outputs)", True),
+        (MEAN[:-1] + ", reduction=tf.losses.Reduction.SUM)", True),
+        ("tf.reduce_mean(tf.reduce_sum(tf.square(labels - outputs), axis=1))", False),
+        (
+            "tf.reduce_sum(tf.square(labels - outputs)) / tf.cast(tf.size(labels), tf.float32)",
+            False,
+        ),
+    ],
+)
+def test_a_sum_over_the_batch_is_for_one_replica(loss: str, sums: bool) -> None:
+    """Measured: on two replicas its evaluation is half of what it was."""
+    head = HEAD.replace(MEAN, loss)
+    made = "estimator = tf.estimator.Estimator(model_fn{})\nestimator.train(input_fn, steps=2)\n"
+    assert ".fit(" in migrated(head + made.format(""))[0]
+    text = head + made.format(f", config={REPLICAS}")
+    if sums:
+        stays(text, "several replicas have another loss where it is the sum of a batch")
+    else:
+        assert ".fit(" in migrated(text)[0]

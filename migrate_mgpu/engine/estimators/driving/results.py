@@ -27,10 +27,11 @@ def adapt_results(
     Raises:
         Refused: a key that Keras's result does not have.
     """
-    whole = False
+    whole = shown = False
     for mention in values.mentions(use.module, use.call):
         assert mention.node is not None
         key = _key(mention)
+        shown = shown or key == "loss" or (key is None and _is_used(mention))
         if key is None:
             whole = whole or _needs_step(mention)
             continue
@@ -39,6 +40,11 @@ def adapt_results(
             raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
         if key == STEP and not _replace_step(use, mention, drive):
             whole = True
+    if shown:
+        drive.note(
+            use.module, use.call, "the loss is the mean over examples now, in TF1 it was over "
+            "batches: another number where the last batch is a smaller one",
+        )  # fmt: skip
     if not whole:
         return text
     names, source = use.module.names, use.module.source
@@ -79,6 +85,11 @@ def _replace_step(use: Use, mention: Value, drive: Drive) -> bool:
     start, end = module.source.span(names.parents[node])
     drive.edit(module, Edit(start, end, _iterations(use)))
     return True
+
+
+def _is_used(mention: Value) -> bool:
+    assert mention.node is not None
+    return not isinstance(mention.module.names.parents[mention.node], ast.Expr)
 
 
 def _needs_step(mention: Value) -> bool:

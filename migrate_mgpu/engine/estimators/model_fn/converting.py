@@ -75,6 +75,11 @@ class _Conversion:
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.loss = LossReader(self.reading, tf).read()
+        if distributed and self.loss.summed is not None:
+            # Keras shares out the batches of an evaluation, and takes the mean over replicas;
+            # what tf.losses sums up 1.15 does not even divide by the replicas in training.
+            text = "several replicas have another loss where it is the sum of a batch"
+            raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.metrics = read_metrics(self.reading, tf)
         self.classes = Classes(graph, tf, self.loss.regularized)

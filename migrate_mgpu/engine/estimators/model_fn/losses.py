@@ -29,6 +29,7 @@ class LossPlan:
     units: list[ast.stmt] = field(default_factory=list)
     scalar: bool = False
     table: bool = False  # the network's output has a row for each example
+    summed: ast.Call | None = None  # what sums up the batch instead of averaging it
     regularized: bool = False
     decay: Decay | None = None
     terms: set[ast.stmt] = field(default_factory=set)
@@ -78,7 +79,28 @@ class LossReader:
         plan.table = self._is_table()
         plan.units = self._units(value, unit)
         plan.scalar = not mean and (known is None or known.scalar)
+        if plan.scalar:
+            plan.summed = self._sum([*plan.units, value])
         return plan
+
+    def _sum(self, nodes: list[ast.AST]) -> ast.Call | None:
+        """A call that sums up the batch; not where the sum is divided by the batch's size."""
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            name = (self._name(call) or "").removeprefix("math.")
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            if name == "reduce_sum" and len(call.args) < 2 and not given.keys() - {"name"}:
+                over = self.module.names.parents.get(call)
+                size = over.right if isinstance(over, ast.BinOp) else None
+                divided = isinstance(over, ast.BinOp) and isinstance(over.op, ast.Div)
+                if size is None or not divided or not self._is_size(size):
+                    return call
+            if name == "nn.l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
+                return call
+        return None
+
+    def _is_size(self, node: ast.expr) -> bool:
+        calls = (c for c in ast.walk(node) if isinstance(c, ast.Call))
+        return any(self._name(call) in ("shape", "size") for call in calls)
 
     def _same_in_evaluation(self) -> None:
         loss, unit = self.reading.resolved(TRAIN, "loss")

@@ -193,6 +193,7 @@ class _Conversion:
             output,
             self.loss.regularized,
             self.loss.decay,
+            self.distributed,
         )
         network = Network(plan, self.tf, self.classes)
         self.normalizes |= _normalizes(network)
@@ -260,6 +261,7 @@ class _Conversion:
             None,
             self.loss.regularized,
             self.loss.decay,
+            self.distributed,
         )
         network = Network(plan, self.tf, self.classes)
         self.normalizes |= _normalizes(network)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.constructor import Constructor
+from migrate_mgpu.engine.estimators.network.indices import whole_numbers
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
 from migrate_mgpu.engine.estimators.network.objects import Objects
@@ -165,6 +166,9 @@ class Network:
         }
         replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
         replaced.update({call: self._application(call) for call in self.applied})
+        if plan.replicas:
+            for statement in plan.statements:
+                replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
         context = Context(self.module, self.tf, plan.modes, owned, replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)

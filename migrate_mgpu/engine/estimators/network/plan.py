@@ -43,6 +43,7 @@ class Plan:
     result: str | None = None
     regularized: bool = True
     decay: Decay | None = None
+    replicas: bool = False  # whether several may train it
 
 
 def holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:

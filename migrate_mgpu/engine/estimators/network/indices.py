@@ -1,0 +1,70 @@
+"""Features that are looked up by: Keras 3 needs to be told that they are whole numbers.
+
+Under a strategy it builds a model from the mean of the replicas' batches, so that whole
+numbers come as floats, which `tf.one_hot` and lookups refuse (measured on 2.21; the batches
+that it trains with are what they are).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.engine.estimators.network.kinds import Kinds
+from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.symbols import symbol
+
+# The place and the name of the argument.
+_LOOKED_UP = {
+    "one_hot": (0, "indices"),
+    "gather": (1, "indices"),
+    "gather_nd": (1, "indices"),
+    "nn.embedding_lookup": (1, "ids"),
+}
+# These give whole numbers, whatever they get.
+_WHOLE = {
+    "argmax", "argmin", "cast", "math.argmax", "math.argmin", "range", "shape", "size",
+    "string_to_hash_bucket_fast", "strings.to_hash_bucket_fast", "to_int32", "to_int64", "where",
+}  # fmt: skip
+
+
+def whole_numbers(
+    nodes: Iterable[ast.AST], module: Module, kinds: Kinds
+) -> dict[ast.AST, Replacement]:
+    """The arguments that get a cast, with what writes it."""
+    found: dict[ast.AST, Replacement] = {}
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        argument = _argument(module, call)
+        if argument is None or _name(module, argument) in _WHOLE:
+            continue
+        names = {n.id for n in ast.walk(argument) if isinstance(n, ast.Name)}
+        if names & kinds.tensors:
+            found[argument] = _cast(argument)
+    return found
+
+
+def _argument(module: Module, call: ast.Call) -> ast.expr | None:
+    place = _LOOKED_UP.get(_name(module, call))
+    if place is None:
+        return None
+    if len(call.args) > place[0]:
+        return call.args[place[0]]
+    return next((k.value for k in call.keywords if k.arg == place[1]), None)
+
+
+def _name(module: Module, node: ast.AST) -> str:
+    found = symbol(module.names.qualname(node.func)) if isinstance(node, ast.Call) else None
+    return found.name if found is not None else ""
+
+
+def _cast(node: ast.expr) -> Replacement:
+    def write(context: Context) -> str:
+        replaced = {other: text for other, text in context.replaced.items() if other is not node}
+        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
+        text = inner.render(node)
+        context.used.update(inner.used)
+        context.trains |= inner.trains
+        return f"{context.tf}.cast({text}, {context.tf}.int64)"
+
+    return write

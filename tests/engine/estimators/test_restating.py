@@ -456,3 +456,61 @@ def test_a_lambda_that_changes_what_is_given_stays(given: str) -> None:
     after, said = run(program)
     assert after == HEAD + program + TAIL
     assert any("the Estimator stays" in message for message in said)
+
+
+TOTAL = """
+REGULARIZER = tf.contrib.layers.l2_regularizer(0.01)
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 3, kernel_regularizer=REGULARIZER)
+    {loss}
+    loss = tf.losses.get_total_loss({given})
+    train_op = {step}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "given", "regularized"),
+    [
+        (f"cost = {LOSS}", "", True),
+        (f"loss = {LOSS}", "", True),
+        (f"cost = {LOSS}", "add_regularization_losses=True", True),
+        (f"cost = {LOSS}", "False", False),
+    ],
+)
+def test_the_total_of_one_loss(loss: str, given: str, regularized: bool) -> None:
+    text = TOTAL.format(loss=loss, given=given, step=STEP.format(rate=0.1))
+    after, said = run(HEAD + text)
+    assert "SparseCategoricalCrossentropy(from_logits=True)" in after, said
+    assert ("kernel_regularizer=" in after) == regularized
+    assert "get_total_loss" not in after
+
+
+@pytest.mark.parametrize(
+    ("loss", "given"),
+    [
+        (f"a = {LOSS}\n    b = {LOSS}", ""),
+        (f"a = {LOSS}\n    tf.losses.add_loss(tf.reduce_sum(logits))", ""),
+        (f"a = {LOSS[:-1]}, loss_collection=None)", ""),
+        (f"if mode == 'train':\n        a = {LOSS}", ""),
+        (LOSS, ""),
+        (f"a = {LOSS}", "scope='a'"),
+    ],
+)
+def test_a_total_of_others_stays(loss: str, given: str) -> None:
+    text = TOTAL.format(loss=loss, given=given, step=STEP.format(rate=0.1))
+    after, _ = run(HEAD + text)
+    assert after == HEAD + text
+
+
+def test_a_total_with_a_loss_of_another_function_stays() -> None:
+    text = TOTAL.format(loss=f"a = {LOSS}", given="", step=STEP.format(rate=0.1))
+    other = f"def other(labels, logits):\n    return {LOSS}\n\n\n"
+    after, _ = run(HEAD + other + text)
+    assert after == HEAD + other + text

@@ -238,7 +238,7 @@ class _Driver:
         pieces += ["return_dict=True", *self._verbose]
         self._uneven(use)
         text = self._call(use, "evaluate", pieces)
-        self._replace(use, adapt_results(self.values, use, self.model.metrics, self.drive, text))
+        self._replace(use, adapt_results(self.values, use, self.model, self.drive, text))
 
     @property
     def _verbose(self) -> list[str]:

@@ -8,7 +8,7 @@ from migrate_mgpu.engine.estimators.driving.setup import Drive
 from migrate_mgpu.engine.estimators.facts.parts import Use
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.text import layout as write
-from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
@@ -16,9 +16,7 @@ from migrate_mgpu.engine.text import Layout
 STEP = "global_step"
 
 
-def adapt_results(
-    values: Values, use: Use, metrics: tuple[str, ...], drive: Drive, text: str
-) -> str:
+def adapt_results(values: Values, use: Use, model: ModelPlan, drive: Drive, text: str) -> str:
     """The evaluation's text, with ``global_step`` in its result where the program needs it.
 
     Where the step is read out of the result by its key, the optimizer's count takes its
@@ -35,12 +33,12 @@ def adapt_results(
         if key is None:
             whole = whole or _needs_step(mention)
             continue
-        if metrics and key not in ("loss", STEP, *metrics):
+        if model.metrics and key not in ("loss", STEP, *model.metrics):
             module = mention.module
             raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
         if key == STEP and not _replace_step(use, mention, drive):
             whole = True
-    if shown:
+    if shown and isinstance(model.function, ast.FunctionDef):  # a canned one is told of as a whole
         drive.note(
             use.module, use.call, "the loss is the mean over examples now, in TF1 it was over "
             "batches: another number where the last batch is a smaller one",

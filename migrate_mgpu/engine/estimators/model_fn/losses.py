@@ -148,9 +148,6 @@ class LossReader:
                 self.terms.add(where)
             return []
         name = self._name(value)
-        if isinstance(value, ast.Call) and name == "losses.get_total_loss":
-            self.regularized = True
-            return [self._only_loss(value)]
         inner: list[ast.expr] = []
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             inner = [value.left, value.right]
@@ -201,21 +198,6 @@ class LossReader:
             rule(LOSSES).is_regularization(self.module, self.flow.resolve(node, unit)[0])
             for node in nodes
         )
-
-    def _only_loss(self, node: ast.Call) -> tuple[ast.expr, ast.stmt | None]:
-        """The one call of tf.losses whose value `get_total_loss` sums up."""
-        found = [
-            (call, unit)
-            for unit in self.reading.paths[TRAIN].units
-            for call in ast.walk(unit)
-            if isinstance(call, ast.Call)
-            and (self._name(call) or "").startswith("losses.")
-            and self._known(call) is not None
-        ]
-        if len(found) != 1:
-            text = "tf.losses.get_total_loss sums up losses that are not told apart"
-            raise Refused(self.module, node, text, "add the losses in one expression")
-        return found[0]
 
     # -- one term -----------------------------------------------------------
 

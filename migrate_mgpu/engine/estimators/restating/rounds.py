@@ -17,6 +17,7 @@ from migrate_mgpu.engine.estimators.restating import (
     helpers,
     local_functions,
     methods,
+    total_loss,
     variables,
 )
 from migrate_mgpu.engine.findings import FileResult, RunResult
@@ -37,6 +38,7 @@ _FORMS = (
     helpers.restate,
     local_functions.restate,
     branches.restate,
+    total_loss.restate,
 )
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were

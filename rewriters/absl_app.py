@@ -11,9 +11,11 @@ with every TensorFlow.
 
 ## Safety
 Exact: the same parser reads the command line, and the logger is the one that TF1 wrote to
-(``tensorflow``). absl's flags are parsed by ``app.run``: a module that reads one before, or
-has no ``tf.app.run``, keeps its program as it is. Only programs that become native are
-touched; a bridge keeps the names under ``compat.v1``.
+(``tensorflow``). TF1 passed over flags that it did not know, absl ends the program: one that
+reads its command line by itself as well (argparse, ``sys.argv``) gets a parser that does not.
+absl's flags are parsed by ``app.run``: a module that reads one before, or has no ``tf.app.run``,
+keeps its program as it is. Only programs that become native are touched; a bridge keeps the
+names under ``compat.v1``.
 
 ## References
 ``absl.app``, ``absl.flags``, ``tf.get_logger``
@@ -114,6 +116,73 @@ if __name__ == '__main__':
     app.run(main)
 """,
     ),
+    Case(
+        "a program with arguments of its own as well",
+        """\
+import argparse
+
+import numpy as np
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--steps', type=int, default=10)
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def main(argv):
+    args = parser.parse_args(argv[1:])
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn, steps=args.steps)
+
+
+if __name__ == '__main__':
+    tf.app.run(main)
+""",
+        """\
+import argparse
+
+import numpy as np
+from absl import app, flags
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--steps', type=int, default=10)
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    loss = tf.keras.losses.MeanSquaredError()
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+def main(argv):
+    args = parser.parse_args(argv[1:])
+    estimator = model_fn()
+    estimator.fit(input_fn(), steps_per_epoch=args.steps, verbose=0)
+
+
+if __name__ == '__main__':
+    app.run(main, flags_parser=lambda argv: flags.FLAGS(argv, known_only=True))
+""",
+    ),
 )
 
 
@@ -164,16 +233,43 @@ def _run(module: Module, node: ast.AST) -> tuple[list[Edit], set[str]] | None:
     given = [*call.args, *(k.value for k in call.keywords)]
     if len(given) > 1:
         return None
+    imports, tolerant = {"from absl import app"}, ""
+    if _reads_arguments(module):
+        if _taken(module, node, "flags"):
+            return None
+        tolerant = ", flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
+        imports.add("from absl import flags")
     if not given or is_none(given[0]):
         if "main" not in module.names.module_scope.bindings:
             return None
-        return [Edit(start, end, "app.run(main)")], {"from absl import app"}
+        return [Edit(start, end, f"app.run(main{tolerant})")], imports
     first, last = source.span(node)
     edits = [Edit(first, last, "app.run")]
     if call.keywords:
         value, _ = source.span(call.keywords[0].value)
         edits.append(Edit(source.span(call.keywords[0])[0], value, ""))
-    return edits, {"from absl import app"}
+    if tolerant:
+        behind = source.span(given[0])[1]
+        edits.append(Edit(behind, behind, tolerant))
+    return edits, imports
+
+
+def _reads_arguments(module: Module) -> bool:
+    """Whether a program reads its command line otherwise than by flags."""
+    modules, seen = [module], {module}
+    for one in modules:  # grows as it is walked
+        for statement in one.names.imports:
+            if any(alias.name.partition(".")[0] == "argparse" for alias in statement.names):
+                return True
+            if isinstance(statement, ast.ImportFrom) and statement.module == "argparse":
+                return True
+        for node in one.names.attributes.get("argv", ()):
+            if one.names.qualname(node) == "sys.argv":
+                return True
+        fresh = [other for other in one.imported if other not in seen]
+        seen.update(fresh)
+        modules += fresh
+    return False
 
 
 def _flags(module: Module, node: ast.AST, rest: str) -> tuple[list[Edit], set[str]] | None:

@@ -154,3 +154,14 @@ def test_wheels_hold_what_is_read_at_run_time(tmp_path):
     folder = ROOT / "migrate_mgpu" / "parity"
     wanted = {f"migrate_mgpu/parity/{path.name}" for path in folder.glob("*.py")}
     assert wanted | {"migrate_mgpu/parity/result.schema.json"} <= names
+
+
+def test_every_package_is_installed() -> None:
+    """The tests run on an editable install, which has all folders; a user's has those listed."""
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    listed = set(setuptools["setuptools"]["packages"])
+    folders = {
+        ".".join(file.parent.relative_to(ROOT).parts)
+        for file in (ROOT / "migrate_mgpu").rglob("__init__.py")
+    }
+    assert listed == {*folders, "migrate_mgpu.rewriters"}

@@ -26,12 +26,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.names import initializers
+from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, negative
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import renames, symbol, table
 
@@ -42,17 +43,9 @@ RULE = Rule(
 )
 
 CASES = (
-    Case(
+    case(
         "names that TF2 has otherwise",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 28, 28, 1]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     net = tf.to_float(features) / 255.0
     net = tf.log(tf.reduce_mean(net, [1, 2], keep_dims=True))
@@ -63,20 +56,8 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 28, 28, 1]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 class Model(tf.keras.Model):
     def __init__(self):
         super().__init__()
@@ -97,23 +78,12 @@ def model_fn():
     optimizer = tf.keras.optimizers.SGD(0.1)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
+        data=IMAGES,
     ),
-    Case(
+    case(
         "a variable of its own",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     weights = tf.get_variable('weights', [4, 1])
     outputs = tf.matmul(features, weights)
@@ -121,12 +91,9 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         refused="makes a variable",
+        data=NUMBERS,
     ),
 )
 

@@ -29,12 +29,13 @@ import ast
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.names import contrib_layers
+from migrate_mgpu.engine.estimators.names.cases import IMAGES, case
 from migrate_mgpu.engine.estimators.names.tables import name_of, refuse_unless
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 
 RULE = Rule(
@@ -44,17 +45,9 @@ RULE = Rule(
 )
 
 CASES = (
-    Case(
+    case(
         "an image network",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 28, 28, 1]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     training = mode == tf.estimator.ModeKeys.TRAIN
     net = tf.layers.conv2d(
@@ -74,20 +67,8 @@ def model_fn(features, labels, mode):
         optimizer = tf.train.GradientDescentOptimizer(0.1)
         train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 28, 28, 1]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 class Model(tf.keras.Model):
     def __init__(self):
         super().__init__()
@@ -119,23 +100,12 @@ def model_fn():
     optimizer = tf.keras.optimizers.SGD(0.1)
     model.compile(optimizer=optimizer, loss=cross_entropy)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
+        data=IMAGES,
     ),
-    Case(
+    case(
         "weights shared by name",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     net = tf.layers.dense(features, 4, name='shared')
     net = tf.layers.dense(net, 4, name='shared', reuse=True)
@@ -143,10 +113,6 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         refused="shared by name",
     ),

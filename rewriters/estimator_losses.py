@@ -26,12 +26,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Loss, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 
 RULE = Rule(
@@ -41,17 +42,9 @@ RULE = Rule(
 )
 
 CASES = (
-    Case(
+    case(
         "one-hot labels made for the loss",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     onehot = tf.one_hot(tf.cast(labels, tf.int32), depth=10)
@@ -59,43 +52,19 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn():
     model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer = tf.keras.optimizers.SGD(0.1)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
     ),
-    Case(
+    case(
         "a loss that is a sum of two",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     outputs = tf.layers.dense(features, 1)
     squared = tf.losses.mean_squared_error(labels, outputs)
@@ -104,20 +73,8 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 
@@ -129,35 +86,21 @@ def model_fn():
     optimizer = tf.keras.optimizers.SGD(0.1)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
+        data=NUMBERS,
     ),
-    Case(
+    case(
         "a loss weighted by tensors",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     outputs = tf.layers.dense(features, 1)
     loss = tf.losses.mean_squared_error(labels, outputs, weights=features[:, :1])
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         refused="weighted",
+        data=NUMBERS,
     ),
 )
 

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Metric, Refused
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.rules import Rule, constant
 
 RULE = Rule(
     code="MGPU405",
@@ -35,17 +36,9 @@ RULE = Rule(
 )
 
 CASES = (
-    Case(
+    case(
         "accuracy",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -54,21 +47,8 @@ def model_fn(features, labels, mode):
     metrics = {'accuracy': tf.metrics.accuracy(labels, tf.argmax(logits, 1))}
     return tf.estimator.EstimatorSpec(
         mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
-print(estimator.evaluate(input_fn, steps=10)['accuracy'])
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn():
     model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -78,24 +58,12 @@ def model_fn():
         loss=loss,
         metrics=[tf.keras.metrics.SparseCategoricalAccuracy(name='accuracy')])
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
-print(estimator.evaluate(input_fn(), steps=10, return_dict=True, verbose=0)['accuracy'])
 """,
+        metric="accuracy",
     ),
-    Case(
+    case(
         "of one logit",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 1)
     loss = tf.losses.sigmoid_cross_entropy(labels, logits)
@@ -108,21 +76,8 @@ def model_fn(features, labels, mode):
     }
     return tf.estimator.EstimatorSpec(
         mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
-print(estimator.evaluate(input_fn, steps=10)['recall'])
 """,
         '''\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8, 1])
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 class SigmoidRecall(tf.keras.metrics.Recall):
     """Recall of the sigmoid of what the model returns."""
 
@@ -143,12 +98,9 @@ def model_fn():
         ],
     )
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
-print(estimator.evaluate(input_fn(), steps=10, return_dict=True, verbose=0)['recall'])
 ''',
+        data=NUMBERS,
+        metric="recall",
     ),
 )
 

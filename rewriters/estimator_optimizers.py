@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
+from migrate_mgpu.engine.estimators.names.cases import case
 from migrate_mgpu.engine.estimators.names.rates import (
     Rate,
     is_global_step,
@@ -36,7 +37,7 @@ from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, numbe
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit, splice
 
 RULE = Rule(
@@ -46,17 +47,9 @@ RULE = Rule(
 )
 
 CASES = (
-    Case(
+    case(
         "RMSProp and a schedule",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -64,20 +57,8 @@ def model_fn(features, labels, mode):
     rate = tf.train.exponential_decay(0.1, step, 1000, 0.9, staircase=True)
     train_op = tf.train.RMSPropOptimizer(rate, momentum=0.9).minimize(loss, step)
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         '''\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 class RMSprop(tf.keras.optimizers.RMSprop):
     """RMSprop whose mean squares begin at one, as TF1's do: `rho ** step` of it is left."""
 
@@ -100,23 +81,11 @@ def model_fn():
     optimizer = RMSprop(rate, momentum=0.9, epsilon=1e-10)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 ''',
     ),
-    Case(
+    case(
         "momentum and a schedule",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -125,20 +94,8 @@ def model_fn(features, labels, mode):
     optimizer = tf.train.MomentumOptimizer(learning_rate=rate, momentum=0.9)
     train_op = optimizer.minimize(loss, global_step=step)
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         '''\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 class Momentum(tf.keras.optimizers.SGD):
     """SGD whose momentum sums up gradients, as TF1's; the step's rate multiplies the sum."""
 
@@ -160,23 +117,11 @@ def model_fn():
     optimizer = Momentum(learning_rate=rate, momentum=0.9)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 ''',
     ),
-    Case(
+    case(
         "optimize_loss",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -187,20 +132,8 @@ def model_fn(features, labels, mode):
         optimizer='Adam',
         clip_gradients=5.0)
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn():
     model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -208,33 +141,17 @@ def model_fn():
         learning_rate=0.1, epsilon=1e-8, global_clipnorm=5.0)
     model.compile(optimizer=optimizer, loss=loss)
     return model
-
-
-estimator = model_fn()
-estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
     ),
-    Case(
+    case(
         "no Keras optimizer",
         """\
-import tensorflow as tf
-
-
-def input_fn():
-    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
 def model_fn(features, labels, mode):
     logits = tf.layers.dense(features, 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     optimizer = tf.train.ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.01)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-estimator = tf.estimator.Estimator(model_fn)
-estimator.train(input_fn, steps=100)
 """,
         refused="ProximalAdagradOptimizer",
     ),

@@ -31,6 +31,18 @@ def input_fn(batch_size=4):
 
 
 """
+MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"
+MADE = "est = model_fn(params={'n': 1})\n"
+SCOPED = "with strategy.scope():\n    est = model_fn(params={'n': 1})\n"
+
+
+def configured(strategy: str) -> str:
+    """The Estimator under a strategy."""
+    return (
+        f"strategy = {strategy}\n"
+        "config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
 
 
 def flows(text: str, name: str = "train.py") -> tuple[list[EstimatorFlow], CallGraph]:

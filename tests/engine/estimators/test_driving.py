@@ -1,139 +1,11 @@
-"""Strategies, RunConfigs and calls of Estimators as code that drives a Keras model."""
+"""The calls of Estimators as code that drives a Keras model."""
 
 from __future__ import annotations
-
-import ast
 
 import pytest
 
 from migrate_mgpu.engine.estimators.types import Refused
-from tests.engine.estimators.programs import HEAD, driven, lines
-
-MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"
-MADE = "est = model_fn(params={'n': 1})\n"
-SCOPED = "with strategy.scope():\n    est = model_fn(params={'n': 1})\n"
-
-
-def configured(strategy: str) -> str:
-    return (
-        f"strategy = {strategy}\n"
-        "config = tf.estimator.RunConfig(train_distribute=strategy)\n"
-        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("tf.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
-        ("tf.contrib.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
-        (
-            "tf.contrib.distribute.MirroredStrategy(num_gpus=2)",
-            "tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])",
-        ),
-        (
-            "tf.contrib.distribute.MirroredStrategy(num_gpus_per_worker=8)",
-            "tf.distribute.MirroredStrategy(['/gpu:%d' % i for i in range(8)])",
-        ),
-        (
-            "tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
-            "tf.distribute.MirroredStrategy(\n    ['/gpu:%d' % i for i in range(N)] or ['/cpu:0'])",
-        ),
-        (
-            "tf.contrib.distribute.MirroredStrategy(devices=['/gpu:1'])",
-            "tf.distribute.MirroredStrategy(devices=['/gpu:1'])",
-        ),
-        (
-            "tf.contrib.distribute.MirroredStrategy(\n    cross_tower_ops="
-            "tf.contrib.distribute.AllReduceCrossTowerOps(\n        'nccl', num_packs=2))",
-            "tf.distribute.MirroredStrategy(\n"
-            "    cross_device_ops=tf.distribute.NcclAllReduce(num_packs=2))",
-        ),
-        (
-            "tf.contrib.distribute.OneDeviceStrategy(device='/gpu:0')",
-            "tf.distribute.OneDeviceStrategy(device='/gpu:0')",
-        ),
-        (
-            "tf.distribute.experimental.MultiWorkerMirroredStrategy()",
-            "tf.distribute.MultiWorkerMirroredStrategy()",
-        ),
-        ("None", "tf.distribute.get_strategy()"),
-        (
-            "None if N < 2 else tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
-            "tf.distribute.get_strategy() if N < 2 else tf.distribute.MirroredStrategy(\n"
-            "    ['/gpu:%d' % i for i in range(N)])",
-        ),
-    ],
-)
-def test_strategies(before: str, after: str) -> None:
-    assert lines(configured(before)) == f"strategy = {after}\n{SCOPED}"
-
-
-@pytest.mark.parametrize(
-    ("strategy", "reason"),
-    [
-        (
-            "tf.contrib.distribute.ParameterServerStrategy(num_gpus_per_worker=2)",
-            "parameter server",
-        ),
-        ("tf.contrib.distribute.TPUStrategy(resolver)", "TPU"),
-        ("tf.contrib.distribute.CollectiveAllReduceStrategy(num_gpus_per_worker=2)", "uses all"),
-        ("tf.contrib.distribute.MirroredStrategy(cross_device_ops=mine())", "gradients"),
-    ],
-)
-def test_strategies_without_an_equal(strategy: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
-        lines(configured(strategy))
-
-
-def test_a_strategy_that_is_handed_to_nothing() -> None:
-    body = f"idle = tf.contrib.distribute.MirroredStrategy(num_gpus=2)\n{MAKE}"
-    assert lines(body) == f"idle = tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])\n{MADE}"
-
-
-def test_an_inline_strategy_gets_a_name() -> None:
-    body = (
-        "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
-        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
-    )
-    assert lines(body) == f"strategy = tf.distribute.MirroredStrategy()\n{SCOPED}"
-
-
-def test_a_strategy_in_one_branch_of_the_configuration() -> None:
-    body = (
-        "if N > 1:\n"
-        "    config = tf.estimator.RunConfig(\n"
-        "        train_distribute=tf.contrib.distribute.MirroredStrategy(num_gpus=N))\n"
-        "else:\n"
-        "    config = tf.estimator.RunConfig()\n"
-        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
-    )
-    assert lines(body) == (
-        "if N > 1:\n"
-        "    strategy = tf.distribute.MirroredStrategy(\n"
-        "        ['/gpu:%d' % i for i in range(N)])\n"
-        "else:\n"
-        "    strategy = tf.distribute.get_strategy()\n"
-        f"{SCOPED}"
-    )
-
-
-def test_the_program_may_not_ask_whether_it_has_a_strategy() -> None:
-    body = configured("None if N < 2 else tf.distribute.MirroredStrategy()")
-    with pytest.raises(Refused, match="asks whether"):
-        lines(body + "if strategy is None:\n    print('one')\n")
-
-
-def test_run_config_leaves_seed_and_comments() -> None:
-    body = (
-        "config = tf.estimator.RunConfig(\n"
-        "    tf_random_seed=7,  # for the paper\n"
-        "    log_step_count_steps=10)\n"
-        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
-    )
-    new, result = driven(body)
-    assert new[len(HEAD) :] == f"# for the paper\ntf.random.set_seed(7)\n{MADE}"
-    assert any("log_step_count_steps" in text for _, _, text in result.notes)
+from tests.engine.estimators.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
 
 
 @pytest.mark.parametrize(
@@ -316,66 +188,6 @@ def test_a_folder_that_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "    ds = source()\n    return ds.make_one_shot_iterator().get_next()\n",
-            "    ds = source()\n    return ds\n",
-        ),
-        (
-            "    it = source().make_one_shot_iterator()\n    x, y = it.get_next()\n"
-            "    return x, y\n",
-            "    dataset = source()\n    return dataset\n",
-        ),
-        (
-            "    ds = source()\n    it = ds.make_one_shot_iterator()\n    x, y = it.get_next()\n"
-            "    return {'x': x}, y\n",
-            "    ds = source()\n    return ds.map(lambda x, y: ({'x': x}, y))\n",
-        ),
-        (
-            "    x, y = source().make_one_shot_iterator().get_next()\n    return {'x': x}, y\n",
-            "    dataset = source()\n    return dataset.map(lambda x, y: ({'x': x}, y))\n",
-        ),
-        (
-            "    it = tf.data.make_one_shot_iterator(source())\n    return it.get_next()\n",
-            "    dataset = source()\n    return dataset\n",
-        ),
-    ],
-)
-def test_one_shot_iterators(before: str, after: str) -> None:
-    make = "def source():\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
-    use = f"\n\n{MAKE}est.train(batches, steps=1)\n"
-    new = lines(f"{make}def batches():\n{before}{use}")
-    assert f"def batches():\n{after}" in new
-
-
-def test_numpy_input_fn_becomes_a_function() -> None:
-    body = (
-        f"{MAKE}f = tf.estimator.inputs.numpy_input_fn(\n"
-        "    {'x': X}, Y, batch_size=4, num_epochs=None, shuffle=True)\n"
-        "est.train(f, steps=5)\n"
-        "est.evaluate(tf.estimator.inputs.numpy_input_fn({'x': X}, Y, shuffle=False))\n"
-    )
-    assert lines(body) == (
-        MADE
-        + """\
-
-
-def f():
-    dataset = tf.data.Dataset.from_tensor_slices(({'x': X}, Y))
-    return dataset.shuffle(1000).repeat().batch(4)
-
-
-est.fit(f(), steps_per_epoch=5, verbose=0)
-est.evaluate(
-    tf.data.Dataset.from_tensor_slices(({'x': X}, Y)).batch(128),
-    return_dict=True,
-    verbose=0)
-"""
-    )
-
-
-@pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("est.train(input_fn, hooks=[mine], steps=5)", "hook may do more"),
@@ -429,47 +241,6 @@ def test_an_end_that_an_argument_decides(argument: str, endless: bool) -> None:
             lines(body)
     else:
         assert f"p = est.predict(batches({argument}), verbose=0)" in lines(body)
-
-
-@pytest.mark.parametrize(
-    ("header", "given", "call"),
-    [
-        ("params", "batches", "batches(params=settings)"),
-        ("mode", "batches", "batches(mode='train')"),
-        ("files, mode, params", "functools.partial(batches, 'x')",
-         "batches('x', mode='train', params=settings)"),
-        ("files, mode", "lambda: batches('x', tf.estimator.ModeKeys.TRAIN)",
-         "batches('x', 'train')"),
-    ],
-)  # fmt: skip
-def test_what_the_estimator_gives_an_input_function(header: str, given: str, call: str) -> None:
-    body = f"""\
-        def batches({header}):
-            data = tf.data.Dataset.range(3)
-            if {header.split(", ")[-1]} == tf.estimator.ModeKeys.TRAIN:
-                data = data.shuffle(3)
-            return data
-
-
-        settings = {{'n': 1}}
-        est = tf.estimator.Estimator(model_fn, params=settings)
-        est.train({given}, steps=1)
-        """
-    new = lines(body)
-    assert f"{call}, steps_per_epoch=1, verbose=0)" in new
-    assert "== 'train':" in new and "ModeKeys" not in new
-
-
-def test_an_input_function_that_nothing_gives_its_parameter() -> None:
-    body = f"def batches(config):\n    return tf.data.Dataset.range(3)\n\n\n{MAKE}"
-    with pytest.raises(Refused, match="`config`"):
-        lines(f"{body}est.train(batches, steps=1)\n")
-
-
-def test_a_partial_in_a_variable_keeps_its_import() -> None:
-    new, result = driven(f"{MAKE}f = functools.partial(input_fn, 2)\nest.train(f, steps=1)\n")
-    assert "f = functools.partial(input_fn, 2)\nest.fit(f(), " in new
-    assert not any(ast.unparse(node) == "functools.partial" for node in result.gone)
 
 
 @pytest.mark.parametrize(

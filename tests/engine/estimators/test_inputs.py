@@ -1,0 +1,111 @@
+"""Input functions, and the datasets that Keras gets from them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate_mgpu.engine.estimators.types import Refused
+from tests.engine.estimators.programs import MADE, MAKE, driven, lines
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "    ds = source()\n    return ds.make_one_shot_iterator().get_next()\n",
+            "    ds = source()\n    return ds\n",
+        ),
+        (
+            "    it = source().make_one_shot_iterator()\n    x, y = it.get_next()\n"
+            "    return x, y\n",
+            "    dataset = source()\n    return dataset\n",
+        ),
+        (
+            "    ds = source()\n    it = ds.make_one_shot_iterator()\n    x, y = it.get_next()\n"
+            "    return {'x': x}, y\n",
+            "    ds = source()\n    return ds.map(lambda x, y: ({'x': x}, y))\n",
+        ),
+        (
+            "    x, y = source().make_one_shot_iterator().get_next()\n    return {'x': x}, y\n",
+            "    dataset = source()\n    return dataset.map(lambda x, y: ({'x': x}, y))\n",
+        ),
+        (
+            "    it = tf.data.make_one_shot_iterator(source())\n    return it.get_next()\n",
+            "    dataset = source()\n    return dataset\n",
+        ),
+    ],
+)
+def test_one_shot_iterators(before: str, after: str) -> None:
+    make = "def source():\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    use = f"\n\n{MAKE}est.train(batches, steps=1)\n"
+    new = lines(f"{make}def batches():\n{before}{use}")
+    assert f"def batches():\n{after}" in new
+
+
+def test_numpy_input_fn_becomes_a_function() -> None:
+    body = (
+        f"{MAKE}f = tf.estimator.inputs.numpy_input_fn(\n"
+        "    {'x': X}, Y, batch_size=4, num_epochs=None, shuffle=True)\n"
+        "est.train(f, steps=5)\n"
+        "est.evaluate(tf.estimator.inputs.numpy_input_fn({'x': X}, Y, shuffle=False))\n"
+    )
+    assert lines(body) == (
+        MADE
+        + """\
+
+
+def f():
+    dataset = tf.data.Dataset.from_tensor_slices(({'x': X}, Y))
+    return dataset.shuffle(1000).repeat().batch(4)
+
+
+est.fit(f(), steps_per_epoch=5, verbose=0)
+est.evaluate(
+    tf.data.Dataset.from_tensor_slices(({'x': X}, Y)).batch(128),
+    return_dict=True,
+    verbose=0)
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "given", "call"),
+    [
+        ("params", "batches", "batches(params=settings)"),
+        ("mode", "batches", "batches(mode='train')"),
+        ("files, mode, params", "functools.partial(batches, 'x')",
+         "batches('x', mode='train', params=settings)"),
+        ("files, mode", "lambda: batches('x', tf.estimator.ModeKeys.TRAIN)",
+         "batches('x', 'train')"),
+    ],
+)  # fmt: skip
+def test_what_the_estimator_gives_an_input_function(header: str, given: str, call: str) -> None:
+    body = f"""\
+        def batches({header}):
+            data = tf.data.Dataset.range(3)
+            if {header.split(", ")[-1]} == tf.estimator.ModeKeys.TRAIN:
+                data = data.shuffle(3)
+            return data
+
+
+        settings = {{'n': 1}}
+        est = tf.estimator.Estimator(model_fn, params=settings)
+        est.train({given}, steps=1)
+        """
+    new = lines(body)
+    assert f"{call}, steps_per_epoch=1, verbose=0)" in new
+    assert "== 'train':" in new and "ModeKeys" not in new
+
+
+def test_an_input_function_that_nothing_gives_its_parameter() -> None:
+    body = f"def batches(config):\n    return tf.data.Dataset.range(3)\n\n\n{MAKE}"
+    with pytest.raises(Refused, match="`config`"):
+        lines(f"{body}est.train(batches, steps=1)\n")
+
+
+def test_a_partial_in_a_variable_keeps_its_import() -> None:
+    new, result = driven(f"{MAKE}f = functools.partial(input_fn, 2)\nest.train(f, steps=1)\n")
+    assert "f = functools.partial(input_fn, 2)\nest.fit(f(), " in new
+    assert not any(ast.unparse(node) == "functools.partial" for node in result.gone)

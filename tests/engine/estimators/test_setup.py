@@ -1,0 +1,122 @@
+"""Strategies and RunConfigs as what stands in their place in TF2."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.engine.estimators.types import Refused
+from tests.engine.estimators.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
+        ("tf.contrib.distribute.MirroredStrategy()", "tf.distribute.MirroredStrategy()"),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus=2)",
+            "tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus_per_worker=8)",
+            "tf.distribute.MirroredStrategy(['/gpu:%d' % i for i in range(8)])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
+            "tf.distribute.MirroredStrategy(\n    ['/gpu:%d' % i for i in range(N)] or ['/cpu:0'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(devices=['/gpu:1'])",
+            "tf.distribute.MirroredStrategy(devices=['/gpu:1'])",
+        ),
+        (
+            "tf.contrib.distribute.MirroredStrategy(\n    cross_tower_ops="
+            "tf.contrib.distribute.AllReduceCrossTowerOps(\n        'nccl', num_packs=2))",
+            "tf.distribute.MirroredStrategy(\n"
+            "    cross_device_ops=tf.distribute.NcclAllReduce(num_packs=2))",
+        ),
+        (
+            "tf.contrib.distribute.OneDeviceStrategy(device='/gpu:0')",
+            "tf.distribute.OneDeviceStrategy(device='/gpu:0')",
+        ),
+        (
+            "tf.distribute.experimental.MultiWorkerMirroredStrategy()",
+            "tf.distribute.MultiWorkerMirroredStrategy()",
+        ),
+        ("None", "tf.distribute.get_strategy()"),
+        (
+            "None if N < 2 else tf.contrib.distribute.MirroredStrategy(num_gpus=N)",
+            "tf.distribute.get_strategy() if N < 2 else tf.distribute.MirroredStrategy(\n"
+            "    ['/gpu:%d' % i for i in range(N)])",
+        ),
+    ],
+)
+def test_strategies(before: str, after: str) -> None:
+    assert lines(configured(before)) == f"strategy = {after}\n{SCOPED}"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reason"),
+    [
+        (
+            "tf.contrib.distribute.ParameterServerStrategy(num_gpus_per_worker=2)",
+            "parameter server",
+        ),
+        ("tf.contrib.distribute.TPUStrategy(resolver)", "TPU"),
+        ("tf.contrib.distribute.CollectiveAllReduceStrategy(num_gpus_per_worker=2)", "uses all"),
+        ("tf.contrib.distribute.MirroredStrategy(cross_device_ops=mine())", "gradients"),
+    ],
+)
+def test_strategies_without_an_equal(strategy: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        lines(configured(strategy))
+
+
+def test_a_strategy_that_is_handed_to_nothing() -> None:
+    body = f"idle = tf.contrib.distribute.MirroredStrategy(num_gpus=2)\n{MAKE}"
+    assert lines(body) == f"idle = tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])\n{MADE}"
+
+
+def test_an_inline_strategy_gets_a_name() -> None:
+    body = (
+        "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    assert lines(body) == f"strategy = tf.distribute.MirroredStrategy()\n{SCOPED}"
+
+
+def test_a_strategy_in_one_branch_of_the_configuration() -> None:
+    body = (
+        "if N > 1:\n"
+        "    config = tf.estimator.RunConfig(\n"
+        "        train_distribute=tf.contrib.distribute.MirroredStrategy(num_gpus=N))\n"
+        "else:\n"
+        "    config = tf.estimator.RunConfig()\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    assert lines(body) == (
+        "if N > 1:\n"
+        "    strategy = tf.distribute.MirroredStrategy(\n"
+        "        ['/gpu:%d' % i for i in range(N)])\n"
+        "else:\n"
+        "    strategy = tf.distribute.get_strategy()\n"
+        f"{SCOPED}"
+    )
+
+
+def test_the_program_may_not_ask_whether_it_has_a_strategy() -> None:
+    body = configured("None if N < 2 else tf.distribute.MirroredStrategy()")
+    with pytest.raises(Refused, match="asks whether"):
+        lines(body + "if strategy is None:\n    print('one')\n")
+
+
+def test_run_config_leaves_seed_and_comments() -> None:
+    body = (
+        "config = tf.estimator.RunConfig(\n"
+        "    tf_random_seed=7,  # for the paper\n"
+        "    log_step_count_steps=10)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+    )
+    new, result = driven(body)
+    assert new[len(HEAD) :] == f"# for the paper\ntf.random.set_seed(7)\n{MADE}"
+    assert any("log_step_count_steps" in text for _, _, text in result.notes)

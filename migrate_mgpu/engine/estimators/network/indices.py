@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.symbols import symbol
 
 # The place and the name of the argument.
 _LOOKED_UP = {
@@ -36,7 +36,7 @@ def whole_numbers(
     found: dict[ast.AST, Replacement] = {}
     for call in (node for node in nodes if isinstance(node, ast.Call)):
         argument = _argument(module, call)
-        if argument is None or _name(module, argument) in _WHOLE:
+        if argument is None or name_of(module, argument) in _WHOLE:
             continue
         names = {n.id for n in ast.walk(argument) if isinstance(n, ast.Name)}
         if names & kinds.tensors:
@@ -45,17 +45,12 @@ def whole_numbers(
 
 
 def _argument(module: Module, call: ast.Call) -> ast.expr | None:
-    place = _LOOKED_UP.get(_name(module, call))
+    place = _LOOKED_UP.get(name_of(module, call))
     if place is None:
         return None
     if len(call.args) > place[0]:
         return call.args[place[0]]
     return next((k.value for k in call.keywords if k.arg == place[1]), None)
-
-
-def _name(module: Module, node: ast.AST) -> str:
-    found = symbol(module.names.qualname(node.func)) if isinstance(node, ast.Call) else None
-    return found.name if found is not None else ""
 
 
 def _cast(node: ast.expr) -> Replacement:

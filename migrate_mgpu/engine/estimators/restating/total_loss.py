@@ -6,10 +6,10 @@ import ast
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
-from migrate_mgpu.engine.symbols import symbol
 
 # They give no loss, or take some that are there already.
 _NO_LOSS = {
@@ -58,6 +58,5 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
 
 def _name(module: Module, call: ast.Call) -> str:
     """The last name of a function of `tf.losses`."""
-    found = symbol(module.names.qualname(call.func))
-    head, _, last = found.name.partition("losses.") if found is not None else ("x", "", "")
+    head, _, last = name_of(module, call).partition("losses.")
     return "" if head else last

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.driving.setup import text_of
+from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit

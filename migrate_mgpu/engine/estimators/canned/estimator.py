@@ -19,7 +19,7 @@ from migrate_mgpu.engine.estimators.canned.network import Network, folded
 from migrate_mgpu.engine.estimators.canned.optimizer import CannedOptimizer, read_optimizer
 from migrate_mgpu.engine.estimators.canned.results import wanted_results
 from migrate_mgpu.engine.estimators.canned.version import check_version
-from migrate_mgpu.engine.estimators.driving.setup import text_of
+from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
 from migrate_mgpu.engine.estimators.names.tables import assigned

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.engine.estimators.canned.estimator import CannedPlan
 from migrate_mgpu.engine.estimators.canned.placing import CANNED
-from migrate_mgpu.engine.estimators.driving.setup import Drive
+from migrate_mgpu.engine.estimators.driving.drive import Drive
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.types import Refused

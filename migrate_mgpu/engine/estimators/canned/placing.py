@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.engine.estimators.canned.columns import is_comment
 from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
 from migrate_mgpu.engine.estimators.driving.checkpoints import model_dir
-from migrate_mgpu.engine.estimators.driving.setup import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost

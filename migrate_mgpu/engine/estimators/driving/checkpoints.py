@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
 from migrate_mgpu.engine.estimators.driving.homes import Home, find_home, known
 from migrate_mgpu.engine.estimators.driving.reads import is_read
-from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Drive, Setup, root, text_of
+from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.text import layout as write

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.estimators.driving.drive import Drive
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING
-from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup
+from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.text import layout as write

@@ -16,12 +16,13 @@ from migrate_mgpu.engine.estimators.canned.making import make
 from migrate_mgpu.engine.estimators.canned.placing import place
 from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
+from migrate_mgpu.engine.estimators.driving.drive import Drive, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks, stopping
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
-from migrate_mgpu.engine.estimators.driving.setup import Drive, Setup, mode_keys, root, text_of
+from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values

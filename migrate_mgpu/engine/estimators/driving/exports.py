@@ -10,9 +10,9 @@ import ast
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
+from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING
 from migrate_mgpu.engine.estimators.driving.serving import serving_edit
-from migrate_mgpu.engine.estimators.driving.setup import Drive, root, text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT

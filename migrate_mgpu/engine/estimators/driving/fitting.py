@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets
-from migrate_mgpu.engine.estimators.driving.setup import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths

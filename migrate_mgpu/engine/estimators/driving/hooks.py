@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.driving.setup import Drive
+from migrate_mgpu.engine.estimators.driving.drive import Drive
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.driving.setup import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
 from migrate_mgpu.engine.estimators.facts.parts import Configuration, Look
 from migrate_mgpu.engine.estimators.facts.places import known_at, settled
 from migrate_mgpu.engine.estimators.facts.values import Values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.driving.setup import Drive
+from migrate_mgpu.engine.estimators.driving.drive import Drive
 from migrate_mgpu.engine.estimators.facts.parts import Use
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.text import layout as write

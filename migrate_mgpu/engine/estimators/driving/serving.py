@@ -11,7 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import Function
-from migrate_mgpu.engine.estimators.driving.setup import root
+from migrate_mgpu.engine.estimators.driving.drive import root
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items

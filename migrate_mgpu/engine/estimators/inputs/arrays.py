@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.driving.setup import root, text_of
+from migrate_mgpu.engine.estimators.driving.drive import root, text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import NUMPY_INPUT_FN, bind
 from migrate_mgpu.engine.estimators.text import layout as write

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph, Function
-from migrate_mgpu.engine.estimators.driving.setup import text_of
+from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values, returns
 from migrate_mgpu.engine.estimators.types import Refused

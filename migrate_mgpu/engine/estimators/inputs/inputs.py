@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import Function
-from migrate_mgpu.engine.estimators.driving.setup import text_of
+from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.values import returns
 from migrate_mgpu.engine.estimators.inputs.arrays import dataset, is_numpy_input, statement_edit
 from migrate_mgpu.engine.estimators.inputs.batches import Batches

@@ -6,12 +6,12 @@ import ast
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Source
-from migrate_mgpu.engine.symbols import symbol
 
 # What people write into a condition on a variable's name, and the weights it is about.
 _WORDS = {
@@ -99,19 +99,12 @@ def read_decay(
     return Decay(module, node, factor, frozenset(weights))
 
 
-def _name(module: Module, node: ast.AST | None) -> str:
-    if not isinstance(node, ast.Call):
-        return ""
-    found = symbol(module.names.qualname(node.func))
-    return found.name if found is not None else ""
-
-
 def _sum(
     module: Module, flow: Dataflow, node: ast.expr | None, unit: ast.stmt | None
 ) -> tuple[str, list[ast.expr]] | None:
     """`tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if ...])`."""
     value, where = flow.resolve(node, unit)
-    if _name(module, value) not in ("add_n", "math.add_n", "reduce_sum", "math.reduce_sum"):
+    if name_of(module, value) not in ("add_n", "math.add_n", "reduce_sum", "math.reduce_sum"):
         return None
     assert isinstance(value, ast.Call)
     if len(value.args) != 1:
@@ -121,16 +114,16 @@ def _sum(
         return None
     generator = members.generators[0]
     element = members.elt
-    if _name(module, element) != "nn.l2_loss" or not isinstance(generator.target, ast.Name):
+    if name_of(module, element) != "nn.l2_loss" or not isinstance(generator.target, ast.Name):
         return None
     assert isinstance(element, ast.Call)
     inner = element.args[0] if element.args else None
-    if _name(module, inner) in ("cast", "to_float") and isinstance(inner, ast.Call):
+    if name_of(module, inner) in ("cast", "to_float") and isinstance(inner, ast.Call):
         inner = inner.args[0]  # to float32, which a weight is
     variables, _ = flow.resolve(generator.iter, where)
     if not isinstance(inner, ast.Name) or inner.id != generator.target.id:
         return None
-    if _name(module, variables) != "trainable_variables":
+    if name_of(module, variables) != "trainable_variables":
         return None
     return generator.target.id, list(generator.ifs)
 

@@ -9,10 +9,10 @@ from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.shapes import partners
+from migrate_mgpu.engine.estimators.names.tables import short_name_of
 from migrate_mgpu.engine.estimators.text.context import LOSSES, Context, Replacement, rule
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost, render
 from migrate_mgpu.engine.estimators.types import Loss
-from migrate_mgpu.engine.symbols import symbol
 
 _INTEGERS = {
     "one_hot",
@@ -121,7 +121,7 @@ class LossWriter:
         output, _ = self.reading.output
         found: str | None = None
         for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            if self._short(call) != "argmax":
+            if short_name_of(self.module, call) != "argmax":
                 continue
             if not any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call)):
                 continue
@@ -135,12 +135,8 @@ class LossWriter:
         return any(
             self._mentions_labels(call)
             for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
-            if self._short(call) in _INTEGERS
+            if short_name_of(self.module, call) in _INTEGERS
         )
-
-    def _short(self, call: ast.Call) -> str:
-        found = symbol(self.module.names.qualname(call.func))
-        return found.name.rpartition(".")[2] if found is not None else ""
 
     def _mentions_labels(self, node: ast.AST) -> bool:
         """Whether labels are read as they are, not as the argmax of several columns."""
@@ -149,7 +145,10 @@ class LossWriter:
             part = stack.pop()
             if isinstance(part, ast.Name) and part.id == "labels":
                 return True
-            if isinstance(part, ast.Call) and self._short(part) in ("argmax", "arg_max"):
+            if isinstance(part, ast.Call) and short_name_of(self.module, part) in (
+                "argmax",
+                "arg_max",
+            ):
                 continue
             stack.extend(ast.iter_child_nodes(part))
         return False

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.names.tables import name_of, short_name_of
 from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, rule
 from migrate_mgpu.engine.estimators.types import Loss, Refused
-from migrate_mgpu.engine.symbols import symbol
 
 
 @dataclass
@@ -86,7 +86,7 @@ class LossReader:
     def _sum(self, nodes: list[ast.AST]) -> ast.Call | None:
         """A call that sums up the batch; not where the sum is divided by the batch's size."""
         for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            name = (self._name(call) or "").removeprefix("math.")
+            name = short_name_of(self.module, call)
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             if name == "reduce_sum" and len(call.args) < 2 and not given.keys() - {"name"}:
                 over = self.module.names.parents.get(call)
@@ -94,13 +94,13 @@ class LossReader:
                 divided = isinstance(over, ast.BinOp) and isinstance(over.op, ast.Div)
                 if size is None or not divided or not self._is_size(size):
                     return call
-            if name == "nn.l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
+            if name == "l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
                 return call
         return None
 
     def _is_size(self, node: ast.expr) -> bool:
         calls = (c for c in ast.walk(node) if isinstance(c, ast.Call))
-        return any(self._name(call) in ("shape", "size") for call in calls)
+        return any(name_of(self.module, call) in ("shape", "size") for call in calls)
 
     def _same_in_evaluation(self) -> None:
         loss, unit = self.reading.resolved(TRAIN, "loss")
@@ -147,7 +147,7 @@ class LossReader:
             if where is not None and where is not unit:
                 self.terms.add(where)
             return []
-        name = self._name(value)
+        name = name_of(self.module, value)
         inner: list[ast.expr] = []
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             inner = [value.left, value.right]
@@ -201,12 +201,6 @@ class LossReader:
 
     # -- one term -----------------------------------------------------------
 
-    def _name(self, node: ast.AST) -> str | None:
-        if not isinstance(node, ast.Call):
-            return None
-        found = symbol(self.module.names.qualname(node.func))
-        return found.name if found is not None else None
-
     def _known(self, node: ast.expr) -> Loss | None:
         if not isinstance(node, ast.Call):
             return None
@@ -221,7 +215,7 @@ class LossReader:
         mean = False
         while True:
             value, where = self.flow.resolve(node, unit)
-            name = self._name(value) if value is not None else None
+            name = name_of(self.module, value) if value is not None else None
             if not isinstance(value, ast.Call) or not value.args:
                 return node if value is None else value, where, mean
             if name == "identity" or (name in ("reduce_mean", "math.reduce_mean") and not mean):

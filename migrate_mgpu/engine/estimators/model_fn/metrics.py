@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.context import METRICS, rule
 from migrate_mgpu.engine.estimators.types import Metric, Refused
-from migrate_mgpu.engine.symbols import symbol
 
 _CASTS = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 
@@ -104,19 +104,13 @@ class _Reader:
         units.sort(key=lambda statement: statement.lineno)
         return LossPlan(None, value=found.predictions, units=units)
 
-    def _name(self, node: ast.AST) -> str:
-        if not isinstance(node, ast.Call):
-            return ""
-        found = symbol(self.module.names.qualname(node.func))
-        return found.name if found is not None else ""
-
     def _labels(self, node: ast.expr, unit: ast.stmt | None) -> str:
         """``sparse`` for the labels themselves, ``onehot`` for their argmax."""
         value, where = self.flow.resolve(node, unit)
         if isinstance(value, ast.Name) and value.id == "labels":
             if not self.flow.definitions("labels", where):
                 return "sparse"
-        name = self._name(value) if value is not None else ""
+        name = name_of(self.module, value) if value is not None else ""
         if isinstance(value, ast.Call) and value.args:
             inner = self._labels(value.args[0], where)
             if name in ("argmax", "math.argmax", "arg_max") and inner == "sparse":
@@ -138,7 +132,7 @@ class _Reader:
             return self._comparison(node, unit)
         given = [*node.args, *(k.value for k in node.keywords)]
         inner = self._relation(given[0], unit) if given else None
-        name = self._name(node)
+        name = name_of(self.module, node)
         if inner is None:
             return None
         if name in ("argmax", "math.argmax", "arg_max"):

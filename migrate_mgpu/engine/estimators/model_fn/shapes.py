@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from migrate_mgpu.engine.estimators.names.tables import short_name_of
 from migrate_mgpu.engine.estimators.types import Loss
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.symbols import symbol
 
 _CASTS = {"cast", "to_float", "to_double", "identity"}
 _ELEMENTWISE = {
@@ -50,15 +50,12 @@ def _pairs(
             known = loss(part)
             if known is not None and known.elementwise:
                 yield known.labels, known.outputs
-            elif _name(module, part) in _ELEMENTWISE and len(part.args) > 1:
+            elif _short(module, part) in _ELEMENTWISE and len(part.args) > 1:
                 yield part.args[0], part.args[1]
 
 
-def _name(module: Module, node: ast.AST) -> str:
-    if not isinstance(node, ast.Call):
-        return ""
-    found = symbol(module.names.qualname(node.func))
-    return found.name.rpartition(".")[2] if found is not None else ""
+def _short(module: Module, node: ast.AST) -> str:
+    return short_name_of(module, node) if isinstance(node, ast.Call) else ""
 
 
 def _labels(
@@ -77,7 +74,7 @@ def _labels(
 
 
 def _uncast(module: Module, node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Call) and _name(module, node) in _CASTS and node.args:
+    while isinstance(node, ast.Call) and _short(module, node) in _CASTS and node.args:
         node = node.args[0]
     return node
 
@@ -87,9 +84,9 @@ def _reduces(
 ) -> bool:
     """Whether a value has fewer dimensions than the output that it is made of."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Call) and _name(module, part) in ("squeeze", "reshape"):
+        if isinstance(part, ast.Call) and _short(module, part) in ("squeeze", "reshape"):
             return True
-        if isinstance(part, ast.Call) and _name(module, part).startswith("reduce_"):
+        if isinstance(part, ast.Call) and _short(module, part).startswith("reduce_"):
             return True
         if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Tuple):
             return True

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.context import OPTIMIZERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
-from migrate_mgpu.engine.symbols import symbol
 
 _OPTIMIZE_LOSS = (
     "loss", "global_step", "learning_rate", "optimizer", "gradient_noise_scale",
@@ -76,7 +76,7 @@ class TrainingReader:
         if where is not None:
             self.gone.add(where)
         self._dependencies(where)
-        name = self._name(value)
+        name = name_of(self.module, value)
         if isinstance(value, ast.Call) and name == "group":
             return self._group(value, where)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
@@ -87,12 +87,6 @@ class TrainingReader:
         if isinstance(value, ast.Call) and name == "contrib.layers.optimize_loss":
             return self._optimize_loss(value, where)
         raise Refused(self.module, value, "the train_op is not followed to an optimizer")
-
-    def _name(self, node: ast.AST) -> str:
-        if not isinstance(node, ast.Call):
-            return ""
-        found = symbol(self.module.names.qualname(node.func))
-        return found.name if found is not None else ""
 
     def _group(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
         members: list[ast.expr] = []
@@ -111,7 +105,7 @@ class TrainingReader:
     def _is_update(self, node: ast.expr, unit: ast.stmt | None) -> bool:
         """Whether a value is the collection of update operations."""
         value, where = self.flow.resolve(node, unit)
-        if isinstance(value, ast.Call) and self._name(value) == "get_collection":
+        if isinstance(value, ast.Call) and name_of(self.module, value) == "get_collection":
             if any((self._qualname(a)).endswith("UPDATE_OPS") for a in value.args):
                 self.updates = True
                 if where is not None:
@@ -126,7 +120,7 @@ class TrainingReader:
             return False
         arguments = value.args
         if isinstance(value.func, ast.Attribute) and value.func.attr == "assign_add":
-            if self._name(value) != "assign_add":  # global_step.assign_add(1)
+            if name_of(self.module, value) != "assign_add":  # global_step.assign_add(1)
                 arguments = [value.func.value, *arguments]
             if len(arguments) == 2 and not value.keywords and constant(arguments[1]) == 1:
                 if self._is_global_step(arguments[0], where):
@@ -138,7 +132,7 @@ class TrainingReader:
 
     def _is_global_step(self, node: ast.expr | None, unit: ast.stmt | None) -> bool:
         value, _ = self.flow.resolve(node, unit)
-        name = self._name(value) if value is not None else ""
+        name = name_of(self.module, value) if value is not None else ""
         return name.rpartition(".")[2] in _GLOBAL_STEP
 
     def _count(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
@@ -162,7 +156,7 @@ class TrainingReader:
                 continue
             for item in parent.items:
                 call = item.context_expr
-                if self._name(call) != "control_dependencies":
+                if name_of(self.module, call) != "control_dependencies":
                     continue
                 assert isinstance(call, ast.Call)
                 waits = call.args[0] if call.args else None
@@ -241,7 +235,7 @@ class TrainingReader:
         value, where = self.flow.resolve(node, unit)
         if where is not None:
             self.gone.add(where)
-        name = self._name(value) if value is not None else ""
+        name = name_of(self.module, value) if value is not None else ""
         if isinstance(value, ast.Call):
             function = value.func
             if isinstance(function, ast.Attribute) and function.attr == "compute_gradients":
@@ -253,7 +247,10 @@ class TrainingReader:
                 return
             if name == "gradients" and len(value.args) == 2 and not value.keywords:
                 variables, _ = self.flow.resolve(value.args[1], where)
-                if variables is not None and self._name(variables) == "trainable_variables":
+                if (
+                    variables is not None
+                    and name_of(self.module, variables) == "trainable_variables"
+                ):
                     self._check_loss(value, value.args[0], where)
                     return
             if isinstance(function, ast.Name) and function.id in ("zip", "list") and value.args:
@@ -286,7 +283,7 @@ class TrainingReader:
         tests = node.generators[0].ifs
         if any("None" not in ast.unparse(test) for test in tests):
             return False
-        name = self._name(element)
+        name = name_of(self.module, element)
         if name == "clip_by_norm":
             clip["clipnorm"] = _given(element, 1, "clip_norm")
             return True

@@ -39,6 +39,12 @@ def name_of(module: Module, node: ast.AST | None) -> str:
     return found.name
 
 
+def short_name_of(module: Module, call: ast.Call) -> str:
+    """The last part of TensorFlow's name of a function, TF2's own API (`compat.v2`) included."""
+    found = symbol(module.names.qualname(call.func))
+    return found.name.rpartition(".")[2] if found is not None else ""
+
+
 def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
     """The one value that a name is ever given, or the expression itself."""
     seen = 0

@@ -108,8 +108,9 @@ def _folders(folder: Path, tops: set[Path]) -> list[Path]:
 
 def _files(folder: Path) -> list[Path]:
     """The requirement files that lie in a folder, or in its folder of them."""
-    names = [name for name in _names(folder) if _FILES.match(name)]
-    if _FOLDER in _names(folder):
+    members = _names(folder)
+    names = [name for name in members if _FILES.match(name)]
+    if _FOLDER in members:
         inner = [name for name in _names(folder / _FOLDER) if name.endswith((".txt", ".in"))]
         names += [f"{_FOLDER}/{name}" for name in inner]
     return [folder / name for name in sorted(names) if (folder / name).is_file()]
@@ -117,7 +118,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return [path.name for path in folder.iterdir()]
+        return os.listdir(folder)  # a folder may hold thousands, too many for a Path each
     except OSError:
         return []
 

@@ -20,6 +20,9 @@ SUFFIXES = (".py", ".pyw", ".ipynb")
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist", "CVS"}
 # What a virtual environment has at its top.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+# How a file is opened: what `open` adds takes as long as the reading. A pipe does not wait for
+# its writer; Windows reads bytes as they are.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Unread(Exception):
@@ -68,11 +71,21 @@ def read(path: str) -> bytes:
         Unread: it cannot be read, or is a pipe or device, which could wait forever.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise Unread(path, "is not a regular file")
-        with open(path, "rb", buffering=0) as stream:  # read at once, a buffer takes longer
-            return stream.read()
+        file = os.open(path, _READING)
+        try:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
+                raise Unread(path, "is not a regular file")
+            data = os.read(file, status.st_size + 1)
+            if len(data) != status.st_size:  # it grows, or is one of /proc
+                while more := os.read(file, 1 << 20):
+                    data += more
+            return data
+        finally:
+            os.close(file)
     except OSError as error:
+        if os.path.exists(path) and not os.path.isfile(path):  # a socket
+            raise Unread(path, "is not a regular file") from None
         if os.path.islink(path) and not os.path.exists(path):
             raise Unread(path, f"is a broken link ({os.readlink(path)})") from None
         raise Unread(path, error.strerror or str(error)) from None

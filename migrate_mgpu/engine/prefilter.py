@@ -12,14 +12,22 @@ import re
 HIT = re.compile(
     rb"ConfigProto|GPUOptions|Session\b|session_config|enable_eager_execution|[Ee]stimator\b"
 )
-# The modules and names of imports; a list in parentheses may go over several lines.
-IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)|([^#\r\n]*))"
-    rb"|import[ \t]+([^#\r\n]+))",
-    re.M,
+# What follows the first word of an import; a list in parentheses may go over several lines.
+# (A notebook's line of code begins with a quotation mark.)
+_IMPORT = re.compile(
+    rb"\n(?:\xef\xbb\xbf)?[ \t\"]*(?:from|import)\b"
+    rb"([^(#\n]*(?:(?<=\\)\n[^(#\n]*)*(?:\([^)]*)?[^#\n]*)"
 )
+_WORD = re.compile(rb"\w+")
 
 
 def names_framework(data: bytes) -> bool:
     """Whether a file may belong to a program by itself."""
     return b"tensorflow" in data or b"keras" in data
+
+
+def imported_words(data: bytes) -> set[bytes]:
+    """Every word in the import statements of a file: those it imports are among them."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return set(_WORD.findall(b" ".join(_IMPORT.findall(b"\n" + data))))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from migrate_mgpu.engine.dynamic import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.engine.module import ROOTS, Module
-from migrate_mgpu.engine.prefilter import HIT, IMPORT, names_framework
+from migrate_mgpu.engine.prefilter import HIT, imported_words, names_framework
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.scopes import Binding, absolute
 from migrate_mgpu.engine.source import Source, SourceError, decode
@@ -65,10 +64,10 @@ class Project:
         self.data: dict[Path, bytes] = {}
         self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
-        self._given = {self._real(path) for path, _ in files}
+        self._given = {self._place(path) for path, _ in files}
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = {}
-        self._tops = {os.path.dirname(path) for path in self._given}
+        self._tops = {os.path.dirname(path) for path in self._given}  # and of links' targets
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str], list[Module]] = {}
@@ -106,20 +105,15 @@ class Project:
             else:
                 waiting.append((path, data))
         # An entry point may never name TensorFlow itself: `from model import train`.
-        mentioned: dict[str | Path, set[bytes]] = {}
+        words = {path: imported_words(data) for path, data in waiting}
         while new:
             stems, new = new, set()
             later: list[tuple[str | Path, bytes]] = []
             for path, data in waiting:
-                if not any(map(data.__contains__, stems)):
+                if words[path].isdisjoint(stems):
                     later.append((path, data))
-                    continue
-                if path not in mentioned:
-                    mentioned[path] = _imported_words(data)
-                if mentioned[path] & stems:
-                    take(path, data)
                 else:
-                    later.append((path, data))
+                    take(path, data)
             waiting = later
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
@@ -131,19 +125,25 @@ class Project:
             return None
         real = self._real(path)
         module = Module(path, source, self._dotted(real), writable)
-        self._folders[module] = os.path.dirname(real)
+        self._folders[module] = folder = os.path.dirname(real)
         self.data[path] = data
         if writable:
             self.modules[real] = module
+            self._tops.add(folder)
         return module
 
     def _real(self, path: str | Path) -> str:
         """A file's own path, whatever links lead to it."""
+        place = self._place(path)
+        return os.path.realpath(place) if os.path.islink(place) else place
+
+    def _place(self, path: str | Path) -> str:
+        """Where a file lies, whatever links lead to its folder; it may be a link itself."""
         folder, name = os.path.split(path)
-        if folder not in self._real_folders:
-            self._real_folders[folder] = os.path.realpath(folder)
-        real = os.path.join(self._real_folders[folder], name)
-        return os.path.realpath(real) if os.path.islink(real) else real
+        real = self._real_folders.get(folder)
+        if real is None:
+            real = self._real_folders[folder] = os.path.realpath(folder).rstrip(os.sep)
+        return f"{real}{os.sep}{name}"
 
     def _root(self, folder: str) -> str:
         """The folder that a file's absolute name starts from: above its outermost package."""
@@ -338,19 +338,6 @@ def _parents(folder: str) -> Iterator[str]:
     while outer != folder:
         yield outer
         folder, outer = outer, os.path.dirname(outer)
-
-
-def _imported_words(data: bytes) -> set[bytes]:
-    """Every word in the import statements of a file."""
-    return {
-        word
-        for groups in IMPORT.findall(data)
-        for part in groups
-        for word in _NOT_A_WORD.split(part)
-    }
-
-
-_NOT_A_WORD = re.compile(rb"[^\w]+")
 
 
 def _decode(path: Path, data: bytes) -> Source:

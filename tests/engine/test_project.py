@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from migrate_mgpu.engine import files, reporting
 from migrate_mgpu.engine.findings import RunResult
+from migrate_mgpu.engine.prefilter import imported_words
 from migrate_mgpu.engine.run import migrate
 from migrate_mgpu.engine.source import Edit, splice
 
@@ -45,6 +47,45 @@ def test_a_linked_module_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     assert "compat.v1" in (tmp_path / "models/model.py").read_text()
     assert (tmp_path / "training/model.py").is_symlink()
     assert not any(file.changed for file in run(tmp_path).files)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"import train",
+        b"\xef\xbb\xbfimport train\n",
+        b"x = 1\n\tfrom . import train as other\n",
+        b"from pkg.train import main\n",
+        b"from.train import main\n",
+        b"import os, train  # why\n",
+        b"import os; f(os); import train\n",
+        b"import os\rimport train\r",
+        b"import os\r\nimport train\r\n",
+        b"from pkg import (\n    data,  # of it\n    train,\n)\n",
+        b"from pkg import data, \\\n    train\n",
+        b"import os, \\\r\n    train\r\n",
+        b"import (os); train\n",
+        b'   "source": [\n    "import os\\n",\n    "import train\\n"\n   ]',
+    ],
+)
+def test_words_of_imports(data: bytes) -> None:
+    assert b"train" in imported_words(data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"train = 1\n", b"import os  # train\n", b"imports = train\n", b"import os\ntrain()\n"]
+)
+def test_words_of_other_lines(data: bytes) -> None:
+    assert b"train" not in imported_words(data)
+
+
+def test_a_notebook_that_only_imports_the_model_is_an_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN.replace("model.build()", "tf.zeros([])"))
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cell["source"] = ["import os\n", "import train"]
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "start.ipynb").write_text(json.dumps(notebook, indent=1))
+    assert [program.entry.name for program in run(tmp_path).programs] == ["start.ipynb"]
 
 
 def test_an_entry_point_without_tensorflow_imports_over_several_lines(tmp_path: Path) -> None:

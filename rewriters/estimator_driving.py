@@ -17,6 +17,10 @@ Of an Estimator that becomes a Keras model
 - ``export_saved_model`` with placeholders becomes a ``tf.keras.export.ExportArchive``: the
   receiver function gets the model and gives the ``tf.function`` to serve, whose inputs and
   outputs have TF1's names;
+- a ``SessionRunHook`` of the program's own becomes a ``tf.keras.callbacks.Callback``: ``begin``,
+  ``before_run``, ``after_run`` and ``end`` are called when ``on_train_begin``,
+  ``on_train_batch_begin``, ``on_train_batch_end`` and ``on_train_end`` are, ``request_stop()``
+  is ``self.model.stop_training``, a fetched loss is ``logs['loss']`` of that batch alone;
 - hooks that only log go. Where TF1 logged the loss (a ``LoggingTensorHook``, the log at
   INFO), Keras shows its progress; where TF1 was silent, ``verbose=0`` keeps it so.
 
@@ -34,6 +38,8 @@ divided evenly among the replicas; a finding says so.
 A SavedModel answers by the same signatures as TF1's (``tests/engine/estimators``), also in a v1
 session. ``tf.saved_model.save`` is not used: what it makes of a Keras 3 model TF2 loads, and a
 v1 session does not.
+A hook that fetches another tensor than the loss and the global step stays, and so does any that
+fetches under a strategy: in TF1 it saw the first replica's loss.
 Where a step is not understood (another hook, an export of other inputs than placeholders, a
 checkpoint's path), the Estimator stays as it is, whole.
 
@@ -59,6 +65,18 @@ LOGGING_HOOKS = {
     "train.StepCounterHook": "Keras's progress bar shows the time of a step instead",
     "train.ProfilerHook": "tf.keras.callbacks.TensorBoard(profile_batch=...) profiles instead",
     "train.SummarySaverHook": "tf.keras.callbacks.TensorBoard writes the loss instead",
+}
+# Hooks that are told by their names, with what to do.
+REFUSED_HOOKS = {
+    "CheckpointSaverHook": "give RunConfig its model_dir and save_checkpoints_steps",
+    "NanTensorHook": "use tf.keras.callbacks.TerminateOnNaN; every Estimator stopped at a NaN",
+    "GlobalStepWaiterHook": "replicas of one strategy begin together in TF2: take it out",
+    "FeedFnHook": "let the input function give what is fed",
+    "FinalOpsHook": "compute it behind the training",
+    "stop_if_no_increase_hook": "use tf.keras.callbacks.EarlyStopping(mode='max')",
+    "stop_if_no_decrease_hook": "use tf.keras.callbacks.EarlyStopping(mode='min')",
+    "stop_if_higher_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
+    "stop_if_lower_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
 }
 
 CASES = (

@@ -19,7 +19,7 @@ from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.drive import Drive, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
-from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, drop_hooks, stopping
+from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callbacks, Hooks, stopping
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Setup
@@ -60,6 +60,9 @@ class _Driver:
         self.lengths = Lengths(graph)
         self.drive = Drive()
         self.setup = Setup(flow, self.drive, graph)
+        self.hooks = Hooks(flow, graph, self.drive)
+        self.callbacks: dict[Use, Callbacks] = {}
+        self.tested: dict[Use, Callbacks] = {}  # of a train_and_evaluate's evaluation
 
     def run(self) -> Drive:
         if self.flow.config is not None:
@@ -101,15 +104,15 @@ class _Driver:
 
     def _shows_progress(self) -> bool:
         """Whether TF1 showed the loss: a hook that logs, or TensorFlow's log at INFO."""
-        shown = False
+        phases = {"evaluate": "test", "predict": "predict"}
         for use in self.flow.uses:
-            for made in (None, use.train_spec, use.eval_spec):
-                module = made.module if made is not None else use.module
-                arguments = made.arguments if made is not None else use.arguments
-                stops = made is None and use.kind == "train"
-                for name in ("hooks", "saving_listeners"):
-                    hooks = arguments.get(name)
-                    shown |= drop_hooks(self.values, self.drive, module, hooks, stops)
+            if use.kind == "train_and_evaluate":
+                self.callbacks[use] = self.hooks.read(use, use.train_spec, "train")
+                self.tested[use] = self.hooks.read(use, use.eval_spec, "test")
+            else:
+                self.callbacks[use] = self.hooks.read(use, None, phases.get(use.kind, "train"))
+        self.hooks.check()
+        shown = any(one.shown for one in (*self.callbacks.values(), *self.tested.values()))
         for module in self.flow.modules:
             for call in module.names.calls:
                 if tensorflow_name(module, call.func) == "logging.set_verbosity":
@@ -209,7 +212,7 @@ class _Driver:
                 text = "a StopAtStepHook beside other numbers of steps, or of another function"
                 raise Refused(module, given, text, "give train() its max_steps")
             steps, total = (known, None) if kind == "steps" else (None, known)
-        training = Training(use, use.module, node, steps, total)
+        training = Training(use, use.module, node, steps, total, self.callbacks[use])
         if stop is not None and self.fitting.deeper(training):
             # Of a model that is there already, TF1 trained one more step.
             text = "a StopAtStepHook where the model may have its steps already"
@@ -236,7 +239,7 @@ class _Driver:
         steps = self._evaluated(use, module, arguments.get("steps"))
         if steps:
             pieces.append(f"steps={steps}")
-        pieces += ["return_dict=True", *self._verbose]
+        pieces += [*_given(self.callbacks[use]), "return_dict=True", *self._verbose]
         self._uneven(use)
         text = self._call(use, "evaluate", pieces)
         self._replace(use, adapt_results(self.values, use, self.model, self.drive, text))
@@ -297,7 +300,8 @@ class _Driver:
             )  # fmt: skip
         total = train.arguments.get("max_steps")
         dataset = self.datasets.named[train.call]
-        training = Training(use, train.module, train.arguments["input_fn"], None, total, dataset)
+        node, callbacks = train.arguments["input_fn"], self.callbacks[use]
+        training = Training(use, train.module, node, None, total, callbacks, dataset)
         indent = layout.indent + self.fitting.deeper(training)
         inner = indent + module.source.indent_unit
         given = self.datasets.named[evaluate.call] or (
@@ -306,10 +310,13 @@ class _Driver:
         )
         steps = self._evaluated(use, evaluate.module, evaluate.arguments.get("steps"))
         training.between = self.fitting.between(training, given, steps)
+        if training.between is not None and self.tested[use].argument():
+            text = "the hooks of evaluations while training"
+            raise Refused(module, evaluate.arguments["hooks"], text, ADVICE)
         lines = self.fitting.lines(training)
         self._uneven(use)
         if training.between is None:
-            pieces = [given, *([f"steps={steps}"] if steps else [])]
+            pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[use])]
             pieces += ["return_dict=True", *self._verbose]
             head = f"{use.shown}.evaluate"
             text = write.call(module.source, head, pieces, indent, len(indent))
@@ -344,6 +351,12 @@ class _Driver:
             return text
         replicas = f"{self.datasets.strategy_at(use, use.module, use.call)}.num_replicas_in_sync"
         return f"{operand(steps, text)} * {replicas}"
+
+
+def _given(callbacks: Callbacks) -> list[str]:
+    """The argument for callbacks, if there are any."""
+    text = callbacks.argument()
+    return [f"callbacks={text}"] if text else []
 
 
 def _unindented(text: str, indent: str) -> list[str]:

@@ -9,6 +9,7 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.hooks import Callbacks
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
@@ -41,6 +42,7 @@ class Training:
     node: ast.expr
     steps: ast.expr | None
     total: ast.expr | None
+    callbacks: Callbacks
     dataset: str = ""
     between: Between | None = None
 
@@ -101,11 +103,11 @@ class Fitting:
             pieces += training.between.arguments
         elif count:
             pieces.append(f"steps_per_epoch={count}")
-        callbacks = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
-        if self.saved is not None and self.saved.callback:
-            callbacks.append(self.saved.callback)
+        before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
+        saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
+        callbacks = training.callbacks.argument(before, saving)
         if callbacks:
-            pieces.append(f"callbacks=[{', '.join(callbacks)}]")
+            pieces.append(f"callbacks={callbacks}")
         if self.quiet:
             pieces.append("verbose=0")
         lines.append(deeper + write.call(source, f"{receiver}.fit", pieces, indent, len(indent)))

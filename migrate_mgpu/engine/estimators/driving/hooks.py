@@ -1,13 +1,23 @@
-"""Hooks of sessions: those that only log go, others stand in the way."""
+"""Hooks of sessions: those that only log go, the program's own become callbacks."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.driving.drive import Drive
-from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.hook_classes import (
+    METHODS,
+    HookClasses,
+    hook_class,
+    is_super,
+)
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
+from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -15,6 +25,7 @@ from migrate_mgpu.engine.text import Layout
 
 DRIVING = "MGPU408"
 STOP = "train.StopAtStepHook"
+ADVICE = "make it a tf.keras.callbacks.Callback, or take it out"
 
 
 def stopping(
@@ -51,42 +62,179 @@ def _name(hook: Value) -> str:
     return tensorflow_name(hook.module, node.func) if isinstance(node, ast.Call) else ""
 
 
-def drop_hooks(
-    values: Values, drive: Drive, module: Module, node: ast.expr | None, stops: bool = False
-) -> bool:
-    """Drops the hooks of a call; whether there were any that log.
+@dataclass
+class Callbacks:
+    """What became of the hooks of a call: ``shown`` says whether any of them logged.
 
-    ``stops``: one that ends the training may be among them, the call says it itself then.
-
-    Raises:
-        Refused: a hook that does more than log.
+    ``texts`` are the callbacks in its place, ``variable`` a list that holds them already.
     """
-    if node is None:
-        return False
-    logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
-    found = False
-    for hook in _hooks(values, module, node):
+
+    shown: bool = False
+    texts: list[str] = field(default_factory=list)
+    variable: str = ""
+
+    def argument(self, before: Sequence[str] = (), behind: Sequence[str] = ()) -> str:
+        """The list for Keras's ``callbacks``, with others around it; empty where there are none."""
+        if self.variable and not before and not behind:
+            return self.variable
+        own = [f"*{self.variable}"] if self.variable else self.texts
+        found = [*before, *own, *behind]
+        return f"[{', '.join(found)}]" if found else ""
+
+
+class Hooks:
+    """Takes the hooks of an Estimator's calls away, or makes callbacks of them."""
+
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph, drive: Drive) -> None:
+        self.values = Values(graph)
+        self.drive = drive
+        self.classes = HookClasses(graph, flow, drive)
+        self.lengths = Lengths(graph)
+        self._kept: list[tuple[Value, ast.ClassDef, Module]] = []
+
+    def read(self, use: Use, spec: Made | None, phase: str) -> Callbacks:
+        """What becomes of the hooks of a call, or of the spec that it is given.
+
+        ``phase`` is what Keras calls it: ``train``, ``test`` or ``predict``.
+
+        Raises:
+            Refused: a hook that neither logs nor is a class of the program's own.
+        """
+        module = spec.module if spec is not None else use.module
+        arguments = spec.arguments if spec is not None else use.arguments
+        for listener in [arguments[n] for n in ("saving_listeners",) if n in arguments]:
+            if not _is_empty(listener):
+                text = "a listener to the saving of checkpoints"
+                raise Refused(module, listener, text, "call it behind the training")
+        node = arguments.get("hooks")
+        if node is None:
+            return Callbacks()
+        found = Callbacks()
+        kept: dict[ast.expr, Value] = {}
+        dropped: list[Value] = []
+        stops = spec is None and use.kind == "train"
+        for hook in _hooks(self.values, module, node):
+            own = hook_class(self.classes.graph, hook.module, _made(hook.node))
+            if own is None:
+                found.shown |= self._drop(hook, node, stops)
+                dropped.append(hook)
+                continue
+            if phase == "predict":
+                raise Refused(hook.module, node, "a hook for predicting", ADVICE)
+            source = arguments.get("input_fn")
+            endless = source is not None and self.lengths.endless(module, source)
+            self.classes.convert(*own, phase, endless)
+            assert hook.node is not None
+            kept[hook.node] = hook
+            self._kept.append((hook, own[1], own[0]))
+        if not kept:
+            self.drive.gone.add(node)
+            self._forget(dropped)
+            if isinstance(node, ast.Name):
+                _forget_value(self.drive, module, node)
+            return found
+        if spec is not None:
+            _settled(module, node, spec)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            for element in node.elts:
+                origins = [v.node for v in self.values.origins(module, element) if not v.is_none]
+                if all(origin in kept for origin in origins) and origins:
+                    found.texts.append(text_of(module, element))
+                elif any(origin in kept for origin in origins):
+                    raise Refused(module, element, "which hook this is cannot be told", ADVICE)
+                else:
+                    self.drive.gone.add(element)
+            self._forget(dropped)
+        elif isinstance(node, ast.Name) and not dropped:
+            found.variable = node.id
+        else:
+            raise Refused(module, node, "which hooks these are cannot be told", ADVICE)
+        return found
+
+    def check(self) -> None:
+        """Nothing else may be done with hooks that became callbacks, nor with their classes.
+
+        Raises:
+            Refused: the place where something is.
+        """
+        made = {hook.node for hook, _, _ in self._kept}
+        for hook, owner, module in self._kept:
+            assert hook.node is not None
+            for mention in self.values.mentions(hook.module, hook.node):
+                self._only_hooks(mention)
+            for other, node in self.classes.mentions(module, owner):
+                parent = other.names.parents[node]
+                call = isinstance(parent, ast.Call) and parent.func is node
+                if call and (parent in made or _in_hooks(other, parent)):
+                    continue
+                if is_super(parent):  # super(Hook, self)
+                    continue
+                text = f"{owner.name} is used for more than an Estimator's hook here"
+                raise Refused(other, node, text, ADVICE)
+
+    def _only_hooks(self, mention: Value) -> None:
+        module, node = mention.module, mention.node
+        assert node is not None
+        parent = module.names.parents[node]
+        if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
+            if parent.attr not in METHODS:
+                return
+        if isinstance(parent, (ast.List, ast.Tuple, ast.Expr)) or _in_hooks(module, node):
+            return
+        raise Refused(module, node, "this hook is used for more than an Estimator's", ADVICE)
+
+    def _drop(self, hook: Value, node: ast.expr, stops: bool) -> bool:
+        """Takes a hook away that only logs, or ends the training; whether it logs."""
+        logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
+        refused: dict[str, str] = rule(DRIVING).REFUSED_HOOKS
         call, name = hook.node, _name(hook)
+        last = name.rpartition(".")[2]
+        if last in refused:
+            raise Refused(hook.module, call or node, f"`{last}` is not converted", refused[last])
         if name not in logging and (name != STOP or not stops):
-            raise Refused(
-                hook.module,
-                call or node,
-                "this hook may do more than log",
-                "make it a tf.keras.callbacks.Callback, or take it out",
-            )
+            text = "this hook may do more than log"
+            raise Refused(hook.module, call or node, text, ADVICE)
         assert isinstance(call, ast.Call)
-        drive.gone.add(call)
+        self.drive.gone.add(call)
         if name != STOP:
-            found = True
             shown = name.rpartition(".")[2]
-            drive.note(hook.module, call, f"`{shown}` is left out: {logging[name]}")
-        statement = hook.module.names.statement(call)
-        if isinstance(statement, ast.Assign) and statement.value is call:
-            forget(drive, hook.module, statement)
-    drive.gone.add(node)
-    if isinstance(node, ast.Name):
-        _forget_value(drive, module, node)
-    return found
+            self.drive.note(hook.module, call, f"`{shown}` is left out: {logging[name]}")
+        return name != STOP
+
+    def _forget(self, dropped: list[Value]) -> None:
+        """The variables of hooks that went."""
+        for hook in dropped:
+            assert hook.node is not None
+            statement = hook.module.names.statement(hook.node)
+            if isinstance(statement, ast.Assign) and statement.value is hook.node:
+                forget(self.drive, hook.module, statement)
+
+
+def _made(node: ast.expr | None) -> ast.expr:
+    """The class in `Hook(...)`."""
+    return node.func if isinstance(node, ast.Call) else ast.Constant(None)
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return isinstance(node, (ast.List, ast.Tuple)) and not node.elts
+
+
+def _in_hooks(module: Module, node: ast.AST) -> bool:
+    """Whether an expression stands in a call's `hooks=`."""
+    for parent in (node, *module.names.ancestors(node)):
+        if isinstance(parent, ast.stmt):
+            return False
+        if isinstance(parent, ast.keyword) and parent.arg == "hooks":
+            return True
+    return False
+
+
+def _settled(module: Module, node: ast.expr, spec: Made) -> None:
+    """The hooks of a spec are made where its training is now: their names must mean the same."""
+    for name in ast.walk(node):
+        if isinstance(name, ast.Name) and len(module.names.bindings_of(name)) > 1:
+            text = f"`{name.id}` may be another one where the {spec.kind} is used"
+            raise Refused(module, name, text, ADVICE)
 
 
 def _hooks(values: Values, module: Module, node: ast.expr) -> list[Value]:

@@ -1,0 +1,257 @@
+"""Hooks: the program's own become callbacks, others go or keep their Estimator."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate_mgpu.engine.estimators.types import Refused
+from tests.engine.estimators.programs import HEAD, MADE, MAKE, configured, driven, lines
+
+MODEL = """\
+def model_fn(features, labels, mode, params):
+    net = tf.layers.dense(features, 2)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, net)
+    tf.identity(loss, name='loss')
+    scaled = tf.identity(2 * loss, name='scaled')
+    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+WITH_MODEL = HEAD.replace("def model_fn(features, labels, mode, params):\n    pass\n", MODEL)
+ENDLESS = "est.train(lambda: input_fn().repeat(), hooks=[Own()])\n"
+
+
+def own(body: str, base: str = "tf.train.SessionRunHook") -> str:
+    """A hook of the program's own."""
+    return f"class Own({base}):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
+
+
+def became(body: str, after: str = "est.train(input_fn, hooks=[Own()])\n") -> str:
+    """The class after the conversion."""
+    new, _ = driven(own(body) + MAKE + after, head=WITH_MODEL)
+    text = new[len(WITH_MODEL) :].partition("est = ")[0]
+    assert text.startswith("class Own(tf.keras.callbacks.Callback):\n")
+    return textwrap.dedent(text.partition("\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "def begin(self):\n    self.n = 0",
+            "def on_train_begin(self, logs=None):\n    self.n = 0",
+        ),
+        (
+            "def after_create_session(self, session, coord=None):\n    self.n = 0",
+            "def on_train_begin(self, logs=None):\n    self.n = 0",
+        ),
+        ("def end(self, session=None):\n    pass", "def on_train_end(self, logs=None):\n    pass"),
+        (
+            "def before_run(self, context):  # each step\n    print('step')",
+            "def on_train_batch_begin(self, batch, logs=None):  # each step\n    print('step')",
+        ),
+        (
+            "def after_run(self, context, values):\n    batch = 1\n    print(batch)",
+            "def on_train_batch_end(self, index, logs=None):\n    batch = 1\n    print(batch)",
+        ),
+        (
+            "def after_run(self, c, v):\n    if not c.stop_requested:\n        c.request_stop()",
+            "def on_train_batch_end(self, batch, logs=None):\n"
+            "    if not self.model.stop_training:\n        self.model.stop_training = True",
+        ),
+        (
+            "def end(self, session):\n    print(session.run(tf.train.get_global_step()))",
+            "def on_train_end(self, logs=None):\n"
+            "    print(int(self.model.optimizer.iterations.numpy()))",
+        ),
+        (
+            'def __init__(self, n=1):\n    """Of n."""\n    self.n = n\n\n'
+            "def end(self, session):\n    print(self.n)",
+            'def __init__(self, n=1):\n    """Of n."""\n    super().__init__()\n    self.n = n\n\n'
+            "def on_train_end(self, logs=None):\n    print(self.n)",
+        ),
+        (
+            "def __init__(self):\n    super(Own, self).__init__()\n    self.n = 1",
+            "def __init__(self):\n    super(Own, self).__init__()\n    self.n = 1",
+        ),
+        (
+            "def before_run(self, c):\n    return tf.train.SessionRunArgs('loss:0')\n\n"
+            "def after_run(self, c, v):\n    print('%.3f' % v.results)",
+            "def on_train_batch_begin(self, batch, logs=None):\n"
+            "    # The loss of this batch alone: Keras gives the mean of those so far.\n"
+            "    self.model.reset_metrics()\n\n"
+            "def on_train_batch_end(self, batch, logs=None):\n    print('%.3f' % logs['loss'])",
+        ),
+        (
+            "def before_run(self, c):\n"
+            "    return tf.train.SessionRunArgs({'step': tf.train.get_global_step()})\n\n"
+            "def after_run(self, c, v):\n    print(v.results['step'])",
+            "def on_train_batch_end(self, batch, logs=None):\n"
+            "    print(int(self.model.optimizer.iterations.numpy()))",
+        ),
+        (
+            "def after_run(self, c, v):\n    del c\n\ndef end(self, session):\n    print('end')",
+            "def on_train_end(self, logs=None):\n    print('end')",
+        ),
+        (
+            "def after_run(self, c, v):\n    # nothing yet\n    del c, v\n\n"
+            "def end(self, s):\n    print('end')",
+            "def on_train_batch_end(self, batch, logs=None):\n    # nothing yet\n    pass\n\n"
+            "def on_train_end(self, logs=None):\n    print('end')",
+        ),
+    ],
+)
+def test_methods(before: str, after: str) -> None:
+    assert became(before).strip() == after
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("def begin(self):\n    self.x = tf.reduce_mean(1.)", "`tf.reduce_mean` in a hook"),
+        ("def begin(self):\n    pass\ndef after_create_session(self, s, c):\n    pass",
+         "both a begin and an after_create_session"),
+        ("def before_run(self, c):\n    return tf.train.SessionRunArgs('scaled:0')",
+         "what this hook fetches is not followed"),
+        ("def before_run(self, c):\n    return tf.train.SessionRunArgs('accuracy:0')",
+         "what this hook fetches is not followed"),
+        ("def before_run(self, c):\n"
+         "    return tf.train.SessionRunArgs('loss:0', feed_dict={'x:0': 1})", "a hook that feeds"),
+        ("def before_run(self, c):\n    if c:\n        return tf.train.SessionRunArgs('loss:0')",
+         "hangs on more"),
+        ("def after_run(self, c, v):\n    print(v.results)", "fetches nothing"),
+        ("def after_run(self, c, v):\n    print(v.run_metadata)", "`v.run_metadata` in a hook"),
+        ("def after_run(self, c, v):\n    c.session.run('x:0')", "`c.session` in a hook"),
+        ("def after_run(self, c, v):\n    stop(c)", "`c` in a hook is not followed"),
+        ("def end(self, session):\n    save(session)", "`session` in a hook is not followed"),
+        ("def begin(self):\n    self.model = 1", "`model` of a hook is an attribute of Keras"),
+        ("def on_train_end(self):\n    pass", "would be a callback's own method"),
+        ("def begin(self):\n    self.end(None)", "`end` is called by hand"),
+        ("def after_run(self, c, v):\n    raise StopIteration", "as if its input had ended"),
+        ("def after_run(self, c, v):\n    logs = {}\n    print(logs)", "`logs` is what Keras"),
+        ("def after_run(self, c):\n    pass", "takes other arguments"),
+        ("def after_run(self, *args):\n    pass", "takes other arguments"),
+        ("def after_run(this, c, v):\n    pass", "calls its object `this`"),
+        ("def begin(self):\n    step = tf.train.get_global_step()", "where this step goes"),
+    ],
+)  # fmt: skip
+def test_methods_that_a_callback_does_not_have(body: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        became(body)
+
+
+def test_a_step_of_an_unknown_version_is_not_fetched() -> None:
+    """1.15's variables gave the step after the training of it, resources that before."""
+    body = """
+        def before_run(self, c):
+            return tf.train.SessionRunArgs(tf.compat.v1.train.get_global_step())
+    """
+    with pytest.raises(Refused, match="hangs on the version"):
+        became(body)
+
+
+def test_fetches_under_a_strategy() -> None:
+    body = own("def before_run(self, c):\n    return tf.train.SessionRunArgs('loss:0')")
+    text = body + configured("tf.distribute.MirroredStrategy()") + ENDLESS
+    with pytest.raises(Refused, match="sees the first replica"):
+        driven(text, head=WITH_MODEL)
+
+
+COUNTS = """
+    def before_run(self, c):
+        self.count += 1
+
+    def end(self, session):
+        print(self.count)
+"""
+
+
+def test_a_step_more_at_the_end_of_the_input() -> None:
+    """TF1 called before_run where no batch was left, Keras does so of some inputs."""
+    with pytest.raises(Refused, match="`count` counts a step more"):
+        became(COUNTS)
+    assert "self.count += 1" in became(COUNTS, ENDLESS)
+    seen = "def before_run(self, c):\n    self.count += 1"
+    with pytest.raises(Refused, match="`count` counts a step more"):
+        became(seen, "hook = Own()\nest.train(input_fn, hooks=[hook])\nprint(hook.count)\n")
+
+
+PLAIN = own("def end(self, session):\n    print('end')")
+NEW = (
+    "class Own(tf.keras.callbacks.Callback):\n"
+    "    def on_train_end(self, logs=None):\n        print('end')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "hook = Own()\nest.train(input_fn, hooks=[hook])\nprint(hook.seen)",
+            "hook = Own()\nest.fit(input_fn(), callbacks=[hook], verbose=0)\nprint(hook.seen)",
+        ),
+        (
+            "hooks = [Own(), Own()]\nest.train(input_fn, steps=3, hooks=hooks)",
+            "hooks = [Own(), Own()]\n"
+            "est.fit(input_fn(), steps_per_epoch=3, callbacks=hooks, verbose=0)",
+        ),
+        (
+            "log = tf.train.LoggingTensorHook({'loss': 'loss'}, every_n_iter=5)\n"
+            "est.train(input_fn, hooks=[log, Own()], steps=3)",
+            "est.fit(input_fn(), steps_per_epoch=3, callbacks=[Own()])",
+        ),
+        (
+            "est.train(input_fn, hooks=[Own(), tf.train.StopAtStepHook(num_steps=3)])",
+            "est.fit(input_fn(), steps_per_epoch=3, callbacks=[Own()], verbose=0)",
+        ),
+        (
+            "train_spec = tf.estimator.TrainSpec(input_fn, max_steps=9, hooks=[Own()])\n"
+            "eval_spec = tf.estimator.EvalSpec(input_fn, steps=2)\n"
+            "tf.estimator.train_and_evaluate(est, train_spec, eval_spec)",
+            "train_dataset = input_fn()\neval_dataset = input_fn()\n"
+            "est.fit(train_dataset, steps_per_epoch=9, callbacks=[Own()], verbose=0)\n"
+            "est.evaluate(eval_dataset, steps=2, return_dict=True, verbose=0)",
+        ),
+    ],
+)
+def test_where_hooks_are_given(before: str, after: str) -> None:
+    assert lines(f"{PLAIN}{MAKE}{before}\n") == f"{NEW}{MADE}{after}\n"
+
+
+def test_a_hook_of_an_evaluation() -> None:
+    new = lines(f"{PLAIN}{MAKE}est.evaluate(input_fn, hooks=[Own()])\n")
+    assert "def on_test_end(self, logs=None):" in new
+    text = "est.evaluate(input_fn(), callbacks=[Own()], return_dict=True, verbose=0)"
+    assert " ".join(new.split()).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("est.train(input_fn, hooks=[Own()])\nest.evaluate(input_fn, hooks=[Own()])",
+         "for training and for evaluating"),
+        ("p = est.predict(input_fn, hooks=[Own()])", "a hook for predicting"),
+        ("hook = Own()\nest.train(input_fn, hooks=[hook])\nhook.end(None)", "used for more than"),
+        ("hook = Own()\nest.train(input_fn, hooks=[hook])\nkeep(hook)", "used for more than"),
+        ("est.train(input_fn, hooks=[Own()])\nprint(Own)", "used for more than"),
+        ("class Next(Own):\n    pass\nest.train(input_fn, hooks=[Own()])", "used for more than"),
+        ("class Next(Own):\n    pass\nest.train(input_fn, hooks=[Next()])", "more than log"),
+        ("hooks = [Own()]\nhooks.append(Own())\nest.train(input_fn, hooks=hooks)", "are added"),
+        ("hooks = [Own(), tf.train.StepCounterHook()]\nest.train(input_fn, hooks=hooks)",
+         "which hooks these are"),
+        ("hook = Own() if X.any() else tf.train.StepCounterHook()\n"
+         "est.train(input_fn, hooks=[hook])", "which hook this is"),
+        ("hook = Own()\nspec = tf.estimator.TrainSpec(input_fn, max_steps=9, hooks=[hook])\n"
+         "hook = Own()\n"
+         "tf.estimator.train_and_evaluate(est, spec, tf.estimator.EvalSpec(input_fn))",
+         "may be another one where the TrainSpec is used"),
+        ("est.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', save_steps=3)])",
+         "`CheckpointSaverHook` is not converted"),
+        ("est.train(input_fn, hooks=[tf.train.FeedFnHook(f)])", "`FeedFnHook` is not converted"),
+        ("est.train(input_fn, saving_listeners=[Own()])", "a listener to the saving"),
+    ],
+)  # fmt: skip
+def test_hooks_that_stay(body: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        lines(f"{PLAIN}{MAKE}{body}\n")

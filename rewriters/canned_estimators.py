@@ -4,8 +4,11 @@
 ``DNNClassifier``, ``DNNRegressor``, ``LinearClassifier`` and ``LinearRegressor`` become a class
 with the same network, loss, metrics and predictions. A list of plain number columns becomes
 the list of their keys; other feature columns are written out in the class: numbers with a
-shape or a ``normalizer_fn``, buckets, and categories by vocabulary list, identity or hash,
-as indicators or embeddings (a linear model takes them bare, too).
+shape or a ``normalizer_fn``, buckets, and categories by vocabulary list, identity, hash or
+cross, as indicators or embeddings (a linear model takes them bare, too).
+
+``DNNLinearCombinedClassifier`` and ``DNNLinearCombinedRegressor`` become a model of two layers,
+a dense and a linear one, with a ``train_step`` that gives each its own optimizer.
 
 ``tf.keras.estimator.model_to_estimator(model)`` goes: the Keras model itself is made under the
 strategy's scope and trained. Where the strategy is made below the model, the model's
@@ -20,12 +23,14 @@ Losses, weights, metrics and predictions are equal to 1.15.5's on 1, 2 and 4 dev
 (``fixtures/estimator/canned_*``, ``keras_*``). The loss is the sum of a batch, as 1.15 takes
 it; the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and
 in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers
-by default are Adagrad with 0.05 and Ftrl with 0.2. Categories out of range of an identity
+by default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005.
+A cross hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an identity
 column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names but
 ``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or whose names are
 not written out, ``weight_column``, ``label_vocabulary``, ``batch_norm``, partitioners, more than
 one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
-under a strategy (1.15 does not run it), DNNLinearCombined, BoostedTrees, heads.
+under a strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp)
+where TF1 updates the rows of a category that a batch uses and no others, BoostedTrees, heads.
 
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
@@ -318,12 +323,23 @@ regressor.fit(input_fn(), steps_per_epoch=100, verbose=0)
         "a column of another kind",
         _FEATURES
         + """\
-age = tf.feature_column.bucketized_column(tf.feature_column.numeric_column('age'), [20, 40])
-crossed = tf.feature_column.crossed_column([age, 'hours'], hash_bucket_size=100)
-estimator = tf.estimator.LinearClassifier([age, crossed])
+hours = tf.feature_column.categorical_column_with_identity('hours', 24)
+weighted = tf.feature_column.weighted_categorical_column(hours, 'age')
+estimator = tf.estimator.LinearClassifier([weighted])
 estimator.train(input_fn, steps=100)
 """,
-        refused="`tf.feature_column.crossed_column`",
+        refused="`tf.feature_column.weighted_categorical_column`",
+    ),
+    Case(
+        "momentum for a category",
+        _FEATURES
+        + """\
+hours = tf.feature_column.categorical_column_with_identity('hours', 24)
+momentum = tf.train.MomentumOptimizer(0.1, 0.9)
+estimator = tf.estimator.LinearClassifier([hours], optimizer=momentum)
+estimator.train(input_fn, steps=100)
+""",
+        refused="TF1 updates only the rows of a category that a batch uses",
     ),
     Case(
         "columns whose order is not known",

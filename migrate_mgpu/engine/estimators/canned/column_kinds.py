@@ -29,6 +29,7 @@ PARAMETERS = {
         "categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from",
         "tensor_name_in_ckpt", "max_norm", "trainable",
     ),
+    "feature_column.crossed_column": ("keys", "hash_bucket_size", "hash_key"),
     "feature_column.categorical_column_with_vocabulary_list": (
         "key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets",
     ),
@@ -44,7 +45,7 @@ class Column:
     ``layers`` are attributes with the constructors of their layers. ``before`` are
     statements that ``call`` needs above the expression. ``categorical``: a category, which
     only a linear model takes as it is. ``texts``: it reads strings. ``embeds``: TF1
-    updates only the rows that a batch uses.
+    updates only the rows that a batch uses; ``rows``: so it does in a linear model.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Column:
     categorical: bool = False
     texts: bool = False
     embeds: bool = False
+    rows: bool = False
 
 
 class ColumnKinds:
@@ -67,6 +69,7 @@ class ColumnKinds:
         self.statements: list[ast.stmt] = []
         self.comments: list[str] = []  # of the list
         self._attributes: set[str] = set()
+        self._limits: dict[str, str] = {}  # layers of buckets, and their attributes
 
     def variable(self, name: ast.Name) -> ast.expr:
         """The value of a variable that only makes columns; its statement goes."""
@@ -201,6 +204,13 @@ class ColumnKinds:
         return column
 
     def _bucketized(self, edit: CallEdit) -> Column:
+        key, layer, attribute, number, size = self._buckets(edit)
+        flat = f"{self.tf}.reshape({number}, [-1])"
+        expression = f"{self.tf}.one_hot(self.{attribute}({flat}), {size})"
+        return Column(f"{key}_bucketized", expression, {attribute: layer}, rows=True)
+
+    def _buckets(self, edit: CallEdit) -> tuple[str, str, str, str, str]:
+        """The number's key, the layer, its attribute, what it takes, how many buckets it has."""
         source = edit.given("source_column")
         if isinstance(source, ast.Name):
             source = self.variable(source)
@@ -217,11 +227,10 @@ class ColumnKinds:
             size = str(len(limits.elts) + 1)
         else:
             size = f"len({self._known(boundaries)}) + 1"
-        attribute = self._attribute(key, "buckets")
         layer = f"{self.tf}.keras.layers.Discretization({self._known(boundaries)})"
-        number = f"{self.tf}.reshape({self._number(inner)}, [-1])"
-        expression = f"{self.tf}.one_hot(self.{attribute}({number}), {size})"
-        return Column(f"{key}_bucketized", expression, {attribute: layer})
+        if layer not in self._limits:  # it has no weights: one for all of its columns
+            self._limits[layer] = self._attribute(key, "buckets")
+        return key, layer, self._limits[layer], self._number(inner), size
 
     # -- categories -----------------------------------------------------------
 
@@ -244,7 +253,7 @@ class ColumnKinds:
         if isinstance(vocabulary, ast.Tuple) and not known.startswith("("):
             known = f"({known})"
         expression = f"{self.tf}.cast({feature} == {known}, {self.tf}.float32)"
-        return Column(key, expression, categorical=True, texts=kinds == {str})
+        return Column(key, expression, categorical=True, rows=True, texts=kinds == {str})
 
     def _categorical_column_with_identity(self, edit: CallEdit) -> Column:
         self._none(edit, "default_value")
@@ -255,7 +264,7 @@ class ColumnKinds:
         # Keras 3 builds a model under a strategy with a mean of batches: with floats.
         feature = f"{self.tf}.cast({self._feature(edit)}, {self.tf}.int64)"
         expression = f"{self.tf}.one_hot({self.tf}.reshape({feature}, [-1]), {size})"
-        return Column(self._key(edit), expression, categorical=True)
+        return Column(self._key(edit), expression, categorical=True, rows=True)
 
     def _categorical_column_with_hash_bucket(self, edit: CallEdit) -> Column:
         key, dtype, buckets = self._key(edit), edit.given("dtype"), edit.given("hash_bucket_size")
@@ -274,7 +283,7 @@ class ColumnKinds:
             f"{name} = {tf}.where({name} == {self.quote * 2}, {missing}, {hashed})",
         ]
         expression = f"{tf}.one_hot({name}, {size})"
-        return Column(key, expression, {}, before, categorical=True, texts=True)
+        return Column(key, expression, {}, before, categorical=True, rows=True, texts=True)
 
     def _category(self, edit: CallEdit) -> Column:
         node = edit.given("categorical_column")
@@ -288,7 +297,7 @@ class ColumnKinds:
 
     def _indicator(self, edit: CallEdit) -> Column:
         column = self._category(edit)
-        column.name = f"{column.name}_indicator"
+        column.name, column.rows = f"{column.name}_indicator", False
         return column
 
     def _embedding(self, edit: CallEdit) -> Column:

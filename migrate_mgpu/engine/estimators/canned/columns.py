@@ -8,9 +8,9 @@ from migrate_mgpu.engine.estimators.canned.column_kinds import (
     NUMERIC,
     PARAMETERS,
     Column,
-    ColumnKinds,
     is_comment,
 )
+from migrate_mgpu.engine.estimators.canned.crosses import CrossedColumns
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import CANNED_KINDS
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
@@ -18,7 +18,7 @@ from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 
 
-class ColumnReader(ColumnKinds):
+class ColumnReader(CrossedColumns):
     """Reads the columns of one Estimator."""
 
     def scalars(self, node: ast.expr) -> list[ast.Call] | None:

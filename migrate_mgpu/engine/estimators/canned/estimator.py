@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.estimators.canned.columns import ColumnReader, is_comment, taken_by_another
+from migrate_mgpu.engine.estimators.canned.columns import is_comment, taken_by_another
+from migrate_mgpu.engine.estimators.canned.combined import PART_CLASSES, combined_body
 from migrate_mgpu.engine.estimators.canned.heads import (
     BINARY,
     CLASS_METRICS,
@@ -15,15 +16,14 @@ from migrate_mgpu.engine.estimators.canned.heads import (
     REGRESSION,
     Head,
 )
-from migrate_mgpu.engine.estimators.canned.network import Network, folded
-from migrate_mgpu.engine.estimators.canned.optimizer import CannedOptimizer, read_optimizer
+from migrate_mgpu.engine.estimators.canned.network import folded
+from migrate_mgpu.engine.estimators.canned.parts import Part, PartReader
 from migrate_mgpu.engine.estimators.canned.results import wanted_results
 from migrate_mgpu.engine.estimators.canned.version import check_version
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
 from migrate_mgpu.engine.estimators.names.tables import assigned
-from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
@@ -36,7 +36,10 @@ _REFUSED = (
     "weight_column", "label_vocabulary", "input_layer_partitioner", "partitioner",
     "warm_start_from",
 )  # fmt: skip
-_NOT_NONE = ("activation_fn", "label_dimension", "loss_reduction", "n_classes", "optimizer")
+_NOT_NONE = (
+    "activation_fn", "label_dimension", "loss_reduction", "n_classes", "optimizer",
+    "dnn_activation_fn", "dnn_optimizer", "linear_optimizer",
+)  # fmt: skip
 _MEANS = ("SUM_OVER_BATCH_SIZE", "SUM_BY_NONZERO_WEIGHTS", "MEAN", "SUM_OVER_NONZERO_WEIGHTS")
 
 
@@ -98,9 +101,8 @@ class _Reader:
         self.graph = graph
         self.tf = tf
         self.classes = classes
-        self.linear = flow.class_name.startswith("Linear")
         self.distributed = flow.config is not None and bool(flow.config.train)
-        self.columns = ColumnReader(flow.module, tf)
+        self.parts = PartReader(flow, tf, self.distributed)
 
     def plan(self) -> CannedPlan:
         flow, module = self.flow, self.module
@@ -116,11 +118,15 @@ class _Reader:
         check_version(module, flow.call)
         self._check_none()
         head = self._head()
-        network = Network(self.tf, self.source.quote, self.linear, head)
-        self._columns(network)
-        optimizer = read_optimizer(flow, self.tf, self.linear)
-        self._optimizer(optimizer, network)
-        self._arguments(network)
+        parts = self.parts.read(head)
+        for part in parts:
+            for edited, edits in part.edits.items():
+                self.result.edits.setdefault(edited, []).extend(edits)
+            self.result.gone |= part.gone
+            self.result.given += part.given
+        number = flow.arguments.get("n_classes")
+        if head.kind == CLASSES and number is not None:
+            self.result.given.append(f"n_classes={text_of(module, number)}")
         step = head.predict_step(self.tf, self.source.quote, "    ") if flow.predicts else []
         wanted = wanted_results(flow, self.graph)
         keys = head.results(wanted)
@@ -128,13 +134,29 @@ class _Reader:
         self.result.metrics = keys
         fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
         metrics, classes = head.metrics(keys, self.tf, self.source.quote, fresh)
-        self._compiled(head, optimizer, metrics)
-        body = network.body(step)
-        name = self.result.head = self.classes.name(module, flow.class_name, body)
-        model = f"class {name}({self.tf}.keras.Model):\n{body}"
-        self._write([*optimizer.classes, *classes, model])
-        self._removed()
+        self._compiled(head, parts, metrics)
+        optimizers = [part.optimizer for part in parts if part.optimizer is not None]
+        own = [text for optimizer in optimizers for text in optimizer.classes]
+        self._write([*own, *classes, *self._networks(parts, head, step)])
+        self._removed(parts)
         return self.result
+
+    def _networks(self, parts: list[Part], head: Head, step: list[str]) -> list[str]:
+        """The classes of the network; the last one is the model's."""
+        if not self.parts.combined:
+            return [self._class(self.flow.class_name, "Model", parts[0].network.body(step))]
+        texts: list[str] = []
+        names: dict[str, str] = {}
+        for part in parts:
+            body = part.network.body([])
+            texts.append(self._class(PART_CLASSES[part.kind], "layers.Layer", body))
+            names[part.kind] = self.result.head
+        body = combined_body(self.tf, self.source.quote, parts, names, head, step, self.distributed)
+        return [*texts, self._class(self.flow.class_name, "Model", body)]
+
+    def _class(self, wished: str, base: str, body: str) -> str:
+        name = self.result.head = self.classes.name(self.module, wished, body)
+        return f"class {name}({self.tf}.keras.{base}):\n{body}"
 
     def _fresh(self, wished: str) -> str:
         names = self.module.names
@@ -190,97 +212,20 @@ class _Reader:
             )  # fmt: skip
         return Head(BINARY if known == 2 else CLASSES, sums)
 
-    # -- its columns ----------------------------------------------------------
-
-    def _columns(self, network: Network) -> None:
-        node = self.flow.arguments.get("feature_columns")
-        if node is None:
-            raise Refused(self.module, self.flow.call, "an Estimator without feature columns")
-        calls = self.columns.scalars(node)
-        if calls is not None:
-            network.keys = node
-            self.result.given.append(f"feature_columns={self._keys(node, calls)}")
-            return
-        columns = self.columns.read(node)
-        for column in columns:
-            if column.categorical and not self.linear:
-                raise Refused(
-                    self.module, node, f"`{column.name}` is a category without an indicator or "
-                    "embedding", _ADVICE,
-                )  # fmt: skip
-            if column.texts and self.distributed:
-                raise Refused(
-                    self.module, node, f"`{column.name}` is a text: Keras 3 does not give texts to "
-                    "several replicas", "make it a number in the input function",
-                )  # fmt: skip
-        network.columns, network.comments = columns, self.columns.comments
-
-    def _keys(self, node: ast.expr, calls: list[ast.Call]) -> str:
-        """The list with keys in the place of its columns, where it stands and as an argument."""
-        start, end = self.source.span(node)
-        inline: dict[ast.AST, str] = {}
-        for call in calls:
-            place, key = self._key(call)
-            first, last = self.source.span(place)
-            if start <= first and last <= end:
-                inline[place] = key
-            else:
-                self.result.edits.setdefault(self.module, []).append(Edit(first, last, key))
-            self.result.gone.add(call)
-        replaced = {place: _written(key) for place, key in inline.items()}
-        return Context(self.module, self.tf, replaced=replaced).render(node)
-
-    def _key(self, call: ast.Call) -> tuple[ast.expr, str]:
-        """A column's key; `[numeric_column(name) for name in NAMES]` is `list(NAMES)`."""
-        key = next((k.value for k in call.keywords if k.arg == "key"), None) or call.args[0]
-        parent = self.module.names.parents[call]
-        if isinstance(parent, ast.ListComp) and parent.elt is call and isinstance(key, ast.Name):
-            loop = parent.generators[0]
-            same = isinstance(loop.target, ast.Name) and loop.target.id == key.id
-            if same and len(parent.generators) == 1 and not loop.ifs:
-                return parent, f"list({text_of(self.module, loop.iter)})"
-        return call, text_of(self.module, key)
-
     # -- the call and compile ---------------------------------------------------
 
-    def _arguments(self, network: Network) -> None:
-        arguments = self.flow.arguments
-        given = self.result.given
-        if not self.linear:
-            units = arguments.get("hidden_units")
-            if units is None:
-                raise Refused(self.module, self.flow.call, "an Estimator without hidden_units")
-            given.append(f"hidden_units={text_of(self.module, units)}")
-        number = arguments.get("n_classes")
-        if network.head.kind == CLASSES and number is not None:
-            given.append(f"n_classes={text_of(self.module, number)}")
-        for name in ("activation_fn", "dropout"):
-            if name in arguments:
-                given.append(f"{name}={text_of(self.module, arguments[name])}")
-                network.settings.add(name)
-
-    def _optimizer(self, optimizer: CannedOptimizer, network: Network) -> None:
-        if "Ftrl(" in optimizer.text and any(column.embeds for column in network.columns):
-            raise Refused(
-                self.module, self.flow.call, "TF1's Ftrl updates only the rows of an embedding "
-                "that a batch uses", "use Adam, Adagrad or gradient descent",
-            )  # fmt: skip
-        if self.distributed and "Ftrl(" in optimizer.text:
-            raise Refused(
-                self.module, self.flow.call, "Ftrl under a strategy: 1.15 does not run it",
-                "give the Estimator another optimizer",
-            )  # fmt: skip
-        self.result.gone |= optimizer.gone
-        self.columns.statements += optimizer.statements
-
-    def _compiled(self, head: Head, optimizer: CannedOptimizer, metrics: list[str]) -> None:
+    def _compiled(self, head: Head, parts: list[Part], metrics: list[str]) -> None:
         compiled = self.result.compiled
-        own = [optimizer.comment] if optimizer.comment else []
+        optimizers = [
+            (part, part.optimizer) for part in reversed(parts) if part.optimizer is not None
+        ]
+        own = [optimizer.comment for _, optimizer in optimizers if optimizer.comment]
         own += ["the sum over a batch"] if "loss_reduction" not in self.flow.arguments else []
         if own:
             compiled.append(f"# The canned Estimator's own: {', '.join(own)}.")
-        compiled += [line for s in optimizer.statements for line in self.columns.comments_of(s)]
-        compiled.append(f"optimizer={optimizer.text},")
+        for part, optimizer in optimizers:
+            compiled += [line for s in optimizer.statements for line in part.columns.comments_of(s)]
+            compiled.append(f"{part.prefix}optimizer={optimizer.text},")
         compiled.append(f"loss={head.loss(self.tf, self.source.quote)},")
         unit = self.source.indent_unit
         compiled.append("metrics=[")
@@ -333,10 +278,11 @@ class _Reader:
     def _indented(self, found: re.Match[str]) -> str:
         return self.source.indent_unit * (len(found.group(1)) // 4)
 
-    def _removed(self) -> None:
+    def _removed(self, parts: list[Part]) -> None:
         """The statements that made columns go; nothing else may need what they made."""
         module, names = self.module, self.module.names
-        statements = self.result.statements = self.columns.statements
+        found = [s for part in parts for s in part.columns.statements]
+        statements = self.result.statements = list(dict.fromkeys(found))
         gone = {part for s in (*statements, self.flow.call) for part in ast.walk(s)}
         for statement in statements:
             for target in statement.targets if isinstance(statement, ast.Assign) else ():
@@ -382,10 +328,6 @@ class _Reader:
             if not source.line_text(below).startswith("# %%"):
                 found.update(range(line + 1, below))
         return found
-
-
-def _written(text: str) -> Replacement:
-    return lambda context: text
 
 
 __all__ = ["CannedClasses", "CannedPlan", "read_canned"]

@@ -16,6 +16,8 @@ _ORDER = "# Feature columns stand in the order of their names."
 class Network:
     """A dense or linear network over columns; ``body`` writes its class.
 
+    ``layer``: it is a layer, a part of a model.
+
     ``keys`` is the list of plain numbers that the constructor is given (else ``columns``
     are written out, under ``comments``), ``settings`` the other parameters of the
     Estimator's constructor that the program gives.
@@ -25,6 +27,7 @@ class Network:
     quote: str
     linear: bool
     head: Head
+    layer: bool = False
     keys: ast.expr | None = None
     columns: list[Column] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
@@ -38,8 +41,9 @@ class Network:
             lines += ["", *("    " + line for line in step)]
         return "\n".join(folded(line) for line in lines)
 
-    def _parameters(self) -> list[str]:
-        found = ["self"]
+    def parameters(self) -> list[str]:
+        """Those of its constructor."""
+        found: list[str] = []
         if self.keys is not None:
             found.append("feature_columns")
         if not self.linear:
@@ -52,8 +56,8 @@ class Network:
         tf, body = self.tf, ["super().__init__()"]
         if self.keys is not None:
             body.append("self.columns = sorted(feature_columns)")
-        for column in self.columns:
-            body += [f"self.{name} = {layer}" for name, layer in column.layers.items()]
+        layers = {name: layer for column in self.columns for name, layer in column.layers.items()}
+        body += [f"self.{name} = {layer}" for name, layer in layers.items()]
         units = "n_classes" if self.head.kind == CLASSES else "1"
         dense = f"{tf}.keras.layers.Dense"
         if self.linear:
@@ -74,7 +78,8 @@ class Network:
             if "dropout" in self.settings:
                 body.append(f"self.dropout = {tf}.keras.layers.Dropout(dropout)")
             body.append(f"self.logits = {dense}({units})")
-        return [f"def __init__({', '.join(self._parameters())}):", *("    " + b for b in body)]
+        parameters = ", ".join(["self", *self.parameters()])
+        return [f"def __init__({parameters}):", *("    " + b for b in body)]
 
     def _listed(self, target: str, inner: str) -> list[str]:
         line = f"{target} = [{inner}]"
@@ -105,7 +110,8 @@ class Network:
             body += self._linear(several)
         else:
             body += self._dense(several)
-        return ["def call(self, features, training=False):", *("    " + b for b in body)]
+        training = ", training=False" if not self.layer or "dropout" in self.settings else ""
+        return [f"def call(self, features{training}):", *("    " + b for b in body)]
 
     def _linear(self, several: bool) -> list[str]:
         if not several:
@@ -133,9 +139,13 @@ def folded(line: str) -> str:
         call = ast.parse(value.removesuffix(","), mode="eval").body
     except SyntaxError:
         return line
+    head = f"{target} = " if target else ""
+    if isinstance(call, ast.List):
+        parts = [ast.get_source_segment(value, element) or "" for element in call.elts]
+        body = "\n".join(folded(f"{indent}    {part},") for part in parts)
+        return f"{indent}{head}[\n{body}\n{indent}]{end}"
     if not isinstance(call, ast.Call):
         return line
-    head = f"{target} = " if target else ""
     pieces = [ast.get_source_segment(value, argument) or "" for argument in call.args]
     for keyword in call.keywords:
         given = ast.get_source_segment(value, keyword.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.text.context import OPTIMIZERS, Context, rule
 from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Refused
@@ -18,14 +18,22 @@ _BY_NAME = {
     "Ftrl": "Ftrl({rate})",
     "SGD": "SGD({rate})",
 }
-_DENSE, _LINEAR = ("Adagrad", "0.05"), ("Ftrl", "0.2")
+# Optimizers of ``tf.train`` by Keras's name, where that says what a step of zero does.
+_KINDS = {
+    "GradientDescentOptimizer": "SGD",
+    "AdagradOptimizer": "Adagrad",
+    "AdamOptimizer": "Adam",
+    "FtrlOptimizer": "Ftrl",
+}
 
 
 @dataclass
 class CannedOptimizer:
     """Its constructor in Keras; ``classes`` stand above, ``gone`` are TF1's own nodes.
 
-    ``statements`` gave it a variable, which goes.
+    ``statements`` gave it a variable, which goes. ``kind`` is the Keras class that it is,
+    or is made of; ``remembers``: a step depends on earlier gradients even where its own is
+    zero. ``made`` is the object that a variable holds (None for a function that makes one).
     """
 
     text: str
@@ -33,18 +41,31 @@ class CannedOptimizer:
     classes: tuple[str, ...] = ()
     gone: set[ast.AST] = field(default_factory=set)
     statements: list[ast.stmt] = field(default_factory=list)
+    kind: str = ""
+    remembers: bool = False
+    made: ast.expr | None = None
+
+    def shared_with(self, other: CannedOptimizer) -> bool:
+        """Whether both are one object."""
+        return self.made is not None and self.made is other.made
 
 
-def read_optimizer(flow: EstimatorFlow, tf: str, linear: bool) -> CannedOptimizer:
+def read_optimizer(
+    flow: EstimatorFlow, tf: str, parameter: str, default: tuple[str, str]
+) -> CannedOptimizer:
     """The optimizer in Keras.
+
+    Args:
+        parameter: the Estimator's parameter that it is given as.
+        default: the name and the learning rate that 1.15 takes without one, or by a name.
 
     Raises:
         Refused: Keras has none like it, or which one it is cannot be told.
     """
     module = flow.module
-    default, rate = _LINEAR if linear else _DENSE
-    node = flow.arguments.get("optimizer")
-    named = constant(node) if node is not None else default
+    rate = default[1]
+    node = flow.arguments.get(parameter)
+    named = constant(node) if node is not None else default[0]
     if isinstance(named, str):
         if named not in _BY_NAME:
             raise Refused(
@@ -52,7 +73,7 @@ def read_optimizer(flow: EstimatorFlow, tf: str, linear: bool) -> CannedOptimize
                 "give it one of tf.train",
             )  # fmt: skip
         text = f"{tf}.keras.optimizers.{_BY_NAME[named].format(rate=rate)}"
-        return CannedOptimizer(text, f"{named} with {rate}")
+        return CannedOptimizer(text, f"{named} with {rate}", kind=named)
     assert node is not None
     value: ast.expr = node
     statements: list[ast.stmt] = []
@@ -69,8 +90,9 @@ def read_optimizer(flow: EstimatorFlow, tf: str, linear: bool) -> CannedOptimize
         _check_between(flow, statement)
         statements.append(statement)
         value = bindings[0].value
+    held: ast.expr | None = value
     if isinstance(value, ast.Lambda) and not value.args.args:
-        value = value.body
+        value, held = value.body, None
     made = rule(OPTIMIZERS).optimizer(module, value, tf) if isinstance(value, ast.Call) else None
     if made is None:
         raise Refused(
@@ -83,7 +105,14 @@ def read_optimizer(flow: EstimatorFlow, tf: str, linear: bool) -> CannedOptimize
         if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
             edits += context.edits(argument)
     text = render(module.source, value, outermost(edits))
-    return CannedOptimizer(text, "", tuple(made.classes), set(ast.walk(value)), statements)
+    short = tensorflow_name(module, made.call.func).rpartition(".")[2]
+    kind = _KINDS.get(short, short)
+    settings = {keyword.arg for keyword in made.call.keywords}
+    shrinks = "l2_shrinkage_regularization_strength" in settings or len(made.call.args) > 8
+    return CannedOptimizer(
+        text, "", tuple(made.classes), set(ast.walk(value)), statements, kind,
+        remembers=kind == "Ftrl" and shrinks, made=held,
+    )  # fmt: skip
 
 
 def _check_between(flow: EstimatorFlow, statement: ast.stmt) -> None:

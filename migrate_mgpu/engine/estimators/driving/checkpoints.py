@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrate_mgpu.engine.estimators.canned.combined import also_built
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
 from migrate_mgpu.engine.estimators.driving.homes import Home, find_home, known
 from migrate_mgpu.engine.estimators.driving.reads import is_read
@@ -146,6 +147,7 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         lines.append(f"with {strategy}.scope():")
     lines.append(f"{step}{receiver}({batch})")
     lines.append(f"{step}{receiver}.optimizer.build({receiver}.trainable_variables)")
+    lines += [step + line for line in also_built(flow, receiver)]
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"

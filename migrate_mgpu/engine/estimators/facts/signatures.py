@@ -25,12 +25,28 @@ _LINEAR = (
 )  # fmt: skip
 _CLASSES = ("model_dir", "n_classes", "weight_column", "label_vocabulary")
 _NUMBERS = ("model_dir", "label_dimension", "weight_column")
+_COMBINED = (
+    "linear_feature_columns", "linear_optimizer", "dnn_feature_columns", "dnn_optimizer",
+    "dnn_hidden_units", "dnn_activation_fn", "dnn_dropout",
+)  # fmt: skip
+_COMBINED_LAST = (
+    "input_layer_partitioner", "config", "warm_start_from", "loss_reduction", "batch_norm",
+    "linear_sparse_combiner",
+)  # fmt: skip
+
+_EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
 
 SIGNATURES: dict[str, tuple[str, ...]] = {
     "DNNClassifier": ("hidden_units", "feature_columns", *_CLASSES, *_DENSE),
     "DNNRegressor": ("hidden_units", "feature_columns", *_NUMBERS, *_DENSE),
     "LinearClassifier": ("feature_columns", *_CLASSES, *_LINEAR),
     "LinearRegressor": ("feature_columns", *_NUMBERS, *_LINEAR),
+    "DNNLinearCombinedClassifier": (
+        "model_dir", *_COMBINED, *_CLASSES[1:], *_COMBINED_LAST,
+    ),
+    "DNNLinearCombinedRegressor": (
+        "model_dir", *_COMBINED, *_NUMBERS[1:], *_COMBINED_LAST,
+    ),
     "model_to_estimator": MODEL_TO_ESTIMATOR,
     "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
     "RunConfig": (
@@ -40,6 +56,8 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
         "protocol", "eval_distribute", "experimental_distribute",
         "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
     ),
+    "FinalExporter": _EXPORTER,
+    "LatestExporter": (*_EXPORTER, "exports_to_keep"),
     "TrainSpec": TRAIN_SPEC,
     "EvalSpec": EVAL_SPEC,
     # tf.distribute
@@ -63,7 +81,10 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 # Estimators of TensorFlow's own, those that are converted.
-CANNED_KINDS = ("DNNClassifier", "DNNRegressor", "LinearClassifier", "LinearRegressor")
+CANNED_KINDS = (
+    "DNNClassifier", "DNNRegressor", "LinearClassifier", "LinearRegressor",
+    "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor",
+)  # fmt: skip
 ESTIMATORS = ("Estimator", "model_to_estimator", *CANNED_KINDS)
 
 METHODS: dict[str, tuple[str, ...]] = {
@@ -77,6 +98,7 @@ METHODS: dict[str, tuple[str, ...]] = {
 _EXPORT = (
     "export_dir_base", "serving_input_receiver_fn", "assets_extra", "as_text", "checkpoint_path",
 )  # fmt: skip
+EXPORTERS = ("FinalExporter", "LatestExporter")
 EXPORTS: dict[str, tuple[str, ...]] = {
     "export_saved_model": (*_EXPORT, "experimental_mode"),
     "export_savedmodel": (*_EXPORT, "strip_default_attrs"),

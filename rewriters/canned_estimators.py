@@ -24,8 +24,9 @@ Losses, weights, metrics and predictions are equal to 1.15.5's on 1, 2 and 4 dev
 it; the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and
 in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers
 by default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005.
-A cross hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an identity
-column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names but
+A cross hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories
+out of range of an identity column are all zeros, where 1.15 stopped. Predictions have all of
+1.15's names but
 ``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or whose names are
 not written out, ``weight_column``, ``label_vocabulary``, ``batch_norm``, partitioners, more than
 one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl

@@ -56,8 +56,8 @@ class Network:
         tf, body = self.tf, ["super().__init__()"]
         if self.keys is not None:
             body.append("self.columns = sorted(feature_columns)")
-        layers = {name: layer for column in self.columns for name, layer in column.layers.items()}
-        body += [f"self.{name} = {layer}" for name, layer in layers.items()]
+        own = {name: layer for column in self.columns for name, layer in column.layers.items()}
+        body += [f"self.{name} = {layer}" for name, layer in own.items()]
         units = "n_classes" if self.head.kind == CLASSES else "1"
         dense = f"{tf}.keras.layers.Dense"
         if self.linear:

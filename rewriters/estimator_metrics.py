@@ -167,7 +167,15 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
         raise Refused(module, node, f"what `{edit.shown}` compares is not told")
     forms = _Forms(edit, tf)
     forms.find(short)
-    return Metric(node, labels, predictions, forms.keras, forms.classes)
+    return Metric(
+        node,
+        labels,
+        predictions,
+        forms.keras,
+        forms.classes,
+        forms.plain(short),
+        short in _CONFUSION,
+    )
 
 
 class _Forms:
@@ -202,6 +210,16 @@ class _Forms:
             for relation in ("identity", "softmax"):
                 name = "SparseTopKCategoricalAccuracy"
                 self._plain("sparse", relation, name, f"k={self._literal('k')}")
+
+    def plain(self, short: str) -> str:
+        """The Keras metric of what TF1's was given, with nothing derived from it."""
+        keras = {"accuracy": "Accuracy", "mean": "Mean", **_REGRESSION, **_CONFUSION}.get(short)
+        if keras is not None:
+            return f"{self.tf}.keras.metrics.{keras}(name={{name}})"
+        if short == "mean_iou":
+            count = self._literal("num_classes")
+            return f"{self.tf}.keras.metrics.MeanIoU(num_classes={count}, name={{name}})"
+        return self.keras.get(("sparse", "identity"), "")
 
     def _literal(self, name: str) -> str:
         """The text of an argument that has the same value everywhere in its module."""

@@ -14,6 +14,9 @@ may stand in functions of their own, inside of it or beside it, and each mode ma
 network by itself. A network may be a class with layers in `__init__`: it becomes a Keras model.
 A Keras model that is the whole network is used as it is.
 
+Where loss or metrics look at several values of the network, or at the features, `call`
+returns those values, and the model has a `train_step` and a `test_step` of its own.
+
 ## Why
 TF 2.16 and later have no Estimator, and `tensorflow_estimator` does not import there. Keras
 under `Strategy.scope()` is what TF2 trains with on several GPUs.
@@ -170,6 +173,60 @@ def model_fn(features, labels, mode):
 estimator = tf.estimator.Estimator(model_fn)
 estimator.train(input_fn, steps=100)
 """,
-        refused="more than one value of the network",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+class Model(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(3)
+        self.dense_1 = tf.keras.layers.Dense(1)
+        self.mean_loss = tf.keras.metrics.Mean(name='loss')
+
+    def call(self, features, training=False):
+        hidden = self.dense(features)
+        outputs = self.dense_1(hidden)
+        return hidden, outputs
+
+    @property
+    def metrics(self):
+        return [self.mean_loss]
+
+    def batch_loss(self, labels, hidden, outputs):
+        return tf.reduce_mean(tf.keras.losses.MSE(labels, outputs)) + tf.reduce_mean(tf.abs(hidden))
+
+    def train_step(self, data):
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            hidden, outputs = self(features, training=True)
+            loss = self.batch_loss(labels, hidden, outputs)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        self.mean_loss.update_state(loss)
+        return {'loss': self.mean_loss.result()}
+
+    def test_step(self, data):
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
+        hidden, outputs = self(features, training=False)
+        self.mean_loss.update_state(self.batch_loss(labels, hidden, outputs))
+        return {metric.name: metric.result() for metric in self.metrics}
+
+
+def model_fn():
+    model = Model()
+    optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)
+    model.compile(optimizer=optimizer)
+    return model
+
+
+estimator = model_fn()
+estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
+""",
     ),
 )

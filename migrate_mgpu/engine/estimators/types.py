@@ -23,6 +23,10 @@ class Refused(Exception):
         self.advice = advice
 
 
+class NeedsSteps(Refused):
+    """`compile` has no place for it: the model needs a training step of its own."""
+
+
 @dataclass(frozen=True)
 class Layer:
     """A call that makes a layer and applies it: ``tf.layers.dense(net, 10, name='fc')``.
@@ -34,6 +38,7 @@ class Layer:
     A call without a layer's state (``tf.layers.flatten``) is one all the same.
     ``takes_training``: it behaves differently while training (dropout, batch
     normalization); TF1's default for it is False, Keras's is what ``fit`` says.
+    ``variable``: it is a weight of the model's own, which is applied to nothing.
     """
 
     call: ast.Call
@@ -42,6 +47,7 @@ class Layer:
     training: ast.expr | None = None
     stem: str = "layer"
     takes_training: bool = False
+    variable: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,8 @@ class Metric:
     predictions ``identity`` (the output itself), ``argmax``, ``softmax``, ``sigmoid``,
     ``round_sigmoid`` of it. ``labels`` is None for a metric of one value. ``classes`` has
     the text of a class that such a metric names: it is put above the function, once.
+    ``plain`` is the text of the Keras metric that takes what the author compares as it is
+    (empty where there is none), ``boolean`` says whether TF1 asked of it only if it is zero.
     """
 
     call: ast.Call
@@ -100,6 +108,8 @@ class Metric:
     predictions: ast.expr
     keras: dict[tuple[str, str], str]
     classes: dict[tuple[str, str], str] = field(default_factory=dict)
+    plain: str = ""
+    boolean: bool = False
 
     def text(self, labels: str, predictions: str) -> str | None:
         """The Keras metric for what labels and predictions are; None where none is equal."""
@@ -115,7 +125,8 @@ class ModelPlan:
     its author's order). ``steps`` says whether the model has a ``predict_step`` of its own,
     ``predicts`` whether that gives dictionaries.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
-    (batch normalization's statistics under several replicas).
+    (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
+    evaluation is the mean over batches, as TF1's.
     """
 
     module: Module
@@ -125,6 +136,7 @@ class ModelPlan:
     steps: bool = False
     callbacks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+    by_batch: bool = False
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     imports: dict[Module, set[str]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)

@@ -38,7 +38,8 @@ def adapt_results(values: Values, use: Use, model: ModelPlan, drive: Drive, text
             raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
         if key == STEP and not _replace_step(use, mention, drive):
             whole = True
-    if shown and isinstance(model.function, ast.FunctionDef):  # a canned one is told of as a whole
+    averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch
+    if shown and averaged:  # a canned one is told of as a whole
         drive.note(
             use.module, use.call, "the loss is the mean over examples now, in TF1 it was over "
             "batches: another number where the last batch is a smaller one",

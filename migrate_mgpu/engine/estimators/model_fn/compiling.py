@@ -223,7 +223,8 @@ class Compiling:
             (unit.lineno, "unit", unit) for unit in self.units
         ]
         line = loss.unit.lineno if loss.unit is not None else 10**9
-        items.append((line, "loss", loss.unit))
+        if not loss.steps:
+            items.append((line, "loss", loss.unit))
         name = self.training.value.id if isinstance(self.training.value, ast.Name) else ""
         if not name:
             name = self._own_name("optimizer")
@@ -273,18 +274,22 @@ class Compiling:
         return "loss"
 
     def _loss(self, body: Block, unit: ast.stmt | None) -> None:
+        if self.loss.keras is None:
+            self._function(body, self.loss, self.loss_name, unit)
+            return
         if unit is not None:
             self._comments(body, next(iter([*self.loss.units, unit])))
-        if self.loss.keras is not None:
-            body.line(f"{self.loss_name} = {self.loss.keras}", 1)
-            return
-        self._function(body, self.loss, self.loss_name)
+        body.line(f"{self.loss_name} = {self.loss.keras}", 1)
 
-    def _function(self, body: Block, plan: LossPlan, name: str) -> None:
-        """Adds a function of labels and output."""
+    def _function(
+        self, body: Block, plan: LossPlan, name: str, unit: ast.stmt | None = None
+    ) -> None:
+        """Adds a function of labels and output, below what stands above a statement."""
         block = Block(self.module.source, body.indent + self.module.source.indent_unit)
         block.lines = body.lines
         body.line()
+        if unit is not None:
+            self._comments(body, unit)
         context = LossWriter(self.reading, plan, self.tf, name).write(block)
         body.line()
         output, _ = self.reading.output
@@ -309,7 +314,9 @@ class Compiling:
     def _compile(self, body: Block, optimizer: str) -> None:
         for name, plan in self.metrics.functions.items():
             self._function(body, plan, name)
-        arguments = [f"optimizer={optimizer}", f"loss={self.loss_name}"]
+        arguments = [f"optimizer={optimizer}"]
+        if not self.loss.steps:
+            arguments.append(f"loss={self.loss_name}")
         metrics = list(self.metrics.texts.values())
         if metrics:
             arguments.append(self._metrics(body, metrics))

@@ -11,11 +11,13 @@ from migrate_mgpu.engine.estimators.model_fn.compiling import Compiling
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items
 from migrate_mgpu.engine.estimators.model_fn.leftovers import check_leftovers
 from migrate_mgpu.engine.estimators.model_fn.losses import LossReader
-from migrate_mgpu.engine.estimators.model_fn.metrics import read_metrics
+from migrate_mgpu.engine.estimators.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT, Modes
 from migrate_mgpu.engine.estimators.model_fn.optimizing import statistics_class
+from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs
 from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.steps import Steps
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.engine.estimators.network.direct import direct, write_direct
@@ -24,7 +26,7 @@ from migrate_mgpu.engine.estimators.network.network import Network
 from migrate_mgpu.engine.estimators.network.plan import Plan
 from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequence
 from migrate_mgpu.engine.estimators.text.writing import Block
-from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
+from migrate_mgpu.engine.estimators.types import ModelPlan, NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
 
@@ -74,22 +76,47 @@ class _Conversion:
         self.normalizes = False
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
-        self.loss = LossReader(self.reading, tf).read()
-        if distributed and self.loss.summed is not None:
+        self.outputs: Outputs | None = None
+        self.steps: Steps | None = None
+        try:
+            self._compiled(graph)
+        except NeedsSteps:
+            self._with_steps(graph)
+        self.plain = PlainFunctions(graph, tf, self.classes)
+
+    def _compiled(self, graph: CallGraph) -> None:
+        """Reads loss, metrics and predictions as what Keras makes of one output and the labels."""
+        self.loss = LossReader(self.reading, self.tf).read()
+        if self.distributed and self.loss.summed is not None:
             # Keras shares out the batches of an evaluation, and takes the mean over replicas;
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
             text = "several replicas have another loss where it is the sum of a batch"
             raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
-        self.metrics = read_metrics(self.reading, tf)
-        self.classes = Classes(graph, tf, self.loss.regularized)
-        self.plain = PlainFunctions(graph, tf, self.classes)
+        self.metrics = read_metrics(self.reading, self.tf)
+        self.classes = Classes(graph, self.tf, self.loss.regularized)
+        self.network = self.reading.network
+        self.step = self._predict_step()
+
+    def _with_steps(self, graph: CallGraph) -> None:
+        """Reads them as they are, for a model that has steps of its own."""
+        self.loss = LossReader(self.reading, self.tf).term()
+        self.training = TrainingReader(self.reading).read()
+        self.metrics = MetricPlan()
+        self.classes = Classes(graph, self.tf, self.loss.regularized)
+        outputs = Outputs(self.reading, self.loss, self.classes, self.tf, self.predicts)
+        self.steps = Steps(self.reading, outputs, self.loss, self.tf, self.distributed)
+        self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
+        self.outputs = outputs
+        self.network = outputs.network | outputs.settings
+        self.step = self._predict_step()
 
     def plan(self) -> ModelPlan:
         """Everything about the model."""
         module = self.module
-        plan = ModelPlan(module, self.node, metrics=tuple(self.metrics.texts))
-        step = self._predict_step()
+        plan = ModelPlan(module, self.node, metrics=tuple(self.reading.metrics))
+        plan.by_batch = self.steps is not None
+        step = self.step
         text, make_model = self._model(step)
         compiling = Compiling(
             self.reading,
@@ -105,7 +132,9 @@ class _Conversion:
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
-        plan.notes = check_leftovers(self.reading, self.loss, self.training, compiling.units)
+        plan.notes = check_leftovers(
+            self.reading, self.network, self.loss, self.training, compiling.units
+        )
         plan.notes += self._warnings()
         for node in self._new_code(compiling, step):
             self.plain.visit(module, node)
@@ -164,7 +193,7 @@ class _Conversion:
         return self.module.source.newline.join(lines)
 
     def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
-        found: list[ast.AST] = [*self.reading.network, *self.loss.units, *compiling.units]
+        found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
         for plan in (self.loss, *self.metrics.functions.values()):
             found += [*plan.units, *([plan.value] if plan.value is not None else [])]
         if step is not None:
@@ -175,8 +204,8 @@ class _Conversion:
 
     def _model(self, step: PredictStep | None) -> tuple[str, Callable[[Block, str], list[str]]]:
         """The text of the model's class, if it needs one, and what writes `model = ...`."""
-        reading = self.reading
-        output, _ = reading.output
+        reading, outputs, steps = self.reading, self.outputs, self.steps
+        output = reading.output[0] if outputs is None else ", ".join(outputs.names)
         names = self.module.names
         name = names.fresh(names.module_scope, class_name(self.node.name))
         body = [s for s in self.node.body if not _is_docstring(s)]
@@ -184,7 +213,7 @@ class _Conversion:
             self.module,
             self.node,
             body,
-            _with_inner(reading.network),
+            _with_inner(self.network),
             ["features"],
             reading.settings,
             reading.modes,
@@ -194,6 +223,8 @@ class _Conversion:
             self.loss.regularized,
             self.loss.decay,
             self.distributed,
+            steps.reserved if steps is not None else frozenset(),
+            ["labels"] if steps is not None else [],
         )
         network = Network(plan, self.tf, self.classes)
         self.normalizes |= _normalizes(network)
@@ -202,11 +233,12 @@ class _Conversion:
             if found.helper is not None:
                 made = self._made(found.helper.call)
                 network.layers[found.call] = _as_made(found, made)
-        own = direct(network) if step is None else None
+        plain = step is None and steps is None
+        own = direct(network) if plain else None
         if own is not None:
             self.variable = own
             return "", lambda body, _: write_direct(network, body)
-        layers = chain(network) if step is None else None
+        layers = chain(network) if plain else None
         if layers is not None:
             sequence = layers
 
@@ -215,9 +247,11 @@ class _Conversion:
 
             return "", sequential
         indent = self.module.source.indent_of(self.node)
-        text = network.write(indent)
+        if steps is not None:
+            steps.attach(network)
         if step is not None:
-            text += self.module.source.newline + step.write(indent)
+            network.members.append(step.write)
+        text = network.write(indent)
         if "config" in network.parameters:
             raise Refused(self.module, self.node, "the network reads the RunConfig")
 
@@ -305,7 +339,7 @@ class _Conversion:
             text = "the program asks for predictions, and model_fn returns none"
             raise Refused(self.module, self.node, text)
         flow = self.reading.flows[PREDICT]
-        output, made = self.reading.output
+        output, made = self.reading.output if self.outputs is None else ("", None)
         value = self.reading.argument(PREDICT, "predictions")
         unit = self.reading.specs[PREDICT].unit
         if value is None:
@@ -314,11 +348,14 @@ class _Conversion:
         found, where = flow.resolve(value, unit, made)
         assert found is not None
         if isinstance(found, ast.Name) and found.id == output:
-            if flow.single(output, where) is made:
+            if made is not None and flow.single(output, where) is made:
                 return None
         if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
             raise Refused(self.module, value, "predictions is not a dictionary written out")
-        return PredictStep(self.reading, self.tf, value, unit)
+        if self.outputs is not None and isinstance(found, ast.Name):
+            if self.outputs.names == [found.id]:
+                return None
+        return PredictStep(self.reading, self.tf, value, unit, self.outputs)
 
 
 def _normalizes(network: Network) -> bool:

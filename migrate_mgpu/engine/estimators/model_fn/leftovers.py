@@ -25,14 +25,18 @@ _HOOKS = ("training_hooks", "training_chief_hooks", "evaluation_hooks", "predict
 
 
 def check_leftovers(
-    reading: Reading, loss: LossPlan, training: TrainingPlan, compiled: list[ast.stmt]
+    reading: Reading,
+    network: set[ast.stmt],
+    loss: LossPlan,
+    training: TrainingPlan,
+    compiled: list[ast.stmt],
 ) -> list[Note]:
     """Remarks on statements that the Keras program does without.
 
     Raises:
         Refused: a statement has an effect that would be lost.
     """
-    known = {*reading.network, *loss.units, *loss.terms, *training.gone, *compiled}
+    known = {*network, *loss.units, *loss.terms, *training.gone, *compiled}
     if loss.unit is not None:
         known.add(loss.unit)
     for mode in MODES:

@@ -39,7 +39,7 @@ class LossWriter:
         for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
             known = rule(LOSSES).loss(self.module, call, self.tf)
             if known is not None:
-                context.replaced[call] = _replacement(known)
+                context.replaced[call] = replacement(known)
         for unit in self.plan.units:
             self._shapes(context, unit, unit)
         if self.plan.value is not None:
@@ -158,7 +158,9 @@ def _shaped(name: ast.Name, other: ast.expr, tf: str) -> Replacement:
     return lambda context: f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
 
 
-def _replacement(known: Loss) -> Replacement:
+def replacement(known: Loss) -> Replacement:
+    """A loss as an expression of TF2, its arguments as they are where it stands."""
+
     def write(context: Context) -> str:
         source = context.module.source
         edits = list(known.edits)

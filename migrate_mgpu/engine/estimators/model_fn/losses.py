@@ -10,7 +10,9 @@ from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of, short_name_of
 from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, rule
-from migrate_mgpu.engine.estimators.types import Loss, Refused
+from migrate_mgpu.engine.estimators.types import Loss, NeedsSteps, Refused
+
+OTHER_WAY = "evaluation comes to its loss in another way than training"
 
 
 @dataclass
@@ -33,6 +35,7 @@ class LossPlan:
     regularized: bool = False
     decay: Decay | None = None
     terms: set[ast.stmt] = field(default_factory=set)
+    steps: bool = False  # the model's own steps have it, not `compile`
 
 
 class LossReader:
@@ -54,16 +57,7 @@ class LossReader:
             Refused: training and evaluation do not share one loss, or it is not one of
                 labels and outputs alone.
         """
-        reading = self.reading
-        loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
-        if loss is None:
-            raise Refused(self.module, reading.specs[TRAIN].call, "the EstimatorSpec has no loss")
-        self._same_in_evaluation()
-        parts = self._data(loss, unit)
-        if len(parts) != 1:
-            text = "the loss is a sum" if parts else "the loss has no term of labels and outputs"
-            raise Refused(self.module, loss, text, "write its terms as one function")
-        value, unit = parts[0]
+        value, unit = self._term()
         plan = LossPlan(unit, regularized=self.regularized, decay=self.decay, terms=self.terms)
         value, unit, mean = self._mean(value, unit)
         known = self._known(value)
@@ -82,6 +76,29 @@ class LossReader:
         if plan.scalar:
             plan.summed = self._sum([*plan.units, value])
         return plan
+
+    def term(self) -> LossPlan:
+        """The loss as its author's expression, without regularization.
+
+        Raises:
+            Refused: training and evaluation do not share one loss, or it is several.
+        """
+        value, unit = self._term()
+        plan = LossPlan(unit, value=value, regularized=self.regularized, decay=self.decay)
+        plan.terms, plan.steps = self.terms, True
+        return plan
+
+    def _term(self) -> tuple[ast.expr, ast.stmt | None]:
+        reading = self.reading
+        loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
+        if loss is None:
+            raise Refused(self.module, reading.specs[TRAIN].call, "the EstimatorSpec has no loss")
+        self._same_in_evaluation()
+        parts = self._data(loss, unit)
+        if len(parts) != 1:
+            text = "the loss is a sum" if parts else "the loss has no term of labels and outputs"
+            raise Refused(self.module, loss, text, "write its terms as one function")
+        return parts[0]
 
     def _sum(self, nodes: list[ast.AST]) -> ast.Call | None:
         """A call that sums up the batch; not where the sum is divided by the batch's size."""
@@ -256,21 +273,35 @@ class LossReader:
 
     def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
         """The statements between the output and a value, settings left aside."""
-        reading = self.reading
-        _, made = reading.output
-        found = self.flow.slice([node], unit) - {made}
-        running = [
-            u
-            for u in sorted(found, key=lambda u: u.lineno)
-            if self.flow.depends(u, u, "labels")
-            or (u not in reading.network and self.flow.depends(u, u, "features"))
-        ]
+        running = self._running(TRAIN, node, unit)
         for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
             if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
                 text = "the loss looks at more than one value of the network"
                 advice = "let the network end in one variable, and compute the rest from it"
-                raise Refused(self.module, call, text, advice)
+                raise NeedsSteps(self.module, call, text, advice)
+        self._check_evaluation()
         return running
+
+    def _running(self, mode: str, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
+        reading, flow = self.reading, self.reading.flows[mode]
+        _, made = reading.output
+        found = flow.slice([node], unit) - {made}
+        return [
+            u
+            for u in sorted(found, key=lambda u: u.lineno)
+            if flow.depends(u, u, "labels")
+            or (u not in reading.network and flow.depends(u, u, "features"))
+        ]
+
+    def _check_evaluation(self) -> None:
+        """An evaluation comes to its loss as training does: from the same labels."""
+        loss, unit = self.reading.resolved(TRAIN, "loss")
+        other, where = self.reading.resolved(EVAL, "loss")
+        if loss is None or other is None:
+            return
+        mine, yours = self._running(TRAIN, loss, unit), self._running(EVAL, other, where)
+        if set(mine) - {unit} != set(yours) - {where}:
+            raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
 
 
 def _averages_rows(keras: str) -> bool:

@@ -10,7 +10,7 @@ from migrate_mgpu.engine.estimators.model_fn.modes import EVAL
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.context import METRICS, rule
-from migrate_mgpu.engine.estimators.types import Metric, Refused
+from migrate_mgpu.engine.estimators.types import Metric, NeedsSteps, Refused
 
 _CASTS = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 
@@ -75,7 +75,7 @@ class _Reader:
         form = found.text(labels, relation) if relation else None
         if form is None:
             reason = f"the metric {name!r} does not look at the labels and the network's output"
-            raise Refused(self.module, value, reason, "no Keras metric is known for it")
+            raise NeedsSteps(self.module, value, reason, "no Keras metric is known for it")
         made = found.classes.get((labels, relation or ""))
         if made is not None:
             self.classes.append(made)

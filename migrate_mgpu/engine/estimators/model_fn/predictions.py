@@ -6,10 +6,12 @@ import ast
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items, stored
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT
+from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.network.network import Network
 from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.text.writing import Block
-from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.estimators.types import NeedsSteps, Refused
 
 
 class PredictStep:
@@ -19,18 +21,30 @@ class PredictStep:
         Refused: the predictions need more of the network than its output.
     """
 
-    def __init__(self, reading: Reading, tf: str, value: ast.expr, unit: ast.stmt | None) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        tf: str,
+        value: ast.expr,
+        unit: ast.stmt | None,
+        outputs: Outputs | None = None,
+    ) -> None:
         self.reading = reading
         self.tf = tf
         self.value = value
+        self.outputs = outputs
         flow = reading.flows[PREDICT]
+        if outputs is not None:
+            self.gives_dictionary = bool(items(flow.resolve(value, unit)[0]))
+            self.units = outputs.predictions
+            return
         _, made = reading.output
         self.gives_dictionary = bool(items(flow.resolve(value, unit, made)[0]))
         needed = self._between(value, unit)
         for statement in sorted(needed & reading.network, key=lambda s: s.lineno):
             if flow.depends(statement, statement, "features"):
                 text = "the predictions need more of the network than the loss looks at"
-                raise Refused(reading.module, value, text, f"line {statement.lineno}")
+                raise NeedsSteps(reading.module, value, text, f"line {statement.lineno}")
         self.units = sorted(needed - {made}, key=lambda s: s.lineno)
         for name in reading.settings:
             outside = [u for u in self.units if flow.depends(u, u, name, made)]
@@ -54,12 +68,16 @@ class PredictStep:
                         stack.append((statement, statement))
         return found
 
-    def write(self, indent: str) -> str:
+    def write(self, network: Network, indent: str) -> str:
         """The method's text, inside of a class at an indentation."""
-        reading = self.reading
+        reading, outputs = self.reading, self.outputs
         source = reading.module.source
-        output, _ = reading.output
-        context = Context(reading.module, self.tf, reading.modes)
+        if outputs is None:
+            output, _ = reading.output
+            context = Context(reading.module, self.tf, reading.modes)
+        else:
+            output = ", ".join(outputs.names)
+            context = network.context({})
         unit = source.indent_unit
         block = Block(source, indent + unit)
         block.line("def predict_step(self, data):")
@@ -78,4 +96,6 @@ class PredictStep:
         base = block.indent + unit
         text = context.render(value, len(base) + len("return "), base)
         block.line(f"return {text}", 1)
+        if outputs is not None:
+            network.reads(context)
         return block.text()

@@ -17,7 +17,7 @@ from migrate_mgpu.engine.estimators.model_fn.modes import (
     Path,
     path,
 )
-from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.estimators.types import NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
 
 _SPEC = (
@@ -152,7 +152,7 @@ class Reading:
         if not train.depends(loss, unit, "labels"):
             text = "the loss does not look at the labels"
             advice = "let the input function give what the loss compares with as labels"
-            raise Refused(self.module, loss, text, advice)
+            raise NeedsSteps(self.module, loss, text, advice)
         for candidate in reversed(self.paths[TRAIN].units):
             certain, _ = stored(candidate)
             if len(certain) != 1 or not isinstance(candidate, ast.Assign):
@@ -177,7 +177,7 @@ class Reading:
                 continue
             return next(iter(certain)), candidate
         self._check_shared()
-        raise Refused(
+        raise NeedsSteps(
             self.module,
             loss,
             "loss and metrics look at more than one value of the network, or at the features",

@@ -117,7 +117,7 @@ def find_layers(
                 helper=helper,
             )
             continue
-        inline = _inline(module, call)
+        inline = inline_layer(module, call)
         if inline is not None:
             found[call] = replace(inline, decay=decay)
             continue
@@ -164,8 +164,8 @@ def check_all_found(
             raise Refused(module, call, text, "apply it where it is made, or keep it in a variable")
 
 
-def _inline(module: Module, call: ast.Call) -> Found | None:
-    """`tf.keras.layers.Dense(10)(net)`: made where it is applied."""
+def inline_layer(module: Module, call: ast.Call) -> Found | None:
+    """The layer of `tf.keras.layers.Dense(10)(net)`: made where it is applied."""
     made = maker(call)
     if made is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.network.classes import Classes
@@ -10,6 +11,7 @@ from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.indices import whole_numbers
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
+from migrate_mgpu.engine.estimators.network.naming import name_layers
 from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
@@ -18,8 +20,8 @@ from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
-# Names that say nothing about the layer that made the value.
-_GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}
+# A method besides `call`: its text at the class's indentation.
+Member = Callable[["Network", str], str]
 
 
 class Network:
@@ -37,7 +39,8 @@ class Network:
             if (function := classes.target(self.module, call)) and classes.makes_layers(function)
         ]
         layers = find_layers(self.module, calls, tf, {}, plan.regularized)
-        self.kinds = Kinds(plan.statements, plan.tensors, plan.modes, [*layers, *makers])
+        tensors = [*plan.tensors, *plan.others]
+        self.kinds = Kinds(plan.statements, tensors, plan.modes, [*layers, *makers])
         helpers = {
             call: helper
             for call in makers
@@ -50,10 +53,12 @@ class Network:
         settings = {s for s in statements if self.kinds.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
         self.trains = False
+        self.made: list[str] = []  # more statements of `__init__`
+        self.members: list[Member] = []
+        self._reads: set[str] = set()
         self.parameters: list[str] = []
-        self.attributes: dict[ast.Call, str] = {}
-        self.loop_names: dict[ast.Call, str] = {}
-        self._name_layers()
+        looped = {call for call in self.layers if self._loop(call) is not None}
+        self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
 
     # -- names ------------------------------------------------------------
 
@@ -92,43 +97,6 @@ class Network:
                 raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
         return found
 
-    def _name_layers(self) -> None:
-        taken = set(RESERVED) | set(self.plan.settings)
-        names = self.module.names
-        scope = names.scopes[self.plan.function]
-        calls = sorted(self.layers, key=lambda call: (call.lineno, call.col_offset))
-        targets = [self._target(call) for call in calls]
-        for call, target in zip(calls, targets):
-            found = self.layers[call]
-            looped = self._loop(call) is not None
-            wished = found.name or (target if target and targets.count(target) == 1 else None)
-            if looped:
-                wished = f"{found.stem}_layers"
-            elif wished in RESERVED:
-                wished = f"{wished}_layer"
-            name = wished or found.stem
-            number = 1
-            while name in taken:
-                name = f"{wished or found.stem}_{number}"
-                number += 1
-            taken.add(name)
-            self.attributes[call] = name
-            if looped:
-                free = [w for w in (found.stem, f"{found.stem}_layer") if w not in taken]
-                local = names.fresh(scope, *(free or [f"{found.stem}_layer"]))
-                while local in self.loop_names.values():
-                    local += "_2"
-                self.loop_names[call] = local
-
-    def _target(self, call: ast.Call) -> str | None:
-        """The name that a layer's value is given to, if that says what it is."""
-        parent = self.module.names.parents.get(call)
-        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
-            target = parent.targets[0]
-            if isinstance(target, ast.Name) and target.id not in _GENERIC:
-                return target.id
-        return None
-
     # -- the class --------------------------------------------------------
 
     def write(self, indent: str) -> str:
@@ -136,6 +104,7 @@ class Network:
         plan, source = self.plan, self.module.source
         body = self._call_block(indent)
         self.trains = body.trains
+        members = [source.newline + member(self, indent) for member in self.members]
         made = self._init_block(indent, body)
         block = Block(source, indent)
         block.line(f"class {plan.name}({self.tf}.keras.{plan.base}):")
@@ -144,7 +113,7 @@ class Network:
             block.statement(plan.function.body[0], [], 1)
             block.line()
         text = block.text() + source.newline * (doc is not None and plan.result is None)
-        return text + made + source.newline + body.text
+        return text + made + source.newline + body.text + "".join(members)
 
     def _needs(self, context: Context) -> set[str]:
         return {name for name in context.used if self._is_own(name)}
@@ -159,17 +128,12 @@ class Network:
 
     def _call_block(self, indent: str) -> _Call:
         plan = self.plan
-        owned = {
-            name: f"self.{self._attribute_of(name)}"
-            for name in [*plan.settings, *self.kinds.assigned - self.kinds.tensors]
-            if name not in self.kinds.in_loops
-        }
         replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
         replaced.update({call: self._application(call) for call in self.applied})
         if plan.replicas:
             for statement in plan.statements:
                 replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
-        context = Context(self.module, self.tf, plan.modes, owned, replaced)
+        context = self.context(replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)
         for statement in plan.statements:
@@ -191,6 +155,19 @@ class Network:
             lines.lines.pop(0)
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
+
+    def context(self, replaced: dict[ast.AST, Replacement]) -> Context:
+        """A place in a method, where settings are attributes."""
+        owned = {
+            name: f"self.{self._attribute_of(name)}"
+            for name in [*self.plan.settings, *self.kinds.assigned - self.kinds.tensors]
+            if name not in self.kinds.in_loops
+        }
+        return Context(self.module, self.tf, self.plan.modes, owned, replaced)
+
+    def reads(self, context: Context) -> None:
+        """Notes that a method has what was written in a context."""
+        self._reads |= self._needs(context)
 
     def _moves_to_init(self, statement: ast.stmt) -> bool:
         if is_docstring(self.plan.function, statement):
@@ -332,7 +309,7 @@ class Network:
 
     def _init_block(self, indent: str, body: _Call) -> str:
         plan, source = self.plan, self.module.source
-        shared = {name for name in body.needs if name not in self.kinds.in_loops}
+        shared = {name for name in body.needs | self._reads if name not in self.kinds.in_loops}
         names = {
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
@@ -360,6 +337,8 @@ class Network:
             if name in shared and not (named and name == "name"):
                 head.line(f"self.{self._attribute_of(name)} = {name}", 1)
         head.lines += block.lines
+        for line in self.made:
+            head.line(line, 1)
         return head.text()
 
     def _signature(self, taken: list[str]) -> list[str]:

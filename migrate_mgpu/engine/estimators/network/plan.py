@@ -44,6 +44,8 @@ class Plan:
     regularized: bool = True
     decay: Decay | None = None
     replicas: bool = False  # whether several may train it
+    reserved: frozenset[str] = frozenset()  # attributes of the model's that are no layers
+    others: Sequence[str] = ()  # tensors that `call` is not given
 
 
 def holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:

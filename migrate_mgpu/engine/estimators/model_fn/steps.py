@@ -1,0 +1,279 @@
+"""A model's own `train_step` and `test_step`, where `compile` has no place for loss and metrics.
+
+They hand on what the input function gives, as TF1 did: labels of several parts, features as
+labels, values of the network beside its logits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded, stored
+from migrate_mgpu.engine.estimators.model_fn.loss_functions import replacement
+from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
+from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
+from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.names.tables import name_of
+from migrate_mgpu.engine.estimators.network.network import Network
+from migrate_mgpu.engine.estimators.network.plan import RESERVED
+from migrate_mgpu.engine.estimators.text import layout
+from migrate_mgpu.engine.estimators.text.context import LOSSES, METRICS, Context, Replacement, rule
+from migrate_mgpu.engine.estimators.text.writing import Block
+from migrate_mgpu.engine.estimators.types import Metric, Refused
+
+LOSS, MEAN = "batch_loss", "mean_loss"
+_METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A metric that is an attribute of the model."""
+
+    attribute: str
+    text: str  # of its constructor
+    metric: Metric
+
+
+class Steps:
+    """The methods and attributes that train and test a model.
+
+    Raises:
+        Refused: a metric that Keras has not, or another loss on several replicas.
+    """
+
+    def __init__(
+        self, reading: Reading, outputs: Outputs, loss: LossPlan, tf: str, distributed: bool
+    ) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.outputs = outputs
+        self.loss = loss
+        self.tf = tf
+        self.distributed = distributed
+        assert loss.value is not None
+        if distributed and not self._averages(loss.value, loss.unit):
+            # An evaluation's batches are shared out, and the replicas' losses averaged.
+            text = "several replicas have another loss where it is no mean of the examples'"
+            raise Refused(self.module, loss.value, text, "let the loss be a mean")
+        taken = RESERVED | _METHODS | set(reading.settings)
+        self.metrics: list[_Kept] = []
+        for name, (value, _) in reading.metrics.items():
+            made = self._kept(name, value, taken)
+            taken.add(made.attribute)
+            self.metrics.append(made)
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """The attributes that no layer may have."""
+        return frozenset({*_METHODS, *(kept.attribute for kept in self.metrics)})
+
+    def _kept(self, name: str, value: ast.expr, taken: set[str]) -> _Kept:
+        found = rule(METRICS).metric(self.module, value, self.tf)
+        if not isinstance(found, Metric):
+            text = f"the metric {name!r} is not one of tf.metrics"
+            raise Refused(self.module, value, text, "use a metric of tf.metrics")
+        if not found.plain or name == "loss":
+            raise Refused(self.module, value, f"no Keras metric is known for {name!r}")
+        attribute = "".join(c if c.isalnum() else "_" for c in name)
+        if attribute in taken or not attribute.isidentifier():
+            attribute += "_metric"
+        if attribute in taken or not attribute.isidentifier():
+            raise Refused(self.module, value, f"the metric {name!r} has a name of Keras's")
+        quote = self.module.source.quote
+        return _Kept(attribute, found.plain.format(name=f"{quote}{name}{quote}"), found)
+
+    # -- what several replicas make of a loss ---------------------------------
+
+    def _averages(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is the mean over a batch, or made of such by sums and factors."""
+        flow = self.reading.flows[TRAIN]
+        value, where = flow.resolve(node, unit)
+        assert value is not None
+        if not any(flow.depends(value, where, name) for name in ("features", "labels")):
+            return True
+        if isinstance(value, ast.BinOp):
+            left, right = self._averages(value.left, where), self._averages(value.right, where)
+            if isinstance(value.op, (ast.Add, ast.Sub)):
+                return left and right
+            constant = [
+                not any(flow.depends(part, where, name) for name in ("features", "labels"))
+                for part in (value.left, value.right)
+            ]
+            if isinstance(value.op, ast.Mult):
+                return left and right and any(constant)
+            return isinstance(value.op, ast.Div) and left and constant[1]
+        if not isinstance(value, ast.Call):
+            return False
+        name = name_of(self.module, value)
+        if name in ("reduce_mean", "math.reduce_mean"):
+            return len(value.args) == 1 and all(k.arg == "name" for k in value.keywords)
+        if name == "identity":
+            return self._averages(value.args[0], where) if value.args else False
+        if name in ("add", "math.add"):
+            return all(self._averages(argument, where) for argument in value.args[:2])
+        known = rule(LOSSES).loss(self.module, value, self.tf)
+        return known is not None and known.scalar and "reduce_sum" not in _texts(known.edits)
+
+    # -- the class ------------------------------------------------------------
+
+    def attach(self, network: Network) -> None:
+        """Gives a network its metrics and methods."""
+        quote = self.module.source.quote
+        mean = f"{self.tf}.keras.metrics.Mean(name={quote}loss{quote})"
+        network.made += [f"self.{MEAN} = {mean}"]
+        network.made += [f"self.{kept.attribute} = {kept.text}" for kept in self.metrics]
+        network.members += [self._property, self._loss, self._train]
+        if EVAL in self.reading.specs:
+            network.members.append(self._test)
+
+    def _block(self, indent: str) -> Block:
+        return Block(self.module.source, indent + self.module.source.indent_unit)
+
+    def _property(self, network: Network, indent: str) -> str:
+        block, source = self._block(indent), self.module.source
+        block.line("@property")
+        block.line("def metrics(self):")
+        names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
+        base = block.indent + source.indent_unit
+        line = f"return [{', '.join(names)}]"
+        if len(base) + len(line) <= layout.width_of(source):
+            block.line(line, 1)
+        else:
+            block.line("return [", 1)
+            for name in names:
+                block.line(f"{name},", 2)
+            block.line("]", 1)
+        return block.text()
+
+    def _context(self, network: Network, nodes: Iterable[ast.AST]) -> Context:
+        replaced: dict[ast.AST, Replacement] = {}
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            known = rule(LOSSES).loss(self.module, call, self.tf)
+            if known is not None:
+                replaced[call] = replacement(known)
+        return network.context(replaced)
+
+    def _statements(
+        self, network: Network, block: Block, units: Sequence[ast.stmt], context: Context
+    ) -> None:
+        for unit in units:
+            if not network.tells_mode(unit):
+                block.statement(unit, context.edits(unit), 1)
+
+    def _done(self, network: Network, context: Context, node: ast.AST) -> None:
+        if context.trains:
+            text = "the loss or a metric asks whether the model trains"
+            raise Refused(self.module, node, text, "let the network ask")
+        network.reads(context)
+
+    def _loss(self, network: Network, indent: str) -> str:
+        plan, source = self.loss, self.module.source
+        value, units = plan.value, list(self.outputs.loss)
+        assert value is not None
+        last = units[-1] if units else None
+        if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
+            if value.id in stored(last)[0] and len(last.targets) == 1:
+                value = last.value
+                units.pop()
+        context = self._context(network, [*units, value])
+        block = self._block(indent)
+        self._statements(network, block, units, context)
+        above = plan.unit if plan.unit is not None and plan.unit not in units else None
+        if above is not None:
+            block.comments(above, 1)
+        adds = plan.regularized or plan.decay is not None
+        name = self._loss_name()
+        head = f"{name} = " if adds else "return "
+        base = block.indent + source.indent_unit
+        block.line(head + context.render(value, len(base) + len(head), base), 1)
+        if adds:
+            block.line(f"return {name} + sum(self.losses)", 1)
+        self._done(network, context, value)
+        self.given = self._given([*units, value], context)
+        head_block = self._block(indent)
+        head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
+        while block.lines and not block.lines[0]:
+            block.lines.pop(0)
+        head_block.lines += block.lines
+        return head_block.text()
+
+    def _loss_name(self) -> str:
+        unit = self.loss.unit
+        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
+            return unit.targets[0].id
+        return "loss"
+
+    def _given(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
+        """What a method must be given: names that it reads before it makes them."""
+        free: set[str] = set()
+        made: set[str] = set()
+        for node in nodes:
+            free |= {name.id for name in loaded(node)} - made
+            if isinstance(node, ast.stmt):
+                made |= stored(node)[0]
+        every = ("features", "labels", *self.outputs.names)
+        return [name for name in every if name in free and name in context.used]
+
+    def _unpack(self, labels: bool) -> str:
+        given = f"features, {'labels' if labels else '_'}, _"
+        return f"{given} = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
+
+    def _forward(self, training: bool) -> str:
+        return f"{', '.join(self.outputs.names)} = self(features, training={training})"
+
+    def _train(self, network: Network, indent: str) -> str:
+        block = self._block(indent)
+        block.line("def train_step(self, data):")
+        block.line(self._unpack("labels" in self.given), 1)
+        block.line(f"with {self.tf}.GradientTape() as tape:", 1)
+        block.line(self._forward(True), 2)
+        block.line(f"loss = self.{LOSS}({', '.join(self.given)})", 2)
+        target = "loss"
+        if self.distributed:
+            block.line("# The replicas' gradients are summed up.", 2)
+            block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
+            target = "share"
+        block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
+        pairs = "zip(gradients, self.trainable_variables)"
+        block.line(f"self.optimizer.apply_gradients({pairs})", 1)
+        block.line(f"self.{MEAN}.update_state(loss)", 1)
+        quote = self.module.source.quote
+        block.line(f"return {{{quote}loss{quote}: self.{MEAN}.result()}}", 1)
+        return block.text()
+
+    def _test(self, network: Network, indent: str) -> str:
+        units = self.outputs.metrics
+        compared = [
+            [node for node in (kept.metric.labels, kept.metric.predictions) if node is not None]
+            for kept in self.metrics
+        ]
+        flat = [node for nodes in compared for node in nodes]
+        context = self._context(network, [*units, *flat])
+        block = self._block(indent)
+        self._statements(network, block, units, context)
+        base = block.indent + self.module.source.indent_unit
+        for kept, nodes in zip(self.metrics, compared):
+            head = f"self.{kept.attribute}.update_state("
+            given = [context.render(node, len(base) + len(head), base) for node in nodes]
+            if kept.metric.boolean:
+                given = [f"{self.tf}.cast({text}, {self.tf}.bool)" for text in given]
+            block.line(f"{head}{', '.join(given)})", 1)
+        if flat:
+            self._done(network, context, flat[0])
+        labels = "labels" in self.given or "labels" in self._given([*units, *flat], context)
+        head_block = self._block(indent)
+        head_block.line("def test_step(self, data):")
+        head_block.line(self._unpack(labels), 1)
+        head_block.line(self._forward(False), 1)
+        loss = f"self.{LOSS}({', '.join(self.given)})"
+        head_block.line(f"self.{MEAN}.update_state({loss})", 1)
+        head_block.lines += block.lines
+        head_block.line("return {metric.name: metric.result() for metric in self.metrics}", 1)
+        return head_block.text()
+
+
+def _texts(edits: Iterable[object]) -> str:
+    return " ".join(getattr(edit, "new", "") for edit in edits)

@@ -1,0 +1,166 @@
+"""Models with steps of their own: what loss and metrics look at is handed on, or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.estimators.restated import run
+
+HEAD = """\
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    data = {"x": np.ones([8, 4], np.float32)}, np.ones([8, 4], np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat(100).batch(8)
+
+
+def model_fn(features, labels, mode, params):
+"""
+STEP = """\
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops={})
+
+
+"""
+ALONE = "config = tf.estimator.RunConfig()\n"
+TWINS = (
+    "strategy = tf.distribute.MirroredStrategy()\n"
+    "config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+)
+DRIVE = """\
+estimator = tf.estimator.Estimator(model_fn, config=config, params={"n": 2})
+estimator.train(input_fn, steps=100)
+print(estimator.evaluate(input_fn, steps=1)["loss"])
+"""
+NETWORK = """\
+    code = tf.layers.dense(features["x"], 2)
+    decoded = tf.layers.dense(code, 4)
+"""
+LOSS = '    loss = tf.losses.mean_squared_error(features["x"], decoded)\n'
+BOTH = '    loss = tf.reduce_mean(tf.square(features["x"] - decoded)) * tf.reduce_mean(labels)\n'
+
+
+def program(body: str, config: str = ALONE, metrics: str = "") -> str:
+    step = STEP.replace("eval_metric_ops={}", f"eval_metric_ops={{{metrics}}}")
+    return HEAD + body + step + config + DRIVE
+
+
+def converted(body: str, config: str = ALONE, metrics: str = "") -> str:
+    after, said = run(program(body, config, metrics))
+    assert not any("the Estimator stays" in message for message in said), said
+    return after
+
+
+def test_the_features_are_what_the_loss_compares_with() -> None:
+    after = converted(NETWORK + LOSS)
+    assert "    def batch_loss(self, features, decoded):\n" in after
+    assert 'return tf.reduce_mean(tf.keras.losses.MSE(features["x"], decoded))\n' in after
+    assert "features, _, _ = tf.keras.utils.unpack_x_y_sample_weight(data)\n" in after
+    assert "model.compile(optimizer=optimizer)\n" in after
+    assert "num_replicas_in_sync" not in after
+
+
+def test_replicas_share_the_gradients() -> None:
+    after = converted(NETWORK + LOSS, TWINS)
+    assert "share = loss / self.distribute_strategy.num_replicas_in_sync\n" in after
+    assert "gradients = tape.gradient(share, self.trainable_variables)\n" in after
+
+
+def test_settings_of_the_loss_are_attributes() -> None:
+    body = NETWORK + '    factor = params["n"]\n' + LOSS.replace(" = tf", " = factor * tf")
+    after = converted(body)
+    assert '        self.factor = params["n"]\n' in after
+    assert "self.factor * tf.reduce_mean(" in after
+
+
+def test_a_regularized_loss_has_the_models_losses() -> None:
+    layer = "decoded, 4, kernel_regularizer=tf.contrib.layers.l2_regularizer(0.1))\n"
+    body = NETWORK + f"    decoded = tf.layers.dense({layer}" + LOSS
+    after = converted(body + "    loss += tf.losses.get_regularization_loss()\n")
+    assert "        return loss + sum(self.losses)\n" in after
+
+
+def test_an_attribute_of_a_metric_is_no_layer() -> None:
+    body = NETWORK.replace("code", "code_mean") + LOSS
+    after = converted(body, metrics='"code_mean": tf.metrics.mean(code_mean)')
+    assert 'self.code_mean = tf.keras.metrics.Mean(name="code_mean")\n' in after
+    assert "self.code_mean_layer = tf.keras.layers.Dense(2)\n" in after
+    assert "self.code_mean.update_state(code_mean)\n" in after
+
+
+def test_a_metric_of_what_is_zero_or_not() -> None:
+    body = NETWORK + LOSS
+    after = converted(body, metrics='"found": tf.metrics.recall(labels, decoded > 0.5)')
+    assert (
+        "self.found.update_state(tf.cast(labels, tf.bool), tf.cast(decoded > 0.5, tf.bool))\n"
+        in after
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "config", "metrics", "reason"),
+    [
+        (
+            NETWORK + LOSS.replace("mean_squared_error(", "mean_squared_error(0.5 * ").replace(
+                "    loss = ", "    loss = tf.sqrt("
+            ).replace("decoded)", "decoded))"),
+            TWINS, "", "no mean of the examples'",
+        ),
+        (NETWORK + BOTH, TWINS, "", "no mean of the examples'"),
+        (
+            NETWORK.replace("dense(code", "dense(code + labels[:, :2]") + LOSS,
+            ALONE, "", "the network looks at the labels",
+        ),
+        (
+            NETWORK + LOSS.replace("decoded", "tf.layers.dense(decoded, 4)"),
+            ALONE, "", "a layer is applied within the loss",
+        ),
+        (
+            NETWORK + "    hidden = code\n    code = tf.layers.dense(decoded, 2)\n"
+            + LOSS.replace("decoded)", "decoded) + tf.reduce_mean(hidden * code)"),
+            ALONE, "", "is given another value by the network later",
+        ),
+        (
+            "    net = tf.layers.dense(features['x'], 4)\n    first = tf.square(net)\n"
+            "    net = tf.layers.dense(net, 4)\n"
+            "    loss = tf.reduce_mean(tf.square(features['x'] - net)) + tf.reduce_mean(first)\n",
+            ALONE, "", "is given another value by the network later",
+        ),
+        (
+            NETWORK + "    if mode == tf.estimator.ModeKeys.TRAIN:\n        labels = labels * 0.9\n"
+            + BOTH,
+            ALONE, "", "evaluation comes to its loss in another way",
+        ),
+        (
+            NETWORK + LOSS,
+            ALONE, '"p": tf.metrics.precision_at_k(labels, decoded, 2)', "no Keras metric equals",
+        ),
+        (
+            NETWORK + LOSS,
+            ALONE, '"m": tf.metrics.mean(code, weights=features["x"])', "is given `weights`",
+        ),
+        (
+            NETWORK + LOSS.replace("mean_squared_error(", "log_loss("),
+            ALONE, "", "no Keras loss equals",
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_no_step_stays(body: str, config: str, metrics: str, reason: str) -> None:
+    text = program(body, config, metrics)
+    after, said = run(text)
+    assert after == text
+    assert any(reason in message for message in said), said
+
+
+def test_labels_that_only_training_changes() -> None:
+    body = (
+        '    logits = tf.layers.dense(features["x"], 4)\n'
+        "    if mode == tf.estimator.ModeKeys.TRAIN:\n        labels = labels * 0.9 + 0.05\n"
+        "    loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(\n"
+        "        labels=labels, logits=logits))\n"
+    )
+    after, said = run(program(body))
+    assert after == program(body)
+    assert any("evaluation comes to its loss in another way" in message for message in said)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from migrate_mgpu.engine.names import Names
 from migrate_mgpu.engine.records import field, record
-from migrate_mgpu.engine.scopes import KINDS, node_position
+from migrate_mgpu.engine.scopes import KINDS, Scope, node_position
 from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.symbols import Symbol, symbol, table
 
@@ -124,23 +124,27 @@ class Module:
         """Every mention of a TensorFlow name, longest attribute chains, in source order."""
         found: list[Use] = []
         names = self.names
-        imported = names.imported_ids()
-        for node in (node for name in imported for node in names.by_id.get(name, ())):
-            if not isinstance(node.ctx, ast.Load):
-                continue
-            roots = names.roots(node.id, names.scope_of_name[node])
-            if not roots or roots[0].partition(".")[0] != "tensorflow":
-                continue
-            top: ast.expr = node
-            spelled = roots[0]
-            parent = names.parents[top]
-            while isinstance(parent, ast.Attribute):
-                top, spelled = parent, f"{spelled}.{parent.attr}"
-                parent = names.parents[parent]
-            found_symbol = symbol(spelled)
-            if found_symbol is not None:
-                guarded = self.is_guarded(top) or self._is_optional(node)
-                found.append(Use(top, found_symbol, guarded, spelled))
+        for name in names.imported_ids():
+            meanings: dict[Scope, tuple[str, bool]] = {}  # its root, and whether it is optional
+            for node in names.by_id.get(name, ()):
+                if not isinstance(node.ctx, ast.Load):
+                    continue
+                scope = names.scope_of_name[node]
+                if scope not in meanings:
+                    roots = names.roots(name, scope)
+                    meanings[scope] = roots[0] if roots else "", self._is_optional(node)
+                spelled, optional = meanings[scope]
+                if spelled.partition(".")[0] != "tensorflow":
+                    continue
+                top: ast.expr = node
+                parent = names.parents[top]
+                while isinstance(parent, ast.Attribute):
+                    top, spelled = parent, f"{spelled}.{parent.attr}"
+                    parent = names.parents[parent]
+                found_symbol = symbol(spelled)
+                if found_symbol is not None:
+                    guarded = optional or self.is_guarded(top)
+                    found.append(Use(top, found_symbol, guarded, spelled))
         for statement in names.imports:
             found.extend(self._imported_uses(statement))
         found.sort(key=node_position)
@@ -210,6 +214,8 @@ class Module:
 
     def is_guarded(self, node: ast.AST) -> bool:
         """Whether a node runs only under a version switch, or in a `try` that may fail."""
+        if not self._has_guards:
+            return False
         parents, known = self.names.parents, self._guarded
         asked: list[ast.AST] = []
         child = node
@@ -230,6 +236,12 @@ class Module:
                 found = known.get(child)
         known.update(dict.fromkeys(asked, found))
         return found
+
+    @cached_property
+    def _has_guards(self) -> bool:
+        """Whether there may be any: most files have none of their words."""
+        text = self.source.text
+        return "except" in text or _SWITCH_NAMES.search(text) is not None
 
     def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> bool:
         """Whether a statement is such a switch."""
@@ -317,6 +329,8 @@ class Module:
             for binding in group
             if (qualname := binding.qualname) and _KERAS.match(qualname)
         ]
+        if not found and "keras" not in self.source.text:
+            return found
         imported = self.names.imported_ids()
         found.extend(
             name

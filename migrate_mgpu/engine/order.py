@@ -9,21 +9,28 @@ calls a function of the run that does.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from typing import Union
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.scopes import position
 
-Predicate = Callable[[Module, ast.AST], bool]
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+# The nodes of a module that do the thing themselves.
+Doing = Callable[[Module], Iterable[ast.AST]]
+# Such a node, or a call and the function of the run that it reaches.
+Step = tuple[ast.AST, Union[Function, None]]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 class Order:
-    """Answers about time for one kind of action (a predicate over nodes)."""
+    """Answers about time for one kind of action (the nodes of a module that do it)."""
 
-    def __init__(self, graph: CallGraph, does: Predicate) -> None:
+    def __init__(self, graph: CallGraph, doing: Doing) -> None:
         self.graph = graph
-        self._does = does
+        self._doing = doing
+        self._steps: dict[Module, dict[ast.AST, list[Step]]] = {}
         self._functions: dict[ast.AST, tuple[Module, ast.AST] | None] = {}
         self._found: dict[ast.AST, tuple[Module, ast.AST] | None] = {}
         self._inside = 0  # functions that are being looked into
@@ -40,16 +47,39 @@ class Order:
         return place
 
     def _find(self, module: Module, node: ast.AST) -> tuple[Module, ast.AST] | None:
-        for inner in _own_nodes(node):
-            if self._does(module, inner):
-                return module, inner
-            if isinstance(inner, ast.Call):
-                target = self.graph.target(module, inner.func)
-                if target is not None:
-                    place = self._in_function(target)
-                    if place is not None:
-                        return place
+        if module not in self._steps:
+            self._steps[module] = self._steps_of(module)
+        key = node.value if isinstance(node, ast.Expr) else node  # a header's is made here
+        for step, target in self._steps[module].get(key, ()):
+            place = (module, step) if target is None else self._in_function(target)
+            if place is not None:
+                return place
         return None
+
+    def _steps_of(self, module: Module) -> dict[ast.AST, list[Step]]:
+        """What counts in a module, in source order, for each node around it that it runs with.
+
+        Around the body of a function or lambda is nothing: it runs when that is called.
+        """
+        steps: list[Step] = [(node, None) for node in self._doing(module)]
+        doing = {node for node, _ in steps}
+        for call in module.names.calls:
+            target = self.graph.target(module, call.func)
+            if target is not None and call not in doing:
+                steps.append((call, target))
+        steps.sort(key=lambda step: position(step[0]))
+        found: dict[ast.AST, list[Step]] = {}
+        for step in steps:
+            child = step[0]
+            found.setdefault(child, []).append(step)
+            for parent in module.names.ancestors(child):
+                if isinstance(parent, _FUNCTIONS):
+                    break
+                if isinstance(parent, ast.ClassDef) and child not in parent.body:
+                    break
+                found.setdefault(parent, []).append(step)
+                child = parent
+        return found
 
     def _in_function(self, function: Function) -> tuple[Module, ast.AST] | None:
         key = function.node
@@ -167,29 +197,3 @@ def is_main_guard(statement: ast.AST) -> bool:
     return isinstance(statement, ast.If) and any(
         isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
     )
-
-
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what runs with it: not the bodies of functions and lambdas defined in it."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        if isinstance(current, _DEFINITIONS):
-            if isinstance(current, ast.ClassDef):
-                stack.extend(reversed(current.body))
-            continue
-        if type(current) in _LEAVES:
-            continue
-        children: list[ast.AST] = []
-        for name in current._fields:
-            value = getattr(current, name, None)
-            if type(value) is list:
-                children += value
-            elif value is not None and name not in _NO_NODES:
-                children.append(value)
-        stack.extend(child for child in reversed(children) if isinstance(child, ast.AST))
-
-
-_LEAVES = frozenset((ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Import, ast.ImportFrom))
-_NO_NODES = frozenset(("ctx", "op", "attr", "arg", "id", "lineno", "type_comment", "kind"))

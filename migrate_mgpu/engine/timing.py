@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.checks import GPU_FIELDS
@@ -57,21 +58,21 @@ class Timing:
     def __init__(self, graph: CallGraph, modules: list[Module], native: bool) -> None:
         self.graph = graph
         self.modules = modules
-        self._initialises = Order(graph, _starts_eagerly if native else self._starts_in_graph_mode)
+        starts = _starts_eagerly if native else self._starts_in_graph_mode
+        self._initialises = Order(
+            graph, lambda module: (call for call in module.names.calls if starts(module, call))
+        )
         self._native = native
 
-    def _starts_in_graph_mode(self, module: Module, node: ast.AST) -> bool:
-        if _starts_graph_mode(module, node):
+    def _starts_in_graph_mode(self, module: Module, call: ast.Call) -> bool:
+        if _starts_graph_mode(module, call):
             return True
-        if isinstance(node, ast.Call):
-            target = self.graph.target(module, node.func)
-            if target is not None:
-                decorators = (
-                    d.func if isinstance(d, ast.Call) else d for d in target.node.decorator_list
-                )
-                names = (symbol(target.module.names.qualname(d)) for d in decorators)
-                return any(name is not None and name.name == "function" for name in names)
-        return False
+        target = self.graph.target(module, call.func)
+        if target is None:
+            return False
+        decorators = (d.func if isinstance(d, ast.Call) else d for d in target.node.decorator_list)
+        names = (symbol(target.module.names.qualname(d)) for d in decorators)
+        return any(name is not None and name.name == "function" for name in names)
 
     def place(self, flow: Flow) -> Hoist | Problem | None:
         """None: every call can stand where its setting stood. Or where to, or why not at all."""
@@ -128,7 +129,7 @@ class Timing:
             return None
         for module in self.modules:
             for node in module.environment_changes:
-                order = Order(self.graph, lambda _, other, node=node: other is node)  # type: ignore[misc]
+                order = Order(self.graph, partial(_in_its_module, module, node))
                 if all(order.before(s.module, s.statement) is None for s in settings):
                     if _argument_of_later_process(module, node):
                         continue
@@ -145,26 +146,26 @@ def _argument_of_later_process(module: Module, node: ast.AST) -> bool:
     return isinstance(node, ast.Dict)
 
 
-def _starts_graph_mode(module: Module, node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    for qualname in module.names.qualnames(node.func):
+def _in_its_module(home: Module, node: ast.AST, module: Module) -> list[ast.AST]:
+    return [node] if module is home else []
+
+
+def _starts_graph_mode(module: Module, call: ast.Call) -> bool:
+    for qualname in module.names.qualnames(call.func):
         found = symbol(qualname)
         if found is not None:
             if found.name == "distribute.MirroredStrategy":  # it looks for GPUs itself
-                return not node.args and not any(k.arg == "devices" for k in node.keywords)
+                return not call.args and not any(k.arg == "devices" for k in call.keywords)
             return found.name in _GRAPH_MODE
         if qualname in ("keras.Sequential", "keras.models.Sequential", "keras.models.Model"):
             return True
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _DATASET_METHODS:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _DATASET_METHODS:
         return any(use.symbol.name.startswith("data.") for use in module.uses)
     return False
 
 
-def _starts_eagerly(module: Module, node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    for qualname in module.names.qualnames(node.func):
+def _starts_eagerly(module: Module, call: ast.Call) -> bool:
+    for qualname in module.names.qualnames(call.func):
         found = symbol(qualname)
         name = found.name if found else qualname
         if found is None and not qualname.startswith("keras."):

@@ -16,7 +16,8 @@ Of an Estimator that becomes a Keras model
   ``numpy_input_fn`` becomes a function with the same batches;
 - ``export_saved_model`` with placeholders becomes a ``tf.keras.export.ExportArchive``: the
   receiver function gets the model and gives the ``tf.function`` to serve, whose inputs and
-  outputs have TF1's names;
+  outputs have TF1's names; ``LatestExporter`` and ``FinalExporter`` of an EvalSpec become the
+  same, behind the evaluation, below the folder of the checkpoints;
 - a ``SessionRunHook`` of the program's own becomes a ``tf.keras.callbacks.Callback``: ``begin``,
   ``before_run``, ``after_run`` and ``end`` are called when ``on_train_begin``,
   ``on_train_batch_begin``, ``on_train_batch_end`` and ``on_train_end`` are, ``request_stop()``

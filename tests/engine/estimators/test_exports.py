@@ -20,11 +20,14 @@ FIXTURE = HERE.parents[2] / "fixtures" / "estimator" / "exported_model"
 QUIET = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def answers(runtime: Runtime, program: Path, inputs: dict[str, object], folder: Path) -> dict:
-    """What the SavedModel answers that a program exports."""
-    arguments = [runtime.python, program, "--num_gpus", "0", "--export_dir", folder]
+def answers(
+    runtime: Runtime, program: Path, inputs: dict[str, object], folder: Path,
+    option: str = "--export_dir", place: str = "",
+) -> dict:  # fmt: skip
+    """What the SavedModel answers that a program exports to a ``place`` below a folder."""
+    arguments = [runtime.python, program, "--num_gpus", "0", option, folder]
     subprocess.run(arguments, check=True, env=QUIET, cwd=folder.parent, capture_output=True)
-    (version,) = folder.iterdir()
+    (version,) = (folder / place).iterdir()
     assert version.name.isdigit()
     asked = subprocess.run(
         [runtime.python, HERE / "served.py", version],
@@ -41,14 +44,37 @@ def test_the_same_signatures_and_answers(runtime: Callable[[str], Runtime], tmp_
     assert len({str(np.round(p, 3)) for p in want["rows"]["outputs"]["probabilities"]}) == 5
     for name in ("tf2.15", "tf2-latest"):
         found = answers(runtime(name), FIXTURE / "after.py", inputs, tmp_path / name)
-        assert sorted(found) == sorted(want)
-        for key, signature in want.items():
-            assert found[key]["inputs"] == signature["inputs"]
-            assert found[key]["types"] == signature["types"]
-            for output, values in signature["outputs"].items():
-                np.testing.assert_allclose(
-                    found[key]["outputs"][output], values, rtol=1e-5, atol=1e-6
-                )
+        same(found, want)
+
+
+def same(found: dict, want: dict, values: bool = True) -> None:
+    """Two SavedModels have the same signatures, and answer the same."""
+    assert sorted(found) == sorted(want)
+    for key, signature in want.items():
+        assert found[key]["inputs"] == signature["inputs"]
+        assert found[key]["types"] == signature["types"]
+        assert sorted(found[key]["outputs"]) == sorted(signature["outputs"])
+        for output, numbers in signature["outputs"].items():
+            answer = np.array(found[key]["outputs"][output])
+            assert answer.shape == np.array(numbers).shape
+            if values:
+                np.testing.assert_allclose(answer, numbers, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("exporter", ["latest", "final"])
+def test_exporters_write_where_tf1s_did(
+    runtime: Callable[[str], Runtime], tmp_path: Path, exporter: str
+) -> None:
+    """Without the same initial weights: that the trained model is exported, ``proof.json`` says."""
+    inputs = {"place": [[0.5, -0.5], [-1.0, 0.25], [0.0, 0.5]]}
+    where = "--model_dir", f"export/{exporter}"
+    program = FIXTURE.parent / "exporters"
+    want = answers(runtime("tf1.15"), program / "before.py", inputs, tmp_path / "tf1", *where)
+    assert want["serving_default"]["outputs"]["side"] == [1, 0, 0]
+    for name in ("tf2.15", "tf2-latest"):
+        found = answers(runtime(name), program / "after.py", inputs, tmp_path / name, *where)
+        same(found, want, values=False)
+        assert found["serving_default"]["outputs"]["side"] == [1, 0, 0]
 
 
 RUN = """\
@@ -164,6 +190,45 @@ def test_another_meaning_of_time() -> None:
     assert "import time\n" in migrated(text)[0]
     assert migrated(f"import time\n{text}")[0].count("import time\n") == 1
     stays(f"from time import time\n{text}", "`time` is no module here")
+
+
+SPECS = """\
+exporter = tf.estimator.LatestExporter("best", receive)
+train_spec = tf.estimator.TrainSpec(input_fn, max_steps=5)
+eval_spec = tf.estimator.EvalSpec(input_fn, steps=2, exporters=exporter)
+estimator = tf.estimator.Estimator(model_fn, "folder")
+tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+"""
+
+
+def test_one_exporter() -> None:
+    after = converted(RECEIVE + SPECS)
+    assert "exporter" not in after
+    assert after.endswith("""\
+    archive.write_out(
+        os.path.join(manager.directory, "export", "best", str(int(time.time()))))
+""")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("LatestExporter(", "BestExporter(", "`BestExporter` of EvalSpec is not followed"),
+        ("LatestExporter(", "FinalExporter(", ""),
+        ('tf.estimator.LatestExporter("best", receive)', "make()", "this exporter is not followed"),
+        (", receive)", ", receive, assets_extra={})", "`assets_extra` of an export"),
+        (', "folder")', ")", "a LatestExporter of an Estimator without a model_dir"),
+        ('"best", receive', '"best"', "a LatestExporter without a name or a receiver"),
+        ("train_spec =", "print(exporter)\ntrain_spec =", "is used for more than an EvalSpec"),
+        ("train_spec =", "receive()\ntrain_spec =", "`receive` is used for more than an export"),
+    ],
+)
+def test_exporters_that_stay(old: str, new: str, reason: str) -> None:
+    text = SPECS.replace(old, new)
+    assert text != SPECS
+    if not reason:  # the last evaluation of TF1 was of max_steps, and nothing else is exported
+        text, reason = text.replace(", max_steps=5", ""), "where TrainSpec has no max_steps"
+    stays(HEAD + RECEIVE + text, reason)
 
 
 def test_a_placeholder_that_is_not_sent() -> None:

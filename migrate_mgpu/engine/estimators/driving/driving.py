@@ -82,6 +82,7 @@ class _Driver:
         self.datasets.specs()
         self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)
         self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
+        self.exports = Exports(self.flow, self.model, self.graph, self.drive, self.quiet)
         for use in self.flow.uses:
             if use.kind == "train":
                 self._train(use)
@@ -91,7 +92,8 @@ class _Driver:
                 self._predict(use)
             else:
                 self._train_and_evaluate(use)
-        Exports(self.flow, self.model, self.graph, self.drive, self.quiet).write(self.saved)
+        self.exports.write(self.saved)
+        self.exports.forget()
         for module, edits in self.inputs.edits.items():
             for edit in edits:
                 self.drive.edit(module, edit)
@@ -167,7 +169,7 @@ class _Driver:
         ]
         text = before + write.call(source, head, pieces, base, len(base) + len(before))
         text += source.text[end : layout.end]
-        kept = [c.text for c in comments(source.code(flow.call))]
+        kept = [c.text for c in comments(source.code(flow.call)) if c.text not in text]
         lead = "".join(f"{comment}{source.newline}{indent}" for comment in kept)
         if self.strategy is not None:
             lead += f"with {self.strategy}.scope():{source.newline}{base}"
@@ -293,11 +295,6 @@ class _Driver:
         layout = self._alone(use)
         train, evaluate = use.train_spec, use.eval_spec
         assert train is not None and evaluate is not None
-        if "exporters" in evaluate.arguments:
-            raise Refused(
-                module, evaluate.arguments["exporters"], "`exporters` of EvalSpec",
-                "call export_saved_model behind the training instead, which is converted",
-            )  # fmt: skip
         total = train.arguments.get("max_steps")
         dataset = self.datasets.named[train.call]
         node, callbacks = train.arguments["input_fn"], self.callbacks[use]
@@ -325,6 +322,8 @@ class _Driver:
                 module, use.call, "the model is evaluated once, after training; TF1 evaluated "
                 "after checkpoints too, throttle_secs (600) apart",
             )  # fmt: skip
+        deeper = self.fitting.deeper(training)
+        lines += [deeper + line for line in self.exports.behind(use, self.saved, indent)]
         self._statement(use, layout, lines)
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"

@@ -11,9 +11,12 @@ import ast
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
-from migrate_mgpu.engine.estimators.driving.hooks import DRIVING
+from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, forget, forget_value
 from migrate_mgpu.engine.estimators.driving.serving import serving_edit
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.places import known_at
+from migrate_mgpu.engine.estimators.facts.values import Values
+from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
@@ -24,7 +27,8 @@ from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
-DEFAULT = "serving_default"
+DEFAULT, RECEIVER = "serving_default", "serving_input_receiver_fn"
+STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
 
 
 class Exports:
@@ -38,19 +42,90 @@ class Exports:
         self.graph = graph
         self.drive = drive
         self.quiet = quiet
+        self.values = Values(graph)
+        self.lengths = Lengths(graph)
         self._outputs: ast.expr | None = None
 
     def write(self, saved: Checkpoints | None) -> None:
-        """All of them.
+        """All calls of an export.
 
         Raises:
             Refused: a signature that would be another one, or a model that is not there yet.
         """
         for use in self.flow.exports:
             self._in_time(use, saved)
-            self._export(use, self._signatures())
-        # What the model's conversion says is left out is not.
-        self.model.notes = [note for note in self.model.notes if note[1] is not self._outputs]
+            self._export(use)
+        if self.flow.exports or any(use.exporters for use in self.flow.uses):
+            # What the model's conversion says is left out is not.
+            notes = self.model.notes
+            self.model.notes = [note for note in notes if note[1] is not self._outputs]
+
+    def behind(self, use: Use, saved: Checkpoints | None, indent: str) -> list[str]:
+        """The lines for the exporters of a ``train_and_evaluate``, behind its evaluation.
+
+        Raises:
+            Refused: as ``write`` does; or TF1 would not have exported, or nobody knows where.
+        """
+        lines: list[str] = []
+        for made in use.exporters:
+            module, call, arguments = made.module, made.call, made.arguments
+            if saved is None:
+                text = f"a {made.kind} of an Estimator without a model_dir"
+                raise Refused(module, call, text, "give the Estimator a model_dir")
+            total = use.train_spec.arguments.get("max_steps") if use.train_spec else None
+            if made.kind == "FinalExporter" and total is None:
+                text = "a FinalExporter exports nothing where TrainSpec has no max_steps"
+                raise Refused(module, call, text, "give TrainSpec its max_steps")
+            self._plain(made.module, arguments, ("name", RECEIVER, "exports_to_keep"))
+            if "name" not in arguments or RECEIVER not in arguments:
+                raise Refused(module, call, f"a {made.kind} without a name or a receiver")
+            self._told(use, made)
+            quote = use.module.source.quote
+            known = known_at(self.values, module, arguments["name"], use.module, use.call)
+            if known is None:
+                raise Refused(module, arguments["name"], "an exporter's name of another function")
+            parts = [f"{saved.manager}.directory", f"{quote}export{quote}"]
+            folder = f"os.path.join({', '.join([*parts, text_of(use.module, known)])}, {STAMP})"
+            receiver = self._receiver(module, arguments[RECEIVER])
+            if module is not use.module:
+                raise Refused(module, call, "an exporter that is made in another file")
+            found = self._lines(use, receiver, folder, indent)
+            lines += [line for line in found if line not in lines or "logging()" not in line]
+            self.drive.gone.add(call)
+        return lines
+
+    def _told(self, use: Use, made: Made) -> None:
+        """What an exporter did besides, or not always."""
+        spec = use.train_spec
+        if made.kind == "LatestExporter":
+            text = "exported once, behind the training: TF1 did after each evaluation, and "
+            text += "deleted all but the newest 5"
+            self.drive.note(made.module, made.call, text)
+        elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
+            text = "exported whenever the training ends: TF1's FinalExporter did only where "
+            text += "max_steps were reached"
+            self.drive.note(made.module, made.call, text)
+
+    def forget(self) -> None:
+        """The statements of exporters that nothing needs any more.
+
+        Raises:
+            Refused: something does.
+        """
+        lists = [use.eval_spec for use in self.flow.uses if use.exporters]
+        nodes = [(s.module, s.arguments["exporters"]) for s in lists if s is not None]
+        self.drive.gone.update(node for _, node in nodes)
+        for module, node in nodes:
+            if isinstance(node, ast.Name):
+                forget_value(self.drive, module, node)
+        for made in [made for use in self.flow.uses for made in use.exporters]:
+            statement = made.module.names.statement(made.call)
+            if isinstance(statement, ast.Assign) and statement not in self.drive.gone:
+                if statement.value is made.call:
+                    forget(self.drive, made.module, statement)
+                if statement not in self.drive.gone:
+                    text = f"the {made.kind} is used for more than an EvalSpec"
+                    raise Refused(made.module, made.call, text, "write it into the EvalSpec")
 
     def _in_time(self, use: Use, saved: Checkpoints | None) -> None:
         """The model that TF1 exported is the one of the folder's latest checkpoint."""
@@ -67,11 +142,10 @@ class Exports:
             text = "an export before the model has its checkpoint, or in another function"
             raise Refused(use.module, use.call, text, "export it behind the training")
 
-    def _signatures(self) -> tuple[str, ...]:
+    def _signatures(self, use: Use) -> tuple[str, ...]:
         """The names of the signatures, all of which are the predictions."""
         function = self.flow.function
         if function is None or not isinstance(function.node, ast.FunctionDef):
-            use = self.flow.exports[0]
             raise Refused(use.module, use.call, "an export of an Estimator without a model_fn")
         reading = Reading(function.module, function.node)
         self._outputs = reading.argument(PREDICT, "export_outputs")
@@ -94,38 +168,50 @@ class Exports:
             raise Refused(reading.module, made, "export_outputs is not the predictions")
         return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
 
-    def _export(self, use: Use, keys: tuple[str, ...]) -> None:
-        module, source, names = use.module, use.module.source, use.module.names
-        for name, value in use.arguments.items():
+    def _plain(
+        self, module: Module, arguments: dict[str, ast.expr], known: tuple[str, ...]
+    ) -> None:
+        """Nothing else may be said of an export than what is known."""
+        for name, value in arguments.items():
             harmless = name == "strip_default_attrs" or constant(value) is False
-            if name not in ("export_dir_base", "serving_input_receiver_fn") and not harmless:
+            if name not in known and not harmless:
                 raise Refused(module, value, f"`{name}` of an export is not converted")
-        for name in ("export_dir_base", "serving_input_receiver_fn"):
+
+    def _export(self, use: Use) -> None:
+        module, source, names = use.module, use.module.source, use.module.names
+        self._plain(module, use.arguments, ("export_dir_base", RECEIVER))
+        for name in ("export_dir_base", RECEIVER):
             if name not in use.arguments:
                 raise Refused(module, use.call, f"an export without {name}")
         statement = names.statement(use.call)
         layout = Layout(source, statement)
         lead = self._kept(use, statement)
-        tf = root(module, use.call)
-        receiver = self._receiver(module, use.arguments["serving_input_receiver_fn"])
+        receiver = self._receiver(module, use.arguments[RECEIVER])
+        base = text_of(module, use.arguments["export_dir_base"])
+        folder = f"os.path.join({base}, {STAMP})"
+        lines: list[str] = []
+        if lead:
+            lines.append(f"{lead} = {folder}")
+            folder = lead
+        lines += self._lines(use, receiver, folder, layout.indent)
+        text = f"{source.newline}{layout.indent}".join(lines)
+        self.drive.edit(module, Edit(layout.start, layout.end, text))
+        self.drive.replaced(module, use.call, DRIVING)
+
+    def _lines(self, use: Use, receiver: str, folder: str, indent: str) -> list[str]:
+        """What exports into a folder, without the indentation of the first line."""
+        module, source, names = use.module, use.module.source, use.module.names
+        keys = self._signatures(use)
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if any(binding.qualname != name for binding in bound):
                 text = f"`{name}` is no module here, and the export's folder needs it"
                 raise Refused(module, use.call, text, "give it another name")
             self.drive.imports.setdefault(module, set()).add(name)
-        base = text_of(module, use.arguments["export_dir_base"])
-        folder = f"os.path.join({base}, str(int(time.time())))"
-        lines: list[str] = []
-        if lead:
-            lines.append(f"{lead} = {folder}")
-            folder = lead
-        scope = names.scope_at(statement)
+        tf = root(module, use.call)
+        scope = names.scope_at(use.call)
         archive = names.fresh(scope, "archive", "export_archive", "saved")
-        lines += [
-            f"{archive} = {tf}.keras.export.ExportArchive()",
-            f"{archive}.track({use.shown})",
-        ]
+        lines = [f"{archive} = {tf}.keras.export.ExportArchive()", f"{archive}.track({use.shown})"]
         serve = f"{receiver}({use.shown})"
         if len(keys) > 1:
             name = names.fresh(scope, "serve", "serving_function")
@@ -133,15 +219,11 @@ class Exports:
             serve = name
         for key in keys:
             pieces = [f"{source.quote}{key}{source.quote}", serve]
-            head = f"{archive}.add_endpoint"
-            lines.append(write.call(source, head, pieces, layout.indent, len(layout.indent)))
+            lines.append(write.call(source, f"{archive}.add_endpoint", pieces, indent, len(indent)))
         if self.quiet:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
-        head = f"{archive}.write_out"
-        lines.append(write.call(source, head, [folder], layout.indent, len(layout.indent)))
-        text = f"{source.newline}{layout.indent}".join(lines)
-        self.drive.edit(module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(module, use.call, DRIVING)
+        lines.append(write.call(source, f"{archive}.write_out", [folder], indent, len(indent)))
+        return lines
 
     def _kept(self, use: Use, statement: ast.stmt) -> str:
         """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
@@ -183,7 +265,9 @@ class Exports:
         return module.source.code(node)
 
     def _only_exports(self, function: Function) -> None:
-        given = {use.arguments.get("serving_input_receiver_fn") for use in self.flow.exports}
+        exporters = [made for use in self.flow.uses for made in use.exporters]
+        given = {use.arguments.get(RECEIVER) for use in self.flow.exports}
+        given |= {made.arguments.get(RECEIVER) for made in exporters}
         for reference in self.graph.references(function):
             if reference.node not in given:
                 text = f"`{function.name}` is used for more than an export here"

@@ -90,6 +90,7 @@ class Hooks:
         self.drive = drive
         self.classes = HookClasses(graph, flow, drive)
         self.lengths = Lengths(graph)
+        self._dropped: list[Value] = []
         self._kept: list[tuple[Value, ast.ClassDef, Module]] = []
 
     def read(self, use: Use, spec: Made | None, phase: str) -> Callbacks:
@@ -131,7 +132,7 @@ class Hooks:
             self.drive.gone.add(node)
             self._forget(dropped)
             if isinstance(node, ast.Name):
-                _forget_value(self.drive, module, node)
+                forget_value(self.drive, module, node)
             return found
         if spec is not None:
             _settled(module, node, spec)
@@ -152,11 +153,18 @@ class Hooks:
         return found
 
     def check(self) -> None:
-        """Nothing else may be done with hooks that became callbacks, nor with their classes.
+        """Nothing else may be done with hooks, nor with the classes of those that are kept.
 
         Raises:
             Refused: the place where something is.
         """
+        for hook in self._dropped:
+            assert hook.node is not None
+            statement = hook.module.names.statement(hook.node)
+            if isinstance(statement, ast.Assign) and statement.value is hook.node:
+                if statement not in self.drive.gone:
+                    text = "this hook is used for more than an Estimator's"
+                    raise Refused(hook.module, hook.node, text, ADVICE)
         made = {hook.node for hook, _, _ in self._kept}
         for hook, owner, module in self._kept:
             assert hook.node is not None
@@ -203,6 +211,7 @@ class Hooks:
 
     def _forget(self, dropped: list[Value]) -> None:
         """The variables of hooks that went."""
+        self._dropped += dropped
         for hook in dropped:
             assert hook.node is not None
             statement = hook.module.names.statement(hook.node)
@@ -272,10 +281,10 @@ def forget(drive: Drive, module: Module, statement: ast.Assign) -> None:
     drive.edit(module, layout.replace(["pass"] if empty else []))
     for name in ast.walk(statement.value):
         if isinstance(name, ast.Name):
-            _forget_value(drive, module, name)
+            forget_value(drive, module, name)
 
 
-def _forget_value(drive: Drive, module: Module, name: ast.Name) -> None:
+def forget_value(drive: Drive, module: Module, name: ast.Name) -> None:
     """The assignment of a variable that nothing needs any more, if its value does nothing else."""
     bindings = module.names.bindings_of(name)
     if len(bindings) != 1 or bindings[0].value is None:

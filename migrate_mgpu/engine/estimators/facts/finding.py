@@ -33,6 +33,7 @@ from migrate_mgpu.engine.estimators.facts.signatures import (
     TRAIN_AND_EVALUATE,
     bind,
 )
+from migrate_mgpu.engine.estimators.facts.specs import find_exporters, find_spec
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -325,8 +326,10 @@ class _Finder:
             if name == "estimator.train_and_evaluate":
                 arguments = bind(module, call, TRAIN_AND_EVALUATE)
                 use = Use(module, call, "train_and_evaluate", node, arguments)
-                use.train_spec = self._spec(module, arguments.get("train_spec"), "TrainSpec")
-                use.eval_spec = self._spec(module, arguments.get("eval_spec"), "EvalSpec")
+                given = arguments.get("train_spec"), arguments.get("eval_spec")
+                use.train_spec = find_spec(self.values, module, given[0], "TrainSpec")
+                use.eval_spec = find_spec(self.values, module, given[1], "EvalSpec")
+                use.exporters = tuple(find_exporters(self.values, use.eval_spec))
                 flow.uses.append(use)
                 return
             if _is_shown(module, call):
@@ -334,27 +337,6 @@ class _Finder:
             shown = module.source.code(call.func)
             raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`")
         raise Refused(module, node, "how the Estimator is used here is not followed")
-
-    def _spec(self, module: Module, node: ast.expr | None, kind: str) -> Made:
-        if node is None:
-            raise Refused(module, module.tree, f"train_and_evaluate without {kind}")
-        origins = self.values.origins(module, node)
-        if len(origins) == 1 and isinstance(origins[0].node, ast.Call):
-            found = constructed(origins[0].module, origins[0].node)
-            if found is not None and found.kind == kind:
-                for mention in self.values.mentions(found.module, found.call):
-                    assert mention.node is not None
-                    self._only_trains(mention.module, mention.node, kind)
-                return found
-        raise Refused(module, node, f"which {kind} this is cannot be told")
-
-    def _only_trains(self, module: Module, node: ast.expr, kind: str) -> None:
-        parent = module.names.parents[node]
-        call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-        if isinstance(call, ast.Call):
-            if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
-                return
-        raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
 
 
 # What tf.contrib.learn's RunConfig calls as tf.estimator's does, with the same defaults.

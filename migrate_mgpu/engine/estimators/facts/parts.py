@@ -92,6 +92,7 @@ class Use:
     arguments: dict[str, ast.expr]
     train_spec: Made | None = None
     eval_spec: Made | None = None
+    exporters: tuple[Made, ...] = ()
     known_as: str = ""
 
     @property
@@ -163,7 +164,8 @@ class EstimatorFlow:
     @property
     def predicts(self) -> bool:
         """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
-        return bool(self.exports) or any(use.kind == "predict" for use in self.uses)
+        asks = [use for use in self.uses if use.kind == "predict" or use.exporters]
+        return bool(self.exports or asks)
 
 
 def tensorflow_name(module: Module, node: ast.AST) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Union
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Nodes that open no scope and bind nothing themselves.
 _PLAIN = frozenset((
     ast.keyword, ast.Expr, ast.Assign, ast.AugAssign, ast.BinOp, ast.UnaryOp, ast.BoolOp,
@@ -76,7 +76,7 @@ class Scope:
     def function(self) -> FunctionNode | None:
         """The function whose body this scope is a part of; None at module and class level."""
         scope: Scope | None = self
-        while scope is not None and isinstance(scope.node, _COMPREHENSIONS):
+        while scope is not None and isinstance(scope.node, COMPREHENSIONS):
             scope = scope.parent
         return scope.node if scope is not None and isinstance(scope.node, _FUNCTIONS) else None
 
@@ -226,7 +226,7 @@ class Scopes:
                         if isinstance(statement, (ast.Global, ast.Nonlocal)):
                             inner.outer.update(statement.names)
             return inner
-        elif isinstance(node, _COMPREHENSIONS):
+        elif isinstance(node, COMPREHENSIONS):
             inner = self.scopes[node] = Scope(node, scope)
             return inner
         elif isinstance(node, ast.ExceptHandler) and node.name:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
+from migrate_mgpu.engine.scopes import COMPREHENSIONS
 
 # Methods and attributes of a tensor that say something about it which Python knows.
 _STATIC = {"shape", "get_shape", "dtype"}
@@ -32,13 +33,21 @@ class Kinds:
         self.assigned: set[str] = set()
         self.in_loops: set[str] = set()
         nodes = [node for statement in statements for node in ast.walk(statement)]
+        own = {  # a comprehension's names are its own
+            name
+            for node in nodes
+            if isinstance(node, COMPREHENSIONS)
+            for generator in node.generators
+            for name in ast.walk(generator.target)
+        }
         for node in nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in own:
                 self.assigned.add(node.id)
             if isinstance(node, (ast.For, ast.While)):
                 for inner in ast.walk(node):
                     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                        self.in_loops.add(inner.id)
+                        if inner not in own:
+                            self.in_loops.add(inner.id)
         size = -1
         while size != len(self.tensors):
             size = len(self.tensors)

@@ -13,6 +13,7 @@ from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import modules as rule_modules
+from migrate_mgpu.engine.scopes import COMPREHENSIONS
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import symbol
 
@@ -98,7 +99,9 @@ class Context:
                         )
             if isinstance(node, ast.Name):
                 new = self.names.get(node.id)
-                return [self._edit(node, new)] if new and new != node.id else []
+                if not new or new == node.id or self._in_comprehension(node):
+                    return []
+                return [self._edit(node, new)]
             if isinstance(node, ast.JoinedStr):
                 return self._formatted(node)
         found: list[Edit] = []
@@ -151,6 +154,12 @@ class Context:
             return [e for child in ast.iter_child_nodes(node) for e in self._visit(child)]
         finally:
             self.names.update(hidden)
+
+    def _in_comprehension(self, node: ast.Name) -> bool:
+        """Whether a name is a comprehension's own, whatever else has that name."""
+        names = self.module.names
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        return home is not None and isinstance(home.node, COMPREHENSIONS)
 
     def _formatted(self, node: ast.JoinedStr) -> Iterable[Edit]:
         """Before Python 3.12 the places inside an f-string are not known."""

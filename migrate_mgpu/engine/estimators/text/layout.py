@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from migrate_mgpu.engine.source import Source
 
 _HANGING = re.compile(r"^[ \t]*[)\]}]+,?:?[ \t]*\r?$", re.M)
+_CLOSED = re.compile(r"^([ \t]*)[)\]}]+$")
 WIDTH = 88
 
 
@@ -34,7 +35,7 @@ def call(
     """``head(arguments)`` as it stands behind ``column`` characters of a line.
 
     ``indent`` is the line's indentation, ``tail`` what follows on the last line.
-    Arguments of several lines keep their own line breaks.
+    Arguments of several lines keep their own line breaks, and end below their beginning.
     """
     line = f"{head}({', '.join(arguments)})"
     width = width_of(source)
@@ -44,11 +45,12 @@ def call(
     if several and len(arguments) == 1:  # one argument that breaks within its own brackets
         first = line.split("\n", 1)[0]
         if column + len(first) <= width:
-            return line
+            return f"{head}({_ending_at(arguments[0], indent)})"
     unit = source.indent_unit
     if hangs(source):
         inner = indent + unit
         joined = ", ".join(arguments)
+        arguments = [_ending_at(argument, inner) for argument in arguments]
         if not several and len(inner) + len(joined) <= width:
             return f"{head}(\n{inner}{joined}\n{indent})"
         body = "".join(f"\n{inner}{argument}," for argument in arguments)
@@ -60,3 +62,16 @@ def call(
     if not several and len(inner) + len(joined) + 1 + tail <= width:
         return f"{head}(\n{inner}{joined})"
     return f"{head}(\n{inner}" + f",\n{inner}".join(arguments) + ")"
+
+
+def _ending_at(argument: str, indent: str) -> str:
+    """An argument whose last line is a bracket that closes, moved to an indentation."""
+    first, *rest = argument.split("\n")
+    closed = _CLOSED.match(rest[-1]) if rest else None
+    if closed is None or "'''" in argument or '"""' in argument:
+        return argument
+    old = closed.group(1)
+    if any(line.strip() and not line.startswith(old) for line in rest):
+        return argument
+    moved = [indent + line[len(old) :] if line.strip() else line for line in rest]
+    return "\n".join([first, *moved])

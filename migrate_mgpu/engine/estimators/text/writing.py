@@ -192,7 +192,8 @@ class Block:
     def comments(self, statement: ast.stmt, deeper: int = 0) -> None:
         """What stands above a statement: its comments, and a blank line where one was."""
         for text in leading(self.source, statement):
-            if text or self.lines:
+            begins = not self.lines or self.lines[-1].endswith(":")
+            if text or not begins:
                 self.line(text, deeper if text else 0)
 
     def statement(self, statement: ast.stmt, edits: Iterable[Edit], deeper: int = 0) -> None:

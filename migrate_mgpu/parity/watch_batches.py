@@ -185,7 +185,7 @@ class Batches:
         return math.reduce_sum(tensor, axis=list(range(1, tensor.shape.ndims)))
 
     def called(self, inputs: Any) -> None:
-        """A model is called: its first input is the batch of a step or an evaluation."""
+        """A model is called: its first input of numbers is the batch of a step or an evaluation."""
         taped = self._eager.taped()
         if not taped and not self.evaluating:
             return
@@ -194,7 +194,8 @@ class Batches:
         if known is not None and self.watch._visible(known):
             return  # a layer within the model
         for tensor in self._eager.tf("util.nest").flatten(inputs):
-            if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:
+            known = hasattr(tensor, "graph") or hasattr(tensor, "numpy")
+            if known and tensor.shape.ndims and tensor.dtype != "string":  # texts have no sum
                 setattr(self._local, name, tensor)
                 if not taped and not self._eager.tf("eager.context").executing_eagerly():
                     self.watch._callback(self._keep_evaluated, [self._sums(tensor)])

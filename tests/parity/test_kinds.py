@@ -233,3 +233,39 @@ def test_dropout_and_draws(runtime):
     assert (kept["verdict"], kept["headline"]) == ("not equivalent", 4)
     assert "random" not in kept["target"]["pins"]
     assert "RandomStandardNormal" in kept["reference"]["pins"]["random_operations"]
+
+
+TEXTS = """
+import numpy as np
+import tensorflow as tf
+
+features = {"colour": np.array(["red", "blue"] * 32), "size": np.arange(64.0)}
+data = tf.data.Dataset.from_tensor_slices((features, np.arange(64.0))).batch(16)
+
+
+class Model(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, features):
+        red = tf.cast(tf.reshape(features["colour"], [-1, 1]) == "red", tf.float32)
+        return self.dense(tf.concat([red, tf.reshape(features["size"], [-1, 1]) / 64.0], axis=1))
+
+
+model = Model()
+model.compile("sgd", "mse")
+model.fit(data, verbose=0)
+print(model.evaluate(data, verbose=0))
+"""
+
+
+def test_a_model_whose_first_input_is_a_text(runtime, tmp_path):
+    """It has no sum; the first one of numbers is looked at."""
+    runtime("tf2.15")
+    programs = texts(tmp_path, TEXTS, TEXTS.replace("arange(64.0)}", "arange(64.0)[::-1]}"))
+    sides = ("--devices", "1", "--reference", "tf2.15", "--target", "tf2.15")
+    assert judge([programs[0], programs[0]], *sides)["verdict"] == "equivalent"
+    found = judge(programs, *sides)
+    assert found["verdict"] == "not equivalent"
+    assert rung(found, 4)["status"] == "differs"

@@ -98,7 +98,7 @@ def test_a_loss_that_is_a_mean() -> None:
         ),
         (
             "[fc.indicator_column(fc.categorical_column_with_vocabulary_list("
-            "'a', ['x'], num_oov_buckets=1))]", "", "`num_oov_buckets`",
+            "'a', [1, 2], num_oov_buckets=1))]", "", "out of a vocabulary, hashed",
         ),
     ],
 )  # fmt: skip

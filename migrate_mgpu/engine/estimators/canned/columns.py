@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.canned.column_kinds import (
-    NUMERIC,
-    PARAMETERS,
-    Column,
-    is_comment,
+from migrate_mgpu.engine.estimators.canned.categories import Column
+from migrate_mgpu.engine.estimators.canned.column_kinds import NUMERIC, PARAMETERS
+from migrate_mgpu.engine.estimators.canned.column_names import (
+    LISTED,
+    Rounds,
+    taken_by_another,
 )
 from migrate_mgpu.engine.estimators.canned.crosses import CrossedColumns
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
-from migrate_mgpu.engine.estimators.facts.signatures import CANNED_KINDS
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.module import Module
 
 
 class ColumnReader(CrossedColumns):
@@ -26,7 +25,9 @@ class ColumnReader(CrossedColumns):
 
         Such a list stays, with the keys in the place of the columns.
         """
+        before = list(self.statements), list(self.comments)
         values = self._values(node)
+        self.statements, self.comments = before  # what makes such a list stays
         if values is None:
             return None
         calls: list[ast.Call] = []
@@ -46,6 +47,9 @@ class ColumnReader(CrossedColumns):
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             parts = [self._plain(node.left), self._plain(node.right)]
         else:
+            if isinstance(node, ast.Name):
+                value = self._alone(node)
+                return self._plain(value) if isinstance(value, ast.Call) else None
             if not isinstance(node, ast.Call):
                 return None
             if tensorflow_name(self.module, node.func) != NUMERIC:
@@ -60,16 +64,32 @@ class ColumnReader(CrossedColumns):
             found += part
         return found
 
+    def _alone(self, node: ast.Name) -> ast.expr | None:
+        """The value of a variable that is given one, and is put into the list, no more."""
+        names = self.module.names
+        bindings = names.bindings_of(node)
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        mentions = names.mentions(node.id, home) if home is not None else ()
+        loads = [mention for mention in mentions if isinstance(mention.ctx, ast.Load)]
+        return bindings[0].value if len(bindings) == 1 and loads == [node] else None
+
     def _values(self, node: ast.expr) -> list[ast.expr] | None:
         """The expressions that a list of columns is made of; None where it goes elsewhere."""
+        inner = self.looked_through(node)
+        if inner is not node:
+            return self._values(inner)
         if not isinstance(node, ast.Name):
             return [node]
         names = self.module.names
-        found: list[ast.expr] = []
         bindings = names.bindings_of(node)
-        if len(bindings) != 1 or bindings[0].value is None:
+        if len(bindings) != 1:
             return None
-        found.append(bindings[0].value)
+        value = bindings[0].value
+        if value is None:
+            value = self._unpacked(names.statement(bindings[0].node), node)
+        found = None if value is None else self._values(value)
+        if found is None:
+            return None
         home = names.defining_scope(node.id, names.scope_of_name[node])
         for mention in names.mentions(node.id, home) if home is not None else ():
             if mention is node or not isinstance(mention.ctx, ast.Load):
@@ -98,23 +118,55 @@ class ColumnReader(CrossedColumns):
         return sorted(columns, key=lambda column: column.name)
 
     def _list(self, node: ast.expr) -> list[Column]:
+        inner = self.looked_through(node)
+        if inner is not node:
+            return self._list(inner)
         if isinstance(node, (ast.List, ast.Tuple)):
             return [self.column(element) for element in node.elts]
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             return [*self._list(node.left), *self._list(node.right)]
+        if isinstance(node, ast.ListComp):
+            return self._comprehended(node)
         if isinstance(node, ast.Name):
             value = self.variable(node)
             self.comments += self.comments_of(self.module.names.statement(value))
             columns = self._list(value)
             for call in self._appended(node):
-                column = self.column(call.args[0])
-                column.comments += self.comments_of(self.module.names.statement(call))
-                columns.append(column)
+                columns += self._of_append(call)
             return columns
-        raise Refused(
-            self.module, node, "which feature columns these are cannot be told",
-            "write the columns as a list",
-        )  # fmt: skip
+        raise Refused(self.module, node, "which feature columns these are cannot be told", LISTED)
+
+    def _comprehended(self, node: ast.ListComp) -> list[Column]:
+        """The columns of a comprehension over a list that is written out."""
+        loop = node.generators[0]
+        rounds = self.rounds(loop.target, loop.iter)
+        if rounds is None or len(node.generators) > 1 or loop.ifs:
+            text = "which feature columns this comprehension makes cannot be told"
+            raise Refused(self.module, node, text, LISTED)
+        return self._in_rounds(loop.target, rounds, node.elt)
+
+    def _in_rounds(self, target: ast.expr, rounds: Rounds, node: ast.expr) -> list[Column]:
+        columns: list[Column] = []
+        for values in rounds:
+            with self.bound(target, values):
+                columns.append(self.column(node))
+        return columns
+
+    def _of_append(self, call: ast.Call) -> list[Column]:
+        """The columns that an `append` adds, in a loop perhaps."""
+        names = self.module.names
+        statement = names.statement(call)
+        loop = names.parents[statement]
+        if isinstance(loop, ast.For):
+            rounds = self.rounds(loop.target, loop.iter)
+            assert rounds is not None  # `_appended` asked
+            columns = self._in_rounds(loop.target, rounds, call.args[0])
+        else:
+            columns = [self.column(call.args[0])]
+        if columns:
+            outer = loop if isinstance(loop, ast.For) else statement
+            columns[0].comments += self.comments_of(outer)
+        return columns
 
     def _appended(self, name: ast.Name) -> list[ast.Call]:
         names = self.module.names
@@ -127,22 +179,15 @@ class ColumnReader(CrossedColumns):
                 continue  # looked at when the statements go
             statement = names.statement(call)
             alone = isinstance(statement, ast.Expr) and statement.value is call
-            looped = isinstance(names.parents[statement], (ast.For, ast.If, ast.While))
+            block = names.parents[statement]
+            looped = isinstance(block, (ast.If, ast.While))
+            if isinstance(block, ast.For):  # of nothing else, over what is written out
+                looped = block.body != [statement] or bool(block.orelse)
+                looped = looped or self.rounds(block.target, block.iter) is None
+                self.statements.append(block)
             if parent.attr != "append" or not alone or looped or len(call.args) != 1:
-                raise Refused(self.module, call, "which feature columns these are cannot be told")
+                text = "which feature columns these are cannot be told"
+                raise Refused(self.module, call, text, LISTED)
             self.statements.append(statement)
             found.append(call)
         return found
-
-
-def taken_by_another(module: Module, mention: ast.Name) -> bool:
-    """Whether a variable is an Estimator's list of columns at a mention."""
-    parent = module.names.parents[mention]
-    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-    if not isinstance(call, ast.Call) or mention is call.func:
-        return False
-    head, _, last = tensorflow_name(module, call.func).rpartition(".")
-    return head == "estimator" and last in CANNED_KINDS
-
-
-__all__ = ["Column", "ColumnReader", "is_comment", "taken_by_another"]

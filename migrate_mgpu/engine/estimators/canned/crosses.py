@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.canned.column_kinds import PARAMETERS, Column, ColumnKinds
+from migrate_mgpu.engine.estimators.canned.categories import Column
+from migrate_mgpu.engine.estimators.canned.column_kinds import PARAMETERS, ColumnKinds
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
-from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.rules import constant
@@ -24,14 +24,14 @@ class CrossedColumns(ColumnKinds):
     """Reads crossed columns besides the others."""
 
     def _crossed(self, edit: CallEdit) -> Column:
-        keys = assigned(self.module, edit.given("keys"))
+        keys = self.value_of(edit.given("keys"))
         buckets = edit.given("hash_bucket_size")
         if not isinstance(keys, (ast.List, ast.Tuple)) or len(keys.elts) < 2 or buckets is None:
             raise Refused(
                 self.module, edit.call, "what this crossed_column crosses cannot be told",
                 "write its keys as a list",
             )  # fmt: skip
-        size = constant(assigned(self.module, buckets) or buckets)
+        size = constant(self.value_of(buckets) or buckets)
         if isinstance(size, int) and size > _MOST:
             raise Refused(
                 self.module, buckets, f"a crossed_column of {size} buckets",
@@ -42,7 +42,7 @@ class CrossedColumns(ColumnKinds):
         first: list[str] = []
         last: list[str] = []
         for element in keys.elts:
-            name = constant(assigned(self.module, element) or element)
+            name = constant(self.value_of(element) or element)
             if isinstance(name, str):
                 names.append(name)
                 feature = f"features[{self._known(element)}]"
@@ -77,7 +77,3 @@ class CrossedColumns(ColumnKinds):
                 "cross the feature by its key",
             )  # fmt: skip
         return self._buckets(CallEdit(self.module, value, PARAMETERS[_BUCKETS]))[:4]
-
-    def _local(self, wished: str) -> str:
-        """A variable of `call`'s, none of whose other names it is."""
-        return self._attribute(wished, "crossed").removesuffix("_crossed")

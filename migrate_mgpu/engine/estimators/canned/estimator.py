@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
-from migrate_mgpu.engine.estimators.canned.columns import is_comment, taken_by_another
+from migrate_mgpu.engine.estimators.canned.column_names import is_comment, taken_by_another
 from migrate_mgpu.engine.estimators.canned.combined import PART_CLASSES, combined_body
 from migrate_mgpu.engine.estimators.canned.heads import (
     BINARY,
@@ -102,7 +102,7 @@ class _Reader:
         self.tf = tf
         self.classes = classes
         self.distributed = flow.config is not None and bool(flow.config.train)
-        self.parts = PartReader(flow, tf, self.distributed)
+        self.parts = PartReader(flow, graph, tf, self.distributed)
 
     def plan(self) -> CannedPlan:
         flow, module = self.flow, self.module
@@ -285,7 +285,10 @@ class _Reader:
         statements = self.result.statements = list(dict.fromkeys(found))
         gone = {part for s in (*statements, self.flow.call) for part in ast.walk(s)}
         for statement in statements:
-            for target in statement.targets if isinstance(statement, ast.Assign) else ():
+            if isinstance(statement, ast.FunctionDef):
+                self._only_columns(statement, statements)
+            given = statement.targets if isinstance(statement, ast.Assign) else ()
+            for target in (t for g in given for t in (g.elts if isinstance(g, ast.Tuple) else [g])):
                 if not isinstance(target, ast.Name):
                     raise Refused(module, target, "how this is handed on is not followed")
                 home = names.defining_scope(target.id, names.scope_of_name[target])
@@ -310,6 +313,16 @@ class _Reader:
             end = starts[line] if line < len(starts) else len(text)
             # A line each: another Estimator of the same columns takes the same ones away.
             self.result.edits.setdefault(module, []).append(Edit(starts[line - 1], end, ""))
+
+    def _only_columns(self, function: ast.FunctionDef, statements: list[ast.stmt]) -> None:
+        """A function that goes makes columns, and does nothing else."""
+        for statement in function.body:
+            text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            if statement not in statements and not text and not isinstance(statement, ast.Return):
+                raise Refused(
+                    self.module, statement, f"{function.name} does more than make the Estimator's "
+                    "columns", "write the columns as a list",
+                )  # fmt: skip
 
     def _blank(self, taken: set[int]) -> set[int]:
         """The blank lines below lines that go, where blank lines or a beginning are above them."""

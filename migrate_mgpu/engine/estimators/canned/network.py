@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate_mgpu.engine.estimators.canned.columns import Column
+from migrate_mgpu.engine.estimators.canned.categories import Column
 from migrate_mgpu.engine.estimators.canned.heads import CLASSES, Head
 
 _WIDTH = 92  # of a line inside of a class, whose own indentation is not counted

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.canned.column_names import written
 from migrate_mgpu.engine.estimators.canned.columns import ColumnReader
 from migrate_mgpu.engine.estimators.canned.heads import Head
 from migrate_mgpu.engine.estimators.canned.network import Network
 from migrate_mgpu.engine.estimators.canned.optimizer import CannedOptimizer, read_optimizer
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
-from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
@@ -55,9 +57,10 @@ class Part:
 class PartReader:
     """Reads the parts of one Estimator."""
 
-    def __init__(self, flow: EstimatorFlow, tf: str, distributed: bool) -> None:
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph, tf: str, distributed: bool) -> None:
         self.flow = flow
         self.module = flow.module
+        self.graph = graph
         self.tf = tf
         self.distributed = distributed
         self.combined = flow.class_name.startswith(COMBINED)
@@ -72,16 +75,20 @@ class PartReader:
         if self.combined:
             kinds = ["dnn", "linear"]
         parts = [self._part(kind, head) for kind in kinds]
+        gone = {n for part in parts for s in part.columns.statements for n in ast.walk(s)}
+        for index, part in enumerate(parts):
+            if part.network.keys is not None and part.gone & gone:  # its list goes with the others
+                parts[index] = self._part(part.kind, head, plain=False)
         self._one_optimizer(parts)
         return parts
 
-    def _part(self, kind: str, head: Head) -> Part:
+    def _part(self, kind: str, head: Head, plain: bool = True) -> Part:
         prefix = f"{kind}_" if self.combined else ""
         network = Network(
             self.tf, self.module.source.quote, kind == "linear", head, layer=self.combined
         )
-        part = Part(kind, prefix, ColumnReader(self.module, self.tf), network)
-        self._columns(part)
+        part = Part(kind, prefix, ColumnReader(self.module, self.tf, self.graph), network)
+        self._columns(part, plain)
         default = _DEFAULTS[kind, self.combined]
         part.optimizer = read_optimizer(self.flow, self.tf, f"{prefix}optimizer", default)
         self._check_optimizer(part, part.optimizer)
@@ -92,12 +99,12 @@ class PartReader:
 
     # -- its columns ----------------------------------------------------------
 
-    def _columns(self, part: Part) -> None:
+    def _columns(self, part: Part, plain: bool) -> None:
         name, network = f"{part.prefix}feature_columns", part.network
         node = self.flow.arguments.get(name)
         if node is None:
             raise Refused(self.module, self.flow.call, f"an Estimator without {name}", _ADVICE)
-        calls = part.columns.scalars(node)
+        calls = part.columns.scalars(node) if plain else None
         if calls is not None:
             network.keys = node
             part.given.append(f"{name}={self._keys(part, node, calls)}")
@@ -128,7 +135,7 @@ class PartReader:
             else:
                 part.edits.setdefault(self.module, []).append(Edit(first, last, key))
             part.gone.add(call)
-        replaced = {place: _written(key) for place, key in inline.items()}
+        replaced = {place: written(key) for place, key in inline.items()}
         return Context(self.module, self.tf, replaced=replaced).render(node)
 
     def _key(self, call: ast.Call) -> tuple[ast.expr, str]:
@@ -187,7 +194,3 @@ class PartReader:
                 self.module, self.flow.call, "both parts have one Adam, whose steps count twice",
                 "give each part an optimizer of its own",
             )  # fmt: skip
-
-
-def _written(text: str) -> Replacement:
-    return lambda context: text

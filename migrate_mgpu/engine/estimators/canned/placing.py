@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.canned.columns import is_comment
+from migrate_mgpu.engine.estimators.canned.column_names import is_comment
 from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
 from migrate_mgpu.engine.estimators.driving.checkpoints import model_dir
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of

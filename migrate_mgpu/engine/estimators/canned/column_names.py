@@ -1,0 +1,276 @@
+"""What the names in feature columns mean: variables, helper functions, loops over written lists."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from contextlib import contextmanager
+from keyword import iskeyword
+
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.driving.drive import text_of
+from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.estimators.facts.signatures import CANNED_KINDS
+from migrate_mgpu.engine.estimators.facts.values import returns
+from migrate_mgpu.engine.estimators.names.tables import assigned
+from migrate_mgpu.engine.estimators.text.calledit import CallEdit
+from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.text import Layout, comments
+
+ADVICE = "write the column as Keras layers by hand"
+LISTED = "write the columns as a list"
+_IN_CALL = ("columns", "features", "net", "self", "terms", "training")
+_READS = ("copy", "count", "get", "index", "items", "keys", "values")
+
+# Of a loop: what its variables are in each round, with the text of that.
+Rounds = list[tuple[tuple[ast.expr, str], ...]]
+
+
+class ColumnNames:
+    """Follows the names in columns.
+
+    ``statements`` are those that make nothing but columns, ``comments`` those of the list.
+    """
+
+    def __init__(self, module: Module, tf: str, graph: CallGraph) -> None:
+        self.module = module
+        self.tf = tf
+        self.graph = graph
+        self.quote = module.source.quote
+        self.statements: list[ast.stmt] = []
+        self.comments: list[str] = []
+        self._attributes: set[str] = set()
+        self._limits: dict[str, str] = {}  # layers of buckets, and their attributes
+        self._bound: dict[str, tuple[ast.expr, str]] = {}  # a loop's variables, with their text
+
+    # -- variables and functions ------------------------------------------------
+
+    def variable(self, name: ast.Name) -> ast.expr:
+        """The value of a variable that only makes columns; its statement goes."""
+        names = self.module.names
+        bindings = names.bindings_of(name)
+        if len(bindings) == 1:
+            statement = names.statement(bindings[0].node)
+            block = names.parents[statement]
+            value = bindings[0].value or self._unpacked(statement, name)
+            plain = isinstance(statement, ast.Assign) and not isinstance(block, (ast.For, ast.If))
+            if plain and value is not None:
+                if statement not in self.statements:
+                    self.statements.append(statement)
+                return value
+        raise Refused(
+            self.module, name, f"which feature columns `{name.id}` has cannot be told", LISTED
+        )
+
+    def _unpacked(self, statement: ast.stmt, name: ast.Name) -> ast.expr | None:
+        """`name`'s part of `wide, deep = columns()`."""
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        target, value = statement.targets[0], self.looked_through(statement.value)
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            return None
+        if not isinstance(value, (ast.Tuple, ast.List)) or len(value.elts) != len(target.elts):
+            return None
+        for one, part in zip(target.elts, value.elts):
+            if isinstance(one, ast.Name) and one.id == name.id:
+                return None if isinstance(part, ast.Starred) else part
+        return None
+
+    def looked_through(self, node: ast.expr) -> ast.expr:
+        """What a function returns that makes columns for an Estimator alone; else the node.
+
+        The function goes with its call: `_removed` of the Estimator looks at its statements.
+        """
+        function = self.graph.target(self.module, node.func) if isinstance(node, ast.Call) else None
+        if function is None or function.module is not self.module:
+            return node
+        home = function.node
+        assert isinstance(node, ast.Call)
+        plain = isinstance(home, ast.FunctionDef) and not home.decorator_list
+        if not plain or function.parameters() or node.args or node.keywords:
+            return node
+        given = returns(function)
+        if len(given) != 1 or given[0] is not home.body[-1] or given[0].value is None:
+            return node
+        calls = [reference.call for reference in self.graph.references(function)]
+        if calls != [node] and not all(call is not None and self._taken(call) for call in calls):
+            return node
+        assert isinstance(home, ast.FunctionDef)
+        if home not in self.statements:
+            self.statements.append(home)
+            self.comments += [*self._comments_above(home), *self.comments_of(given[0])]
+        return given[0].value
+
+    def _taken(self, node: ast.expr) -> bool:
+        """Whether an expression is given to an Estimator as it is."""
+        return taken_by_another(self.module, node)
+
+    # -- loops --------------------------------------------------------------------
+
+    @contextmanager
+    def bound(self, target: ast.expr, values: tuple[tuple[ast.expr, str], ...]) -> Iterator[None]:
+        """A loop's variables, in one of its rounds."""
+        parts = target.elts if isinstance(target, ast.Tuple) else [target]
+        before = dict(self._bound)
+        for part, value in zip(parts, values):
+            assert isinstance(part, ast.Name)
+            self._bound[part.id] = value
+        try:
+            yield
+        finally:
+            self._bound = before
+
+    def rounds(self, target: ast.expr, over: ast.expr) -> Rounds | None:
+        """What a loop's variables are in each of its rounds, with text; None if not written out."""
+        items = False
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
+            if over.func.attr != "items" or over.args or over.keywords:
+                return None
+            items, over = True, over.func.value
+        written = self.value_of(over)
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        if not all(isinstance(name, ast.Name) for name in names):
+            return None
+        if items:
+            if not isinstance(written, ast.Dict) or len(names) != 2 or None in written.keys:
+                return None
+            found: Rounds = []
+            for key, value in zip(written.keys, written.values):
+                assert key is not None
+                shown = self._literal(key)
+                if shown is None:
+                    return None
+                found.append(((key, shown), (value, f"{self._known(over)}[{shown}]")))
+            return found
+        if not isinstance(written, (ast.List, ast.Tuple)) or len(names) != 1:
+            return None
+        values = [(element, self._literal(element)) for element in written.elts]
+        if any(shown is None for _, shown in values):
+            return None
+        return [((element, shown or ""),) for element, shown in values]
+
+    def _literal(self, node: ast.expr) -> str | None:
+        """The text of a text or a number."""
+        value = constant(node)
+        return self.module.source.code(node) if isinstance(value, (str, int, float)) else None
+
+    # -- expressions --------------------------------------------------------------
+
+    def value_of(self, node: ast.expr | None) -> ast.expr | None:
+        """The one value that an expression has, if it is written out."""
+        if isinstance(node, ast.Name) and node.id in self._bound:
+            return self._bound[node.id][0]
+        value = assigned(self.module, node)
+        written = isinstance(value, (ast.List, ast.Dict)) and value is not node
+        return node if written and isinstance(node, ast.Name) and self._changes(node) else value
+
+    def _changes(self, name: ast.Name) -> bool:
+        """Whether a list or dictionary may be another one than was written out."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        for mention in names.mentions(name.id, home) if home is not None else ():
+            parent = names.parents[mention]
+            if isinstance(parent, ast.Attribute) and parent.attr not in _READS:
+                return True
+            if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+                return True
+        return False
+
+    def comments_of(self, statement: ast.stmt) -> list[str]:
+        """The comments above a statement, in it and behind it."""
+        source = self.module.source
+        found = self._comments_above(statement)
+        found += [comment.text for comment in comments(source.code(statement))]
+        behind = Layout(source, statement).trailing_comment
+        return [*found, *([behind] if behind else [])]
+
+    def _comments_above(self, statement: ast.stmt) -> list[str]:
+        source = self.module.source
+        found: list[str] = []
+        line = statement.lineno - 1
+        while line >= 1 and is_comment(source.line_text(line)):
+            found.insert(0, source.line_text(line).strip())
+            line -= 1
+        return found
+
+    def _key(self, edit: CallEdit) -> str:
+        node = edit.get("key")
+        value = self.value_of(node)
+        key = constant(value) if value is not None else None
+        if not isinstance(key, str):
+            raise Refused(
+                self.module, node or edit.call, "the name of this feature column is not written "
+                "out, and the columns stand in the order of their names", ADVICE,
+            )  # fmt: skip
+        return key
+
+    def _feature(self, edit: CallEdit) -> str:
+        node = edit.get("key")
+        assert node is not None
+        return f"features[{self._known(node)}]"
+
+    def _known(self, node: ast.expr) -> str:
+        """An expression in the model's class: it may read what the module knows, no more."""
+        names = self.module.names
+        inside = set(ast.walk(node))
+        replaced: dict[ast.AST, Replacement] = {}
+        for part in inside:
+            if isinstance(part, ast.Name) and part in names.scope_of_name:
+                home = names.defining_scope(part.id, names.scope_of_name[part])
+                if part.id in self._bound and (home is None or home.node not in inside):
+                    replaced[part] = written(self._bound[part.id][1])
+                    continue
+                if home is not None and not home.is_module and home.node not in inside:
+                    raise Refused(
+                        self.module, node, f"`{part.id}` of this feature column is known in one "
+                        "function only", "make it a constant of the module",
+                    )  # fmt: skip
+        if replaced:
+            return Context(self.module, self.tf, replaced=replaced).render(node)
+        return text_of(self.module, node)
+
+    def _none(self, edit: CallEdit, *names: str, allowed: tuple[object, ...] = ()) -> None:
+        for name in names:
+            value = edit.given(name)
+            if value is not None and constant(value) not in allowed:
+                raise Refused(
+                    self.module, value, f"`{name}` of a feature column is not converted", ADVICE
+                )
+
+    def _attribute(self, key: str, suffix: str) -> str:
+        base = "".join(c if c.isalnum() else "_" for c in key).strip("_").lower() or "feature"
+        name = f"{base}_{suffix}"
+        while name in self._attributes or name[0].isdigit():
+            name = f"_{name}" if name[0].isdigit() else f"{name}_"
+        self._attributes.add(name)
+        return name
+
+    def _local(self, wished: str) -> str:
+        """A variable of `call`'s, none of whose other names it is."""
+        name = self._attribute(wished, "local").removesuffix("_local")
+        taken = name in self.module.names.module_scope.bindings or hasattr(builtins, name)
+        return f"{name}_values" if taken or name in _IN_CALL or iskeyword(name) else name
+
+
+def written(text: str) -> Replacement:
+    """What a node becomes, whatever is around it."""
+    return lambda context: text
+
+
+def taken_by_another(module: Module, mention: ast.expr) -> bool:
+    """Whether a variable is an Estimator's list of columns at a mention."""
+    parent = module.names.parents[mention]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call) or mention is call.func:
+        return False
+    head, _, last = tensorflow_name(module, call.func).rpartition(".")
+    return head == "estimator" and last in CANNED_KINDS
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line is a comment, and not the beginning of a notebook's cell."""
+    return line.strip().startswith("#") and not line.startswith("# %%")

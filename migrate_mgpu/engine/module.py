@@ -9,7 +9,7 @@ from pathlib import Path
 
 from migrate_mgpu.engine.names import Names
 from migrate_mgpu.engine.records import field, record
-from migrate_mgpu.engine.scopes import KINDS, Scope, node_position
+from migrate_mgpu.engine.scopes import BLOCKS_OF, Scope, node_position
 from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.symbols import Symbol, symbol, table
 
@@ -34,9 +34,6 @@ _PYTHON_2_MODULES = {
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
-# What the fields of a statement are called that hold other statements.
-_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
-_BLOCKS_OF = {kind: tuple(name for name in _BLOCKS if name in kind._fields) for kind in KINDS}
 _SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
 
 
@@ -111,7 +108,7 @@ class Module:
             inside = needed and not isinstance(node, (ast.Try, ast.If))
             if isinstance(node, ast.If) and "__name__" in self.source.code(node.test):
                 inside = needed
-            for name in _BLOCKS_OF[type(node)]:
+            for name in BLOCKS_OF[type(node)]:
                 stack.extend([(child, inside) for child in reversed(getattr(node, name))])
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Union
 
@@ -33,6 +34,9 @@ _NOTHING = frozenset((
 KINDS = [k for k in vars(ast).values() if isinstance(k, type) and issubclass(k, ast.AST)]
 # Of each kind of node the fields that may hold others.
 _FIELDS = {k: tuple(name for name in k._fields if name not in _NOTHING) for k in KINDS}
+# And those that hold statements.
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+BLOCKS_OF = {k: tuple(name for name in _BLOCKS if name in k._fields) for k in KINDS}
 
 # Where a node stands in the source, and where the node of a binding or a use does.
 position = attrgetter("lineno", "col_offset")
@@ -222,9 +226,7 @@ class Scopes:
                         inner.bind(argument.arg, Binding("parameter", argument))
                 # `global` counts in the whole function, also for names met before it.
                 if not isinstance(node, ast.Lambda) and self._has_globals:
-                    for statement in ast.walk(node):
-                        if isinstance(statement, (ast.Global, ast.Nonlocal)):
-                            inner.outer.update(statement.names)
+                    inner.outer.update(_declared_outside(node))
             return inner
         elif isinstance(node, COMPREHENSIONS):
             inner = self.scopes[node] = Scope(node, scope)
@@ -274,6 +276,17 @@ class Scopes:
     def absolute(self, node: ast.ImportFrom) -> str:
         """The absolute module that a `from` statement names."""
         return absolute(node, self.package)
+
+
+def _declared_outside(function: ast.AST) -> Iterator[str]:
+    """What a function, or one in it, declares `global` or `nonlocal`."""
+    stack = [function]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names
+        for name in BLOCKS_OF[type(node)]:
+            stack += getattr(node, name)
 
 
 def absolute(node: ast.ImportFrom, package: str) -> str:

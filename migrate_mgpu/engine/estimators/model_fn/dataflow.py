@@ -4,39 +4,61 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.estimators.model_fn.modes import Path
 
+# What was found in a node: a path is asked about the same statements again and again.
+_LOADED: WeakKeyDictionary[ast.AST, tuple[ast.Name, ...]] = WeakKeyDictionary()
+_STORED: WeakKeyDictionary[ast.stmt, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
 
-def loaded(node: ast.AST) -> list[ast.Name]:
+
+def loaded(node: ast.AST) -> tuple[ast.Name, ...]:
     """The names that a node reads, nested functions' free names included, in source order."""
+    if isinstance(node, ast.Name):
+        return (node,) if isinstance(node.ctx, ast.Load) else ()
+    found = _LOADED.get(node)
+    if found is None:
+        found = _LOADED[node] = _loaded(node)
+    return found
+
+
+def _loaded(node: ast.AST) -> tuple[ast.Name, ...]:
+    parts = list(ast.walk(node))
     bound = {
         argument.arg
-        for inner in ast.walk(node)
+        for inner in parts
         if isinstance(inner, ast.Lambda)
         for argument in (*inner.args.args, *inner.args.kwonlyargs)
     } | {
         target.id
-        for inner in ast.walk(node)
+        for inner in parts
         if isinstance(inner, ast.comprehension)
         for target in ast.walk(inner.target)
         if isinstance(target, ast.Name)
     }
     found = [
         part
-        for part in ast.walk(node)
+        for part in parts
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in bound
     ]
-    return sorted(found, key=lambda name: (name.lineno, name.col_offset))
+    return tuple(sorted(found, key=lambda name: (name.lineno, name.col_offset)))
 
 
-def stored(statement: ast.stmt) -> tuple[set[str], set[str]]:
+def stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a statement certainly gives a new value, and those that it may change."""
+    found = _STORED.get(statement)
+    if found is None:
+        found = _STORED[statement] = _stored(statement)
+    return found
+
+
+def _stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return frozenset((statement.name,)), frozenset()
     certain: set[str] = set()
     maybe: set[str] = set()
-    simple = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef))
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return {statement.name}, set()
+    simple = isinstance(statement, (ast.Assign, ast.AnnAssign))
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             (certain if simple else maybe).add(node.id)
@@ -51,7 +73,7 @@ def stored(statement: ast.stmt) -> tuple[set[str], set[str]]:
         root = _root(function) if isinstance(function, ast.Attribute) else None
         if root is not None:  # layers.append(net)
             maybe.add(root)
-    return certain, maybe
+    return frozenset(certain), frozenset(maybe)
 
 
 def _root(node: ast.expr) -> str | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Union
+from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -174,7 +175,7 @@ def _walk(module: Module, body: list[ast.stmt], modes: Modes, found: Path) -> bo
             if _walk(module, statement.body, modes, found):
                 return True
             continue
-        returns = [node for node in _own(statement) if isinstance(node, ast.Return)]
+        returns = _returns(statement)
         if returns:
             raise Refused(
                 module,
@@ -186,14 +187,23 @@ def _walk(module: Module, body: list[ast.stmt], modes: Modes, found: Path) -> bo
     return False
 
 
-def _own(statement: ast.stmt) -> list[ast.AST]:
-    """The nodes of a statement without those of functions defined in it."""
-    found: list[ast.AST] = []
-    stack: list[ast.AST] = [statement]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            continue
-        stack.extend(ast.iter_child_nodes(node))
+_RETURNS: WeakKeyDictionary[ast.stmt, list[ast.Return]] = WeakKeyDictionary()
+
+
+def _returns(statement: ast.stmt) -> list[ast.Return]:
+    """The `return`s in a statement that is none, without those of functions defined in it.
+
+    Each mode asks for the same ones.
+    """
+    found = _RETURNS.get(statement)
+    if found is None:
+        found = _RETURNS[statement] = []
+        stack: list[ast.AST] = [statement]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Return):
+                found.append(node)
+            elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+                children = ast.iter_child_nodes(node)
+                stack.extend(child for child in children if not isinstance(child, ast.expr))
     return found

@@ -12,10 +12,10 @@ arguments in another order.
 ## Safety
 A name is taken over unchanged where it is the same object in both, and renamed where
 ``tf.compat.v1``'s is the same object under the new name (``migrate_mgpu/data``); everything
-else is in the table of this module, or keeps its program as it is: variables
-(``tf.get_variable``), placeholders, summaries, ``tf.image.resize_images`` (TF2 samples at half
-pixels), ``tf.where`` whose operands may have several shapes. ``l2_regularizer(s)`` is
-``L2(s / 2)``. Initializers draw from the same distributions, not the same numbers.
+else is in the table of this module, or keeps its program as it is: placeholders, summaries,
+``tf.image.resize_images`` (TF2 samples at half pixels), ``tf.where`` whose operands may have
+several shapes. ``l2_regularizer(s)`` is ``L2(s / 2)``. Initializers draw from the same
+distributions, not the same numbers.
 
 ## References
 ``tf.math``, ``tf.nn``, ``tf.random``, ``tf.keras.initializers``, ``tf.keras.regularizers``
@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.names import initializers
-from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
+from migrate_mgpu.engine.estimators.names.cases import IMAGES, case
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, negative
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
@@ -82,18 +82,18 @@ def model_fn():
         data=IMAGES,
     ),
     case(
-        "a variable of its own",
+        "images that TF2 samples elsewhere",
         """\
 def model_fn(features, labels, mode):
-    weights = tf.get_variable('weights', [4, 1])
-    outputs = tf.matmul(features, weights)
-    loss = tf.losses.mean_squared_error(labels, outputs)
+    images = tf.image.resize_images(features, [14, 14])
+    logits = tf.layers.dense(tf.layers.flatten(images), 10)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 """,
-        refused="makes a variable",
-        data=NUMBERS,
+        refused="samples at half pixels",
+        data=IMAGES,
     ),
 )
 
@@ -176,6 +176,10 @@ def _forms() -> dict[str, _Form]:
                              {"dim": "axis"}),
         "squeeze": _Form("squeeze", ("input", "axis", "name", "squeeze_dims"), ("input", "axis"),
                          {"squeeze_dims": "axis"}),
+        "nn.embedding_lookup": _Form(
+            "nn.embedding_lookup",
+            ("params", "ids", "partition_strategy", "name", "validate_indices", "max_norm"),
+            ("params", "ids"), dropped=("partition_strategy", "validate_indices")),
         "gather": _Form("gather", ("params", "indices", "validate_indices", "name", "axis",
                         "batch_dims"), ("params", "indices")),
         "gather_nd": _Form("gather_nd", ("params", "indices", "name", "batch_dims"),
@@ -227,6 +231,11 @@ def _forms() -> dict[str, _Form]:
         "nn.moments": _Form("nn.moments", ("x", "axes", "shift", "name", "keep_dims", "keepdims"),
                             ("x", "axes", "shift"), _KEPT),
         "nn.crelu": _Form("nn.crelu", ("features", "name", "axis"), ("features",)),
+        "nn.conv2d": _Form(
+            "nn.conv2d", ("input", "filter", "strides", "padding", "use_cudnn_on_gpu",
+            "data_format", "dilations", "name", "filters"),
+            ("input", "filters", "strides", "padding"), {"filter": "filters"},
+            ("use_cudnn_on_gpu",)),
         "nn.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
         "math.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
         "nn.space_to_depth": _Form("nn.space_to_depth", ("input", "block_size", "name",

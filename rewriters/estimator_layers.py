@@ -4,7 +4,9 @@
 ``tf.layers.dense(net, 10)`` is a layer that is made (``tf.keras.layers.Dense(10)``, in the
 class's ``__init__``) and applied (in its ``call``). TF1's own layers are written with the
 defaults they had where Keras's differ: ``tf.contrib.layers.fully_connected`` has a ReLU,
-``tf.contrib.layers.batch_norm`` a decay of 0.999 and no scale.
+``tf.contrib.layers.batch_norm`` a decay of 0.999 and no scale. Variables that are made by
+hand (``tf.get_variable``, ``tf.Variable`` of a function's value) are weights of the model,
+which ``self.add_weight`` makes in its ``__init__``.
 
 ## Why
 TF2 has neither ``tf.layers`` nor ``tf.contrib``. A function that makes variables as it is
@@ -19,6 +21,10 @@ batch normalization of ``tf.contrib`` without ``is_training`` train while they e
 such a program stays as it is, too. Keras 3's moving variance of images has no Bessel
 correction, TF1's and Keras 2's have.
 
+Weights that are looked up by rows keep their program where the optimizer has a momentum or a
+moving average: in TF1 those rest for rows that a step does not look up. So do weights of
+another type than float32, or of a shape that is known only as the model runs.
+
 ## References
 ``tf.layers``, ``tf.contrib.layers``, ``tf.keras.layers``
 """
@@ -28,8 +34,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate_mgpu.engine.estimators.names import contrib_layers
-from migrate_mgpu.engine.estimators.names.cases import IMAGES, case
+from migrate_mgpu.engine.estimators.names import contrib_layers, variables
+from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import name_of, refuse_unless
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
@@ -102,6 +108,43 @@ def model_fn():
     return model
 """,
         data=IMAGES,
+    ),
+    case(
+        "weights made by hand",
+        """\
+def model_fn(features, labels, mode):
+    weights = tf.get_variable('kernel', [4, 1])
+    bias = tf.Variable(tf.zeros([1]), name='bias')
+    outputs = tf.matmul(features, weights) + bias
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+""",
+        """\
+class Model(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.weights_variable = self.add_weight(name='kernel', shape=[4, 1])
+        self.bias = self.add_weight(
+            shape=[1], initializer='zeros', name='bias')
+
+    def call(self, features, training=False):
+        outputs = tf.matmul(features, self.weights_variable) + self.bias
+        return outputs
+
+
+def model_fn():
+    model = Model()
+
+    def loss(labels, outputs):
+        return tf.math.squared_difference(outputs, tf.cast(labels, outputs.dtype))
+
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+""",
+        data=NUMBERS,
     ),
     case(
         "weights shared by name",
@@ -208,6 +251,8 @@ def layer(module: Module, call: ast.Call, tf: str, regularized: bool = True) -> 
         Refused: it has an argument that no Keras layer has.
     """
     name = name_of(module, call)
+    if name in variables.NAMES:
+        return variables.variable(module, call, tf, regularized)
     if name.startswith("contrib.layers."):
         return contrib_layers.layer(module, call, tf, name.rpartition(".")[2], regularized)
     head, _, short = name.rpartition(".")

@@ -98,7 +98,7 @@ def test_functions(code: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("tf.get_variable('w', [1])", "makes a variable"),
+        ("tf.get_variable('w')", "without a shape"),
         ("tf.placeholder(tf.float32)", "outside of a session"),
         ("tf.image.resize_images(x, [2, 2])", "half pixels"),
         ("tf.where(c, x, y)", "whole rows"),

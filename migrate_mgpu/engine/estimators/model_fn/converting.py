@@ -19,6 +19,7 @@ from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.steps import Steps
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
+from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.engine.estimators.network.direct import direct, write_direct
 from migrate_mgpu.engine.estimators.network.layers import Found
@@ -28,6 +29,7 @@ from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequen
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import ModelPlan, NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 
 
@@ -49,6 +51,11 @@ def convert(
         Refused: a statement that is not understood; nothing is converted then.
     """
     return _Conversion(function, graph, tf, predicts, distributed, bound).plan()
+
+
+# Optimizers that do with a gradient of zero what they do with none.
+_EVEN = ("Adagrad", "Adam")
+_LINEAR = ("GradientDescent", "SGD")
 
 
 class _Conversion:
@@ -74,6 +81,7 @@ class _Conversion:
             raise Refused(self.module, node, text, "make it a function, what it reads `params`")
         self.node = node
         self.normalizes = False
+        self.lookup: ast.AST | None = None
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.outputs: Outputs | None = None
@@ -129,6 +137,7 @@ class _Conversion:
             self.variable,
         )
         builder = compiling.write()
+        self._check_lookups(compiling)
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
@@ -156,6 +165,33 @@ class _Conversion:
         for other, edits in self.plain.edits.items():
             plan.edits.setdefault(other, []).extend(edits)
         return plan
+
+    def _check_lookups(self, compiling: Compiling) -> None:
+        """TF1's optimizers leave rows alone that a step does not look up; Keras's move them.
+
+        Of the same row on several replicas Keras 3 squares each gradient, TF1 their sum.
+
+        Raises:
+            Refused: with momentum or a moving average that makes another training.
+        """
+        if self.lookup is None:
+            return
+        for call in compiling.optimizers:
+            name = name_of(self.module, call)
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            if name.endswith("optimize_loss"):
+                name = str(constant(given.get("optimizer", call)))
+            short = name.rpartition(".")[2].removesuffix("Optimizer")
+            if short not in (*_LINEAR, *_EVEN):
+                text = "momentum and moving averages rest in TF1 for rows that are not looked up"
+                raise Refused(self.module, call, text, "train it by AdamOptimizer, or without")
+            if self.distributed and short not in _LINEAR:
+                text = "Keras 3 takes rows that several replicas look up one by one, not their sum"
+                advice = "train it by GradientDescentOptimizer, or multiply by tf.one_hot"
+                raise Refused(self.module, call, text, advice)
+        if self.training.clip:
+            text = "the gradients of looked up rows are clipped before equal ones are summed up"
+            raise Refused(self.module, self.lookup, text, "do not clip them")
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
@@ -228,6 +264,7 @@ class _Conversion:
         )
         network = Network(plan, self.tf, self.classes)
         self.normalizes |= _normalizes(network)
+        self.lookup = self.lookup or network.lookup
         self._write_helpers()
         for found in network.layers.values():
             if found.helper is not None:
@@ -299,6 +336,7 @@ class _Conversion:
         )
         network = Network(plan, self.tf, self.classes)
         self.normalizes |= _normalizes(network)
+        self.lookup = self.lookup or network.lookup
         for found in list(network.layers.values()):
             if found.helper is not None:
                 inner = self._made(found.helper.call)

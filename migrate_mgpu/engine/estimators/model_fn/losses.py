@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
@@ -274,6 +275,7 @@ class LossReader:
     def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
         """The statements between the output and a value, settings left aside."""
         running = self._running(TRAIN, node, unit)
+        self._check_variables(node, unit)
         for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
             if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
                 text = "the loss looks at more than one value of the network"
@@ -292,6 +294,24 @@ class LossReader:
             if flow.depends(u, u, "labels")
             or (u not in reading.network and flow.depends(u, u, "features"))
         ]
+
+    def _check_variables(self, node: ast.expr, unit: ast.stmt | None) -> None:
+        """The loss looks at the network's output, not at a weight of it."""
+        _, made = self.reading.output
+        seen: set[ast.stmt] = {made}
+        stack: list[tuple[ast.AST, ast.stmt | None]] = [(node, unit)]
+        while stack:
+            part, place = stack.pop()
+            for call in (c for c in ast.walk(part) if isinstance(c, ast.Call)):
+                found = rule(LAYERS).layer(self.module, call, self.tf, True)
+                if found is not None and found.variable:
+                    text = "the loss looks at a variable of the network"
+                    raise NeedsSteps(self.module, call, text, "give it a regularizer")
+            for name in loaded(part):
+                for statement in self.flow.definitions(name.id, place):
+                    if statement not in seen:
+                        seen.add(statement)
+                        stack.append((statement, statement))
 
     def _check_evaluation(self) -> None:
         """An evaluation comes to its loss as training does: from the same labels."""

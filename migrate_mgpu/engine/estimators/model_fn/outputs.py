@@ -157,7 +157,7 @@ class Outputs:
             name, place = stack.pop()
             definitions = flow.definitions(name.id, place)
             inside = [d for d in definitions if d in self.network and not self._is_light(mode, d)]
-            if inside and any(flow.depends(d, d, "features") for d in inside):
+            if any(self._runs(mode, d) and not self._is_weight(d) for d in inside):
                 self._output(mode, name, definitions)
                 continue
             for statement in definitions:
@@ -168,9 +168,28 @@ class Outputs:
                         (ast.copy_location(ast.Name(n, ast.Load()), statement), statement)
                         for n in stored(statement)[1]
                     )
-        given = {u for u in found if any(flow.depends(u, u, one) for one in _GIVEN)}
+        given = {u for u in found if self._runs(mode, u) and not self._is_weight(u)}
         self.settings |= found - given
         return sorted(given, key=lambda u: u.lineno)
+
+    def _runs(self, mode: str, statement: ast.stmt) -> bool:
+        """Whether a statement says something of a batch, or of the weights as they are."""
+        flow = self.reading.flows[mode]
+        if any(flow.depends(statement, statement, one) for one in _GIVEN):
+            return True
+        behind = {statement, *flow.slice([statement], statement)}
+        return any(self._is_weight(s) or self._makes_layers(s) for s in behind & self.network)
+
+    def _is_weight(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a variable, and nothing else has its name."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            return False
+        target = statement.targets[0]
+        found = rule(LAYERS).layer(self.module, statement.value, self.tf, True)
+        if found is None or not found.variable or not isinstance(target, ast.Name):
+            return False
+        bindings = self.module.names.scopes[self.reading.function].bindings
+        return len(bindings[target.id]) == 1
 
     def _output(self, mode: str, name: ast.Name, definitions: tuple[ast.stmt, ...]) -> None:
         """Notes a name that `call` returns: it is what the network leaves in it."""

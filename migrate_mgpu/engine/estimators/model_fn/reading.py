@@ -72,6 +72,8 @@ class Reading:
         if found.result is None or _is_none(found.result):
             return None
         call, unit = flow.resolve(found.result, None)
+        if isinstance(call, ast.Name) and self._is_never_given(call, flow, unit):
+            return None  # this mode stops with an error
         unit = unit or found.end
         if not isinstance(call, ast.Call):
             raise Refused(self.module, found.result, "what model_fn returns is not followed")
@@ -86,6 +88,12 @@ class Reading:
                 raise Refused(self.module, call, "EstimatorSpec gets its arguments from `**`")
             arguments[keyword.arg] = keyword.value
         return Spec(call, unit, arguments)
+
+    def _is_never_given(self, name: ast.Name, flow: Dataflow, unit: ast.stmt | None) -> bool:
+        """Whether a variable of the model_fn has no value in a mode."""
+        own = self.module.names.scopes[self.function].bindings
+        given = flow.definitions(name.id, unit)
+        return name.id in own and not given and name.id not in self.parameters
 
     def argument(self, mode: str, name: str) -> ast.expr | None:
         """An argument of a mode's spec; None where it is left out or None."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes, Value
+from migrate_mgpu.engine.estimators.names import variables
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import Helper
 from migrate_mgpu.engine.estimators.network.model_classes import (
@@ -103,7 +104,8 @@ class Classes:
             return True
         found = symbol(qualname)
         assert found is not None
-        if not found.name.startswith(("layers.", "contrib.layers.", "contrib.slim.")):
+        made = found.name in variables.NAMES
+        if not made and not found.name.startswith(("layers.", "contrib.layers.", "contrib.slim.")):
             return False
         try:
             return rule(LAYERS).layer(module, call, self.tf, True) is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.estimators.network.plan import holds
 from migrate_mgpu.engine.estimators.text.context import Context
-from migrate_mgpu.engine.estimators.text.writing import Block
+from migrate_mgpu.engine.estimators.text.writing import Block, trailing
 from migrate_mgpu.engine.estimators.types import Refused
 
 if TYPE_CHECKING:
@@ -61,12 +61,15 @@ class Constructor:
             return True
         calls = [c for c in network.layers if network.module.names.statement(c) is statement]
         calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
+        if network.is_weight(statement):  # it is not in `call`, nor are its comments
+            self.block.comments(statement, depth)
         for call in calls:
             name = f"self.{network.attributes[call]}"
             base = self.block.indent + self.source.indent_unit * depth
             head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
             made = network.layers[call].make(self.context, len(base) + len(head), base)
-            self.block.line(f"{head}{made}{tail}", depth)
+            behind = trailing(self.source, statement) if network.is_weight(statement) else ""
+            self.block.line(f"{head}{made}{tail}{behind}", depth)
         return bool(calls)
 
     def _if(self, statement: ast.If, depth: int) -> bool:

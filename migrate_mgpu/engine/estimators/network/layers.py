@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, with_arguments
+from migrate_mgpu.engine.estimators.network.scopes import Named
+from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Layer, Refused
@@ -48,6 +50,11 @@ class Found:
     parameters: tuple[str, ...] = ()  # of the helper's class
     decay: Decay | None = None
 
+    @property
+    def variable(self) -> bool:
+        """Whether it is a weight of the model's own."""
+        return self.layer is not None and self.layer.variable
+
     def make(self, context: Context, column: int, base: str) -> str:
         """The constructor's text, as it stands behind ``column`` characters of a line."""
         if self.helper is not None:
@@ -84,7 +91,15 @@ class Found:
             start, end = source.span(argument)
             if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
                 edits += context.edits(argument)
-        return render(source, self.call, outermost(edits), column, base)
+        text = render(source, self.call, outermost(edits), column, base)
+        first, *rest = text.split("\n")
+        long = max(column + len(first), *map(len, rest), 0) > layout.width_of(source)
+        if not (self.variable and long) or "#" in text:
+            return text
+        weight = ast.parse(text, mode="eval").body
+        assert isinstance(weight, ast.Call)
+        pieces = [ast.get_source_segment(text, keyword) or "" for keyword in weight.keywords]
+        return layout.call(source, "self.add_weight", pieces, base, column)
 
 
 def find_layers(
@@ -122,7 +137,12 @@ def find_layers(
             found[call] = replace(inline, decay=decay)
             continue
         layer = rule(LAYERS).layer(module, call, tf, regularized)
-        if layer is not None:
+        if layer is not None and layer.variable:
+            if decay is not None:
+                text = "the weight decay over all variables takes one that is made by hand"
+                raise Refused(module, call, text, "add its tf.nn.l2_loss to the loss")
+            found[call] = Found(module, call, layer.stem, layer=layer)
+        elif layer is not None:
             found[call] = Found(
                 module,
                 call,
@@ -135,6 +155,20 @@ def find_layers(
                 decay=decay,
             )
     return found
+
+
+def named(found: Found) -> Named:
+    """A layer with its name in TF1; of a function's class the name is the function's, too."""
+    arguments: dict[str | None, ast.expr] = {k.arg: k.value for k in found.call.keywords}
+    if found.helper is not None:
+        given = {name: value for name, value, _ in found.helper.settings}
+        own = next((given[name] for name in ("name", "scope") if name in given), None)
+        if own is not None and not isinstance(own, ast.Constant):
+            return Named(found.call, own)
+        return Named(found.call, ast.Constant(f"{found.helper.name} {own and ast.dump(own)}"))
+    if found.variable and found.call.args:
+        arguments.setdefault("name", found.call.args[0])
+    return Named(found.call, arguments.get("name", arguments.get("scope")))
 
 
 def maker(call: ast.Call) -> ast.Call | None:

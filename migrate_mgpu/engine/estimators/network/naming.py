@@ -27,9 +27,9 @@ def name_layers(
         found = layers[call]
         wished = found.name or (target if target and targets.count(target) == 1 else None)
         if call in looped:
-            wished = f"{found.stem}_layers"
+            wished = f"{found.stem}_{'list' if found.variable else 'layers'}"
         elif wished in RESERVED | plan.reserved:
-            wished = f"{wished}_layer"
+            wished = f"{wished}_{'variable' if found.variable else 'layer'}"
         name = wished or found.stem
         number = 1
         while name in taken:

@@ -6,14 +6,16 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
 from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.indices import whole_numbers
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
-from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers
+from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers, named
 from migrate_mgpu.engine.estimators.network.naming import name_layers
-from migrate_mgpu.engine.estimators.network.objects import Objects
+from migrate_mgpu.engine.estimators.network.objects import Objects, layer_name
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
+from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_edits
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
@@ -59,6 +61,8 @@ class Network:
         self.parameters: list[str] = []
         looped = {call for call in self.layers if self._loop(call) is not None}
         self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
+        check_shared(self.module, plan.function, map(named, self.layers.values()), looped)
+        self.weights = self._weights(nodes)
 
     # -- names ------------------------------------------------------------
 
@@ -96,6 +100,47 @@ class Network:
                 text = "a layer is made where it cannot be told how often"
                 raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
         return found
+
+    def _weights(self, nodes: list[ast.AST]) -> dict[str, ast.Call]:
+        """Weights of the model's own that have one name, which is an attribute everywhere.
+
+        Raises:
+            Refused: one is used for more than its value.
+        """
+        bindings = self.module.names.scopes[self.plan.function].bindings
+        found: dict[str, ast.Call] = {}
+        names: set[str] = set()
+        for call in (c for c in self.layers if self.layers[c].variable):
+            for parent in self.module.names.ancestors(call):
+                if isinstance(parent, ast.With):  # it may not stay, whatever it says
+                    scope_edits(self.module, parent, Context(self.module, self.tf))
+                if parent is self.plan.function:
+                    break
+            parent = self.module.names.parents[call]
+            target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+            if isinstance(target, ast.Name):
+                names.add(target.id)
+                if len(bindings[target.id]) == 1 and call not in self.loop_names:
+                    found[target.id] = call
+        self.lookup = self._lookup(nodes)
+        for node in (n for n in nodes if isinstance(n, ast.Attribute)):
+            owner = node.value
+            if isinstance(owner, ast.Name) and owner.id in names and node.attr != "shape":
+                text = f"`{owner.id}.{node.attr}` of a variable"
+                raise Refused(self.module, node, text, "use its value only")
+        return found
+
+    def _lookup(self, nodes: list[ast.AST]) -> ast.AST | None:
+        """A call that takes rows of a weight, whose gradient is one of those rows only."""
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
+            name = name_of(self.module, call)
+            if layer_name(self.module, call) == "Embedding" or name.startswith("nn.embedding_"):
+                return call
+            if name in ("gather", "gather_nd") and call.args:
+                made = assigned(self.module, call.args[0])
+                if made in self.layers and self.layers[made].variable:
+                    return call
+        return self.objects.embedding
 
     # -- the class --------------------------------------------------------
 
@@ -163,6 +208,7 @@ class Network:
             for name in [*self.plan.settings, *self.kinds.assigned - self.kinds.tensors]
             if name not in self.kinds.in_loops
         }
+        owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
         return Context(self.module, self.tf, self.plan.modes, owned, replaced)
 
     def reads(self, context: Context) -> None:
@@ -174,7 +220,11 @@ class Network:
             return True
         if isinstance(statement, (ast.If, ast.For, ast.With)):
             return all(self._moves_to_init(s) for s in _children(statement))
-        return self.kinds.is_setting(statement)
+        return self.is_weight(statement) or self.kinds.is_setting(statement)
+
+    def is_weight(self, statement: ast.stmt) -> bool:
+        """Whether a statement only makes a weight, whose name is an attribute in `call`."""
+        return isinstance(statement, ast.Assign) and statement.value in self.weights.values()
 
     def tells_mode(self, statement: ast.stmt) -> bool:
         """`is_training = mode == tf.estimator.ModeKeys.TRAIN`: `call` is told by its argument."""
@@ -193,6 +243,8 @@ class Network:
         def write(context: Context) -> str:
             found = self.layers[call]
             name = self.loop_names.get(call) or f"self.{self.attributes[call]}"
+            if found.variable:
+                return name
             arguments = [context.render(node) for node in found.inputs]
             arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
             if found.training is not None:
@@ -243,6 +295,7 @@ class Network:
         for name in ("body", "orelse"):
             members = getattr(node, name, [])
             stays = [s for s in members if s in self.plan.kept or holds(s, self.plan.kept)]
+            stays = [s for s in stays if self._looped(s) or not self.is_weight(s)]
             if members and not stays:
                 if name == "body":
                     text = "what the network does without this branch stands in its `else`"

@@ -84,6 +84,7 @@ class Objects:
         self.classes: dict[str, NetworkClass] = {}  # of variables that hold the author's own
         self.sensitive: dict[str, bool] = {}  # whether it must be told if it does not train
         self.models: dict[str, ast.Assign] = {}
+        self.embedding: ast.AST | None = None  # a layer inside of a model
         for node in statements:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self._assigned(node, node.targets[0].id)
@@ -116,6 +117,8 @@ class Objects:
         layers = [part for part in ast.walk(node) if layer_name(home, part)]
         for layer in layers:
             check_layer(home, layer)
+            if layer_name(home, layer) == "Embedding":
+                self.embedding = statement
         _check_repeated(home, node, layers)
         sensitive = any(is_sensitive(layer_name(home, layer)) for layer in layers)
         self.sensitive[name] = self.sensitive.get(name, False) or sensitive

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.estimators.types import Refused
@@ -63,11 +65,75 @@ def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
     return found
 
 
+@dataclass(frozen=True)
+class Named:
+    """What makes weights, and its name in TF1 (None: one that TF1 gives it)."""
+
+    call: ast.Call
+    name: ast.expr | None
+
+
+def check_shared(
+    module: Module, function: ast.AST, named: Iterable[Named], looped: Collection[ast.Call]
+) -> None:
+    """Weights under `reuse=tf.AUTO_REUSE` are one where their names are the same.
+
+    Raises:
+        Refused: they may be.
+    """
+    seen: dict[tuple[str, ...], tuple[ast.AST, list[Named]]] = {}
+    for one in named:
+        scopes = list(_scopes(module, function, one.call))
+        reusing = [w for w, call in scopes if _reuses(module, call)]
+        if not reusing:
+            continue
+        path = tuple(ast.unparse(call) for _, call in scopes)
+        home, others = seen.setdefault(path, (scopes[0][0], []))
+        others.append(one)
+        same = [
+            other
+            for other in others
+            if other is not one and (home is not scopes[0][0] or _may_equal(one.name, other.name))
+        ]
+        if same or one.call in looped:
+            text = "weights may be shared by AUTO_REUSE"
+            raise Refused(module, one.call, text, "call the network once, and use its value twice")
+
+
+def _scopes(
+    module: Module, function: ast.AST, node: ast.AST
+) -> Iterator[tuple[ast.With, ast.Call]]:
+    """The variable scopes that a node stands in, the innermost first."""
+    for parent in module.names.ancestors(node):
+        if parent is function:
+            return
+        if isinstance(parent, ast.With):
+            for item in parent.items:
+                call = item.context_expr
+                if isinstance(call, ast.Call) and scope_kind(module, call) == "variable_scope":
+                    yield parent, call
+
+
+def _reuses(module: Module, call: ast.Call) -> bool:
+    return any(
+        k.arg == "reuse" and (module.names.qualname(k.value) or "").endswith("AUTO_REUSE")
+        for k in call.keywords
+    )
+
+
+def _may_equal(one: ast.expr | None, other: ast.expr | None) -> bool:
+    """Whether two names can be one: TF1 makes those that it gives itself unlike all others."""
+    if one is None or other is None:
+        return False
+    known = isinstance(one, ast.Constant) and isinstance(other, ast.Constant)
+    return not known or ast.dump(one) == ast.dump(other)
+
+
 def _check_reuse(module: Module, value: ast.expr) -> None:
     if isinstance(value, ast.Constant) and not value.value:
         return
     if (module.names.qualname(value) or "").endswith("AUTO_REUSE"):
-        return  # a second use of the same weights is found where the function is called twice
+        return  # what is the same weight by it is found by check_shared
     text = "weights are shared by `reuse`"
     raise Refused(module, value, text, "call the network once, and use its value twice")
 

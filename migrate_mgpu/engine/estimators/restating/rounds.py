@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.restating import (
     local_functions,
     methods,
     total_loss,
+    variable_makers,
     variables,
 )
 from migrate_mgpu.engine.findings import FileResult, RunResult
@@ -33,6 +34,7 @@ Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
 _FORMS = (
     variables.restate,
+    variable_makers.restate,
     closures.restate,
     methods.restate,
     helpers.restate,
@@ -184,5 +186,7 @@ def _about_its_model(one: Conversion) -> bool:
     if flow.function is None:
         return True
     module, node = flow.function.module, flow.function.node
+    if stays.module is not module:
+        return False
     inside = (stays.node, *module.names.ancestors(stays.node))
-    return stays.module is module and node in inside
+    return node in inside or variable_makers.concerns(module, inside)

@@ -204,11 +204,64 @@ def test_a_variable_that_a_branch_changes() -> None:
     assert all("another Estimator" in one.problems[0].reason for one in found)
 
 
-def test_a_folder_of_two_estimators() -> None:
-    found, _ = flows(
-        HEAD
-        + "one = tf.estimator.Estimator(model_fn, 'folder')\n"
-        + "config = tf.estimator.RunConfig(model_dir='folder')\n"
-        + "two = tf.estimator.Estimator(model_fn, config=config)\n"
-    )
-    assert all("share this model_dir" in one.problems[0].reason for one in found)
+TWO = """\
+one = tf.estimator.Estimator(model_fn, 'folder')
+one.train(input_fn, steps=1)
+config = tf.estimator.RunConfig(model_dir='folder')
+two = tf.estimator.Estimator(model_fn, config=config)
+two.evaluate(input_fn)
+"""
+
+
+def shared(text: str) -> bool:
+    found, _ = flows(HEAD + text)
+    assert len(found) == 2
+    problems = [p.reason for one in found for p in one.problems]
+    assert all("share this model_dir" in problem for problem in problems)
+    return bool(problems)
+
+
+def test_a_folder_of_two_estimators_one_after_the_other() -> None:
+    """The second one takes over what the first has saved where it is made: so in TF2."""
+    assert not shared(TWO)
+    first, rest = TWO.split("config", 1)
+    body = textwrap.indent(first, "    "), textwrap.indent("config" + rest, "    ")
+    assert not shared("def train():\n{}\ndef test():\n{}".format(*body))
+    assert not shared(f"if n:\n{textwrap.indent(first, '    ')}else:\n    config{rest}".replace(
+        "\ntwo", "\n    two"))  # fmt: skip
+    assert not shared(f"for i in range(3):\n{textwrap.indent(TWO, '    ')}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("two.evaluate(input_fn)\n", "two.evaluate(input_fn)\none.train(input_fn, steps=2)\n"),
+        ("two.evaluate(input_fn)\n", "two.evaluate(input_fn)\nprint(one.latest_checkpoint())\n"),
+        ("one.train(input_fn, steps=1)\n", ""),
+        ("two.evaluate(input_fn)\n", "for i in range(3):\n    two.train(input_fn, steps=1)\n"
+         "    one = tf.estimator.Estimator(model_fn, 'folder')\n"),
+    ],
+)  # fmt: skip
+def test_a_folder_of_two_estimators_by_turns(old: str, new: str) -> None:
+    text = TWO.replace(old, new)
+    if not new:  # made before the other one has trained
+        text = TWO.replace(old, "") + old
+    if "for i" in new:  # the second is made once, and the first again in a loop
+        text = TWO.split("config", 1)[1].join(["config", ""]).replace(old, new)
+    assert shared(text)
+
+
+def test_a_folder_of_two_functions_that_call_each_other() -> None:
+    first, rest = TWO.split("config", 1)
+    body = f"{textwrap.indent(first, '    ')}    {{}}\n    one.evaluate(input_fn)\n"
+    other = f"\ndef test():\n{textwrap.indent('config' + rest, '    ')}"
+    assert not shared(f"def train():\n{body.format('pass')}{other}")
+    assert shared(f"def train():\n{body.format('helper()')}\ndef helper():\n    test()\n{other}")
+    main = "\ndef main():\n    test()\n    train()\n"
+    assert not shared(f"def train():\n{body.format('pass')}{other}{main}")
+
+
+def test_a_folder_of_two_scopes() -> None:
+    first, rest = TWO.split("config", 1)
+    other = f"def test():\n{textwrap.indent('config' + rest, '    ')}test()\n"
+    assert shared(first + other)

@@ -117,7 +117,8 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         else:
             extra = ["max_to_keep=None"]
     extra = extra or ["max_to_keep=5"]
-    for where, value in settings["save_checkpoints_steps"][:1]:
+    trains = any(use.kind.startswith("train") for use in places)
+    for where, value in settings["save_checkpoints_steps"][:1] if trains else ():
         value = known(home, setup.values, where, value, "save_checkpoints_steps")
         found.callback = own + names.fresh(scope, "saving", "saving_callback")
         extra += [f"step_counter={receiver}.optimizer.iterations",

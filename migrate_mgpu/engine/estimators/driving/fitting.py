@@ -105,7 +105,8 @@ class Fitting:
             pieces.append(f"steps_per_epoch={count}")
         before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
         saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
-        callbacks = training.callbacks.argument(before, saving)
+        # TF1 saved a step's checkpoint before it asked the other hooks.
+        callbacks = training.callbacks.argument([*before, *saving])
         if callbacks:
             pieces.append(f"callbacks={callbacks}")
         if self.quiet:

@@ -73,12 +73,12 @@ class Callbacks:
     texts: list[str] = field(default_factory=list)
     variable: str = ""
 
-    def argument(self, before: Sequence[str] = (), behind: Sequence[str] = ()) -> str:
-        """The list for Keras's ``callbacks``, with others around it; empty where there are none."""
-        if self.variable and not before and not behind:
+    def argument(self, before: Sequence[str] = ()) -> str:
+        """The list for Keras's ``callbacks``, with others before it; empty where there are none."""
+        if self.variable and not before:
             return self.variable
         own = [f"*{self.variable}"] if self.variable else self.texts
-        found = [*before, *own, *behind]
+        found = [*before, *own]
         return f"[{', '.join(found)}]" if found else ""
 
 

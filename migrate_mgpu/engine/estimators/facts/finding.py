@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.facts.folders import shared_folders
 from migrate_mgpu.engine.estimators.facts.helpers import helper_settings
 from migrate_mgpu.engine.estimators.facts.parts import (
     CANNED,
@@ -52,24 +53,8 @@ def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
             flow = finder.flow(module, call)
             if flow is not None:
                 found.append(flow)
-    _shared_folders(found)
+    shared_folders(found, graph)
     return found
-
-
-def _shared_folders(flows: list[EstimatorFlow]) -> None:
-    """Estimators of one file that share a folder hand a model on through its checkpoints."""
-    folders: dict[tuple[int, str], EstimatorFlow] = {}
-    for flow in flows:
-        given = flow.arguments.get("model_dir")
-        places = [] if given is None else [(flow.module, given)]
-        if not places and flow.config is not None:
-            places = list(flow.config.values("model_dir"))
-        for module, node in places:
-            first = folders.setdefault((id(flow.module), module.source.code(node)), flow)
-            if first is not flow:
-                reason = "two Estimators share this model_dir: one goes on with the other's model"
-                for one in (first, flow):
-                    one.problem(module, node, reason, "use one Keras model for both")
 
 
 class _Finder:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES, bind
 from migrate_mgpu.engine.estimators.facts.values import Value
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.symbols import symbol
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
@@ -25,7 +25,7 @@ STRATEGIES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Made:
     """A call of TensorFlow's that makes something, with its arguments by name.
 
@@ -45,7 +45,7 @@ class Made:
         return self.module.names.statement(self.outer or self.call)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class StrategyFlow:
     """What an argument such as ``train_distribute`` may be.
 
@@ -58,7 +58,7 @@ class StrategyFlow:
     nones: list[Value] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Configuration:
     """A RunConfig with its ``replace`` calls; several where branches make their own."""
 
@@ -77,7 +77,7 @@ class Configuration:
         ]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Use:
     """What is done with an Estimator: a call of a method, or ``train_and_evaluate``.
 
@@ -101,7 +101,7 @@ class Use:
         return self.known_as or self.module.source.code(self.receiver)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Look:
     """An expression that asks an Estimator for its folder, its latest checkpoint or its step.
 
@@ -113,7 +113,7 @@ class Look:
     kind: str  # model_dir, eval_dir, latest_checkpoint, global_step
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class EstimatorFlow:
     """One Estimator, from its constructor to its last use.
 

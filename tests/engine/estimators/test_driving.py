@@ -209,7 +209,7 @@ def test_a_folder_that_may_be_left_out() -> None:
         (
             "tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
             "    tf.estimator.EvalSpec(input_fn, exporters=[x]))",
-            "`exporters`",
+            "this exporter is not followed",
         ),
     ],
 )

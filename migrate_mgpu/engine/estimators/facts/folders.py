@@ -74,7 +74,9 @@ def _span(module: Module, nodes: set[ast.AST]) -> tuple[int, int]:
 def _loops(module: Module, made: ast.Call, nodes: set[ast.AST]) -> set[ast.AST]:
     """Loops around a use that do not make the Estimator anew each time."""
     kinds = (ast.For, ast.While, ast.AsyncFor)
-    around = {p for node in nodes for p in module.names.ancestors(node) if isinstance(p, kinds)}
+    around: set[ast.AST] = {
+        p for node in nodes for p in module.names.ancestors(node) if isinstance(p, kinds)
+    }
     return around - set(module.names.ancestors(made))
 
 

@@ -28,11 +28,12 @@ def shared_folders(flows: list[EstimatorFlow], graph: CallGraph) -> None:
             key = id(flow.module), module.source.code(node)
             folders.setdefault(key, []).append((flow, module, node))
     for sharing in folders.values():
-        for (first, *place), (second, *other) in combinations(sharing, 2):
+        for mine, other in combinations(sharing, 2):
+            first, second = mine[0], other[0]
             if first is not second and not _one_after_the_other(first, second, graph):
                 reason = "two Estimators share this model_dir: one goes on with the other's model"
                 advice = "make the second where the first is done with, or use one for both"
-                for one, (module, node) in ((first, place), (second, other)):
+                for one, module, node in (mine, other):
                     one.problem(module, node, reason, advice)
 
 

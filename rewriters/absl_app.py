@@ -3,11 +3,11 @@
 ## What it does
 In a program that becomes native ``tf.app.run()`` becomes ``app.run(main)`` of absl,
 ``tf.app.flags`` and ``tf.flags`` become ``absl.flags``, and what ``tf.logging`` said goes to
-``tf.get_logger()``.
+``tf.get_logger()``. ``tf.test.mock`` becomes what it is on Python 3: ``unittest.mock``.
 
 ## Why
-TF2 has none of these names outside of ``compat.v1``. TF1's were absl's already: absl-py comes
-with every TensorFlow.
+TF2 has none of these names outside of ``compat.v1``. TF1's flags and logger were absl's
+already: absl-py comes with every TensorFlow.
 
 ## Safety
 Exact: the same parser reads the command line, and the logger is the one that TF1 wrote to
@@ -18,7 +18,7 @@ keeps its program as it is. Only programs that become native are touched; a brid
 names under ``compat.v1``.
 
 ## References
-``absl.app``, ``absl.flags``, ``tf.get_logger``
+``absl.app``, ``absl.flags``, ``tf.get_logger``, ``unittest.mock``
 """
 
 from __future__ import annotations
@@ -207,6 +207,12 @@ def rewrite(module: Module, node: ast.AST, tf: str) -> tuple[list[Edit], set[str
             return _flags(module, node, name[len(prefix) :])
     if name.startswith("logging."):
         return _logging(module, node, name.partition(".")[2], tf)
+    if name == "test.mock" or name.startswith("test.mock."):
+        if _taken(module, node, "mock"):
+            return None
+        start, end = module.source.span(node)
+        text = name.removeprefix("test.")
+        return [Edit(start, end, text)], {"from unittest import mock"}
     return None
 
 
@@ -319,7 +325,7 @@ def _taken(module: Module, node: ast.AST, name: str) -> bool:
         found = symbol(names.qualname(binding.value)) if binding.value is not None else None
         if found is not None and found.name in wanted:
             continue
-        if (binding.qualname or "").startswith("absl."):
+        if (binding.qualname or "").startswith(("absl.", "unittest.mock")):
             continue
         return True
     return False

@@ -5,20 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.names.hparams import hparams_edits
+from migrate_mgpu.engine.estimators.names.mnist import mnist_edits
 from migrate_mgpu.engine.estimators.names.pipelines import pipeline_edits
 from migrate_mgpu.engine.estimators.text.context import ABSL, FUNCTIONS, OPTIMIZERS, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module, Use
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import Rule
 from migrate_mgpu.engine.selection import Selection, suppressed
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
 
-@dataclass
+@record()
 class Rest:
     """Edits of the names that TF2 has otherwise, and the uses that nothing is known for."""
 
@@ -50,6 +51,10 @@ def rest(
         if settings is not None:
             found.edits.extend(settings)
             found.imports.add("types")
+            continue
+        digits = mnist_edits(module, use.node, tf)
+        if digits is not None:
+            found.edits.extend(digits)
             continue
         try:
             pipeline = pipeline_edits(module, use.node, tf)

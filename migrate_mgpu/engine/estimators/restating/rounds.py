@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Union
 
@@ -14,6 +13,7 @@ from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
 from migrate_mgpu.engine.estimators.restating import (
     branches,
     closures,
+    feature_columns,
     helpers,
     local_functions,
     methods,
@@ -25,7 +25,7 @@ from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
 from migrate_mgpu.engine.project import Project
-from migrate_mgpu.engine.records import replaced
+from migrate_mgpu.engine.records import field, record, replaced
 from migrate_mgpu.engine.source import Edit, Source, splice
 
 Files = Sequence[tuple[Path, bytes]]
@@ -41,6 +41,7 @@ _FORMS = (
     local_functions.restate,
     branches.restate,
     total_loss.restate,
+    feature_columns.restate,
 )
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
@@ -89,7 +90,7 @@ def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion]]:
         yield (one.flow.module.path, number), one
 
 
-@dataclass
+@record()
 class _Attempt:
     files: Files
     plan: Callable[[Project], Planned]
@@ -124,7 +125,10 @@ class _Attempt:
             if key in self.left_out or not _about_its_model(one):
                 continue
             for form in _FORMS:
-                edits = form(one.flow, planned[1].graph)
+                try:
+                    edits = form(one.flow, planned[1].graph)
+                except Exception:  # our own mistake: the Estimator stays, for what was said of it
+                    continue
                 if edits and _fits(edits) and not edits.keys() & found.keys():
                     found.update(edits)
                     self.touched.add(key)

@@ -1,0 +1,72 @@
+"""``tf.contrib.learn.datasets.load_dataset('mnist')`` as the same arrays of Keras's MNIST."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+
+_NAMED = ("contrib.learn.datasets.load_dataset",)
+_LOADERS = (*_NAMED, "contrib.learn.datasets.mnist.load_mnist")
+# TF1 keeps the first 5,000 images of the 60,000 for a validation.
+_PARTS = {"train": ("train", "[5000:]"), "validation": ("train", "[:5000]"), "test": ("test", "")}
+
+
+def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
+    """The edits of a load of MNIST; None where it is none, or more is done with it.
+
+    ``mnist.train.images`` are rows of 784 float32 in [0, 1] in TF1, labels are uint8:
+    `load_data` of Keras gives both as uint8, images as (count, 28, 28).
+    """
+    name = tensorflow_name(module, node)
+    if name not in _LOADERS:
+        return None
+    names, source = module.names, module.source
+    call = names.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node or not _is_mnist(call, name):
+        return None
+    statement = names.statement(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if getattr(statement, "value", None) is not call or not isinstance(target, ast.Name):
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    if home is None or len(home.bindings[target.id]) != 1:
+        return None
+    fresh = {
+        part: names.fresh(home, f"{target.id}_{part}", f"{part}_set") for part in ("train", "test")
+    }
+    start, end = source.span(statement)
+    loaded = f"{fresh['train']}, {fresh['test']} = {tf}.keras.datasets.mnist.load_data()"
+    edits = [Edit(start, end, loaded)]
+    for mention in names.mentions(target.id, home):
+        if mention is target:
+            continue
+        part = names.parents[mention]
+        value = names.parents[part]
+        if not (isinstance(part, ast.Attribute) and isinstance(value, ast.Attribute)):
+            return None
+        if part.attr not in _PARTS or value.attr not in ("images", "labels"):
+            return None
+        whole, rows = _PARTS[part.attr]
+        text = f"{fresh[whole]}[{int(value.attr == 'labels')}]{rows}"
+        if value.attr == "images":
+            quoted = f"{source.quote}float32{source.quote}"
+            text = f"{text}.reshape(-1, 784).astype({quoted}) * (1.0 / 255.0)"
+            outer = names.parents[value]
+            if not isinstance(outer, (ast.Assign, ast.Call, ast.keyword, ast.Dict, ast.Tuple)):
+                text = f"({text})"
+            elif isinstance(outer, ast.Call) and outer.func is value:
+                return None
+        edits.append(Edit(*source.span(value), text))
+    return edits
+
+
+def _is_mnist(call: ast.Call, name: str) -> bool:
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if name not in _NAMED:
+        return not given
+    known = all(keyword.arg == "name" for keyword in call.keywords)
+    return known and len(given) == 1 and constant(given[0]) == "mnist"

@@ -1,0 +1,86 @@
+"""MNIST as `tf.contrib.learn` loads it, from Keras's own arrays."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from migrate_mgpu.runtimes import Runtime
+from tests.engine.estimators.restated import END, run
+
+PROGRAM = f"""\
+import numpy as np
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    net = tf.layers.dense(features, 16)
+    logits = tf.layers.dense(net, 10)
+{END.format(rate=0.1)}
+
+def main():
+    mnist = tf.contrib.learn.datasets.load_dataset("mnist")
+    images, labels = mnist.train.images, np.asarray(mnist.train.labels, dtype=np.int32)
+    data = tf.data.Dataset.from_tensor_slices((images, labels))
+    held_out = mnist.validation.images
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(lambda: data.repeat().batch(100), steps=100)
+    print(mnist.test.images.mean(), held_out.shape)
+
+
+main()
+"""
+IMAGES = '.reshape(-1, 784).astype("float32") * (1.0 / 255.0)'
+
+
+def test_the_arrays_that_are_read() -> None:
+    after, said = run(
+        PROGRAM.replace("mnist.test.images.mean()", "mnist.test.labels[0], mnist.test.images")
+    )
+    assert "    mnist_train, mnist_test = tf.keras.datasets.mnist.load_data()\n" in after, said
+    assert f"images, labels = (mnist_train[0][5000:]{IMAGES}), np.asarray(" in after or (
+        f"images, labels = mnist_train[0][5000:]{IMAGES}, np.asarray(" in after
+    )
+    assert "np.asarray(mnist_train[1][5000:], dtype=np.int32)" in after
+    assert f"held_out = mnist_train[0][:5000]{IMAGES}\n" in after
+    assert f"print(mnist_test[1][0], mnist_test[0]{IMAGES}, held_out.shape)" in after
+    assert "contrib" not in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    batch = mnist.train.next_batch(100)",
+        "    other = mnist",
+        "    count = mnist.train.num_examples",
+        "    mnist = None",
+    ],
+)
+def test_more_that_is_done_with_it_stays(line: str) -> None:
+    program = PROGRAM.replace("    held_out", f"{line}\n    held_out")
+    after, said = run(program)
+    assert after == program
+    assert any("load_dataset" in message for message in said), said
+
+
+def test_another_data_set_stays() -> None:
+    program = PROGRAM.replace('"mnist"', '"iris"')
+    assert run(program)[0] == program
+
+
+CHECK = """
+import numpy as np
+from tensorflow.contrib.learn.python.learn.datasets.mnist import DataSet
+pixels = np.random.RandomState(0).randint(0, 256, size=(50, 28, 28, 1)).astype(np.uint8)
+there = DataSet(pixels, np.zeros(50, np.uint8)).images
+here = pixels[..., 0].reshape(-1, 784).astype("float32") * (1.0 / 255.0)
+print(there.dtype == here.dtype, there.shape == here.shape, np.array_equal(there, here))
+"""
+
+
+def test_tf1_makes_the_same_numbers_of_the_pixels(runtime: Callable[[str], Runtime]) -> None:
+    command = [str(runtime("tf1.15").python), "-c", CHECK]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True", "True"]

@@ -53,11 +53,13 @@ _NUMBER = re.compile(
 def lines(text: str) -> list[str]:
     """The program's own lines, with even spacing."""
     kept: list[str] = []
+    above = "-"  # the line before, as it was printed
     for line in _TERMINAL.sub("", text).splitlines():
         rest = _BAR.sub("", line)
         progress = bool(_PROGRESS.fullmatch(rest.strip()))
-        if (progress or rest != line) and kept and not kept[-1]:
+        if (progress or rest != line) and kept and not kept[-1] and not above.strip():
             kept.pop()  # a bar begins with a line end
+        above = line
         if progress or (rest != line and not rest.strip()):
             continue
         if not _DIAGNOSTIC.fullmatch(rest.strip()):

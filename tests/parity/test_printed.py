@@ -32,6 +32,11 @@ from migrate_mgpu.parity import printed
             "a\nEpoch 1/2\n\n\x1b[1m1/4\x1b[0m \x1b[32m━━\x1b[0m\x1b[37m━━\x1b[0m \x1b[1m1s\x1b[0m "
             "503ms/step - loss: 0.4000\x08\x08\n4/4 - 0s - 57ms/step - loss: 0.04\nb\n",
         ),
+        # The program's own blank line above a bar that is drawn twice.
+        (
+            "a\n\nb\n",
+            "a\n\n\r1/1 [====] - ETA: 0s\x08\x08\r1/1 [====] - 0s 58ms/step\nb\n",
+        ),
         ("Train on 64 samples, validate on 8 samples\nx 1\n", "x 1\n"),
         # A callback's line, and one after an interruption, stand on the bar's line; a data
         # set's length may be unknown.

@@ -32,7 +32,6 @@ another type than float32, or of a shape that is known only as the model runs.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.names import contrib_layers, variables
 from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
@@ -41,6 +40,7 @@ from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 
@@ -162,7 +162,7 @@ def model_fn(features, labels, mode):
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Kind:
     """A layer of ``tf.layers``: Keras's class, and TF1's parameters behind ``inputs``."""
 

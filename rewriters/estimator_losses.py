@@ -24,7 +24,6 @@ form.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
@@ -32,6 +31,7 @@ from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Loss, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 
@@ -105,7 +105,7 @@ def model_fn(features, labels, mode):
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Kind:
     """A loss: Keras's class, and the function that gives a value for each example.
 

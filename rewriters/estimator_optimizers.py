@@ -24,7 +24,6 @@ AdagradDA, SyncReplicas and those of ``tf.contrib.opt`` have no equal: their pro
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
 
 from migrate_mgpu.engine.estimators.names.cases import case
 from migrate_mgpu.engine.estimators.names.rates import (
@@ -37,6 +36,7 @@ from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, numbe
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record, replaced
 from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit, splice
 
@@ -158,7 +158,7 @@ def model_fn(features, labels, mode):
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Kind:
     keras: str
     parameters: tuple[str, ...]
@@ -334,7 +334,7 @@ def _of_optimize_loss(module: Module, call: ast.Call, tf: str) -> Optimizer:
         return _written(edit, short, tf)
     text, reads = _decayed(module, decay, rate, tf)
     edit.value("learning_rate", text)
-    return replace(_written(edit, short, tf, decays=True), reads=reads)
+    return replaced(_written(edit, short, tf, decays=True), reads=reads)
 
 
 def _decayed(

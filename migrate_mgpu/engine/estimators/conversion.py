@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from migrate_mgpu.engine.calls import CallGraph, Function
@@ -17,6 +16,7 @@ from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.project import Project
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.engine.source import Edit
 
@@ -31,7 +31,7 @@ class Judged(Protocol):
     estimators: list[Conversion]
 
 
-@dataclass
+@record()
 class Conversion:
     """What becomes of one Estimator.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 
 
@@ -27,7 +27,7 @@ class NeedsSteps(Refused):
     """`compile` has no place for it: the model needs a training step of its own."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Layer:
     """A call that makes a layer and applies it: ``tf.layers.dense(net, 10, name='fc')``.
 
@@ -50,7 +50,7 @@ class Layer:
     variable: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Loss:
     """A loss: what it compares, and its two forms in TF2.
 
@@ -71,7 +71,7 @@ class Loss:
     elementwise: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Optimizer:
     """An optimizer's constructor: ``edits`` turn its text into Keras's, TF1's defaults stated.
 
@@ -89,7 +89,7 @@ class Optimizer:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Metric:
     """A ``tf.metrics`` call, and the Keras metrics that are equal to it.
 
@@ -116,7 +116,7 @@ class Metric:
         return self.keras.get((labels, predictions))
 
 
-@dataclass
+@record()
 class ModelPlan:
     """A model_fn that became a function which builds and compiles a model.
 

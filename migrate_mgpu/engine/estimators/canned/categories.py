@@ -7,16 +7,16 @@ number is hashed as its text.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.canned.column_names import ADVICE, ColumnNames
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import constant
 
 
-@dataclass
+@record()
 class Column:
     """One column: its name in TF1, the layers it needs, the expression of its tensor.
 

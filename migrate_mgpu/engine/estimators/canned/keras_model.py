@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.canned.keras_calls import (
@@ -23,6 +22,7 @@ from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.text.writing import outermost
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")
@@ -30,7 +30,7 @@ _PARTS = ("input", "inputs", "layers", "output", "outputs")
 _METHODS = ("add", "append", "extend", "format", "get", "items", "summary", "values")
 
 
-@dataclass
+@record()
 class KerasPlan(ModelPlan):
     """A Keras model that was an Estimator's.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.text.context import OPTIMIZERS, Context, rule
 from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import constant
 
 # What 1.15 makes of a name, besides the learning rate.
@@ -27,7 +27,7 @@ _KINDS = {
 }
 
 
-@dataclass
+@record()
 class CannedOptimizer:
     """Its constructor in Keras; ``classes`` stand above, ``gone`` are TF1's own nodes.
 

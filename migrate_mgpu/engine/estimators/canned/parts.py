@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.canned.column_names import written
@@ -16,6 +15,7 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 
 _ADVICE = "write its model in Keras"
@@ -32,7 +32,7 @@ _DEFAULTS = {
 _ALL_ROWS = ("SGD", "Adagrad", "Adam", "Ftrl")
 
 
-@dataclass
+@record()
 class Part:
     """A part: its kind ("linear" or "dnn"), its arguments' prefix, what is read of it.
 

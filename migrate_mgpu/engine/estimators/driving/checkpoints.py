@@ -9,7 +9,6 @@ layers have not been built.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.canned.combined import also_built
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
@@ -22,12 +21,13 @@ from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
 
-@dataclass
+@record()
 class Checkpoints:
     """The manager of an Estimator's checkpoints, by the name that it gets."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.model_fn.modes import KEYS
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.types import ModelPlan
 from migrate_mgpu.engine.module import ROOTS, Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 
 
-@dataclass
+@record()
 class Drive:
     """The edits of one Estimator's driving code.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
@@ -16,12 +15,13 @@ from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
 
-@dataclass
+@record()
 class Between:
     """Evaluations while training: after every so many steps, and how often that is."""
 
@@ -30,7 +30,7 @@ class Between:
     arguments: list[str]
 
 
-@dataclass
+@record()
 class Training:
     """One training: its input function in ``module``, ``steps`` or ``max_steps``.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.facts.parts import Configuration
@@ -12,11 +11,12 @@ from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.handing import _given, _parameter
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import remove_argument, remove_parameter
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Handover:
     """A call of a function of the run that is given a RunConfig, as the parameter ``name``."""
 

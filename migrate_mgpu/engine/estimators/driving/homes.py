@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 
 from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
@@ -11,9 +10,10 @@ from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record, replaced
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Home:
     """The statement that gives the model its name ``receiver``.
 
@@ -102,7 +102,7 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
             return made
         given = setup.given_at(made.module, made.statement)
         strategy = given or f"{made.receiver}.distribute_strategy"
-        return replace(made, strategy=strategy, scoped=False)
+        return replaced(made, strategy=strategy, scoped=False)
     raise Refused(
         strange[0].module, strange[0].call,
         "an Estimator with a model_dir is used in another function",

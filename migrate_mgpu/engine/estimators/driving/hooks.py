@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
@@ -21,6 +20,7 @@ from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.text import Layout
 
 DRIVING = "MGPU408"
@@ -62,7 +62,7 @@ def _name(hook: Value) -> str:
     return tensorflow_name(hook.module, node.func) if isinstance(node, ast.Call) else ""
 
 
-@dataclass
+@record()
 class Callbacks:
     """What became of the hooks of a call: ``shown`` says whether any of them logged.
 

@@ -8,7 +8,6 @@ of them are the features that the model predicts for.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.driving.drive import root
@@ -20,13 +19,14 @@ from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
 _ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Input:
     """A placeholder: the name of the signature, of the parameter, and what it is made of."""
 
@@ -35,24 +35,52 @@ class _Input:
     call: ast.Call
 
 
-def serving_edit(function: Function, predicts: bool, has_step: bool) -> Edit:
-    """The new text of a receiver function.
+@record(frozen=True)
+class Answer:
+    """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
-    ``has_step``: the model has a ``predict_step``; ``predicts``: what that gives is a
-    dictionary. Else TF1 called the one output ``output``.
+    Else TF1 called the one output ``output``.
+    """
+
+    predicts: bool
+    has_step: bool
+
+    def text(self, model: str, features: str, quote: str) -> str:
+        """The expression of a model's answer to features."""
+        text = f"{model}.predict_step({features})"
+        if not self.has_step:
+            text = f"{model}({features}, training=False)"
+        return text if self.predicts else f"{{{quote}output{quote}: {text}}}"
+
+
+def decorator(block: Block, tf: str, specs: list[str]) -> None:
+    """The line above a function to serve, that says what it takes."""
+    head = f"@{tf}.function(input_signature="
+    line = f"{head}[{', '.join(specs)}])"
+    unit = block.source.indent_unit
+    if len(block.indent + unit) + len(line) <= write.width_of(block.source):
+        block.line(line, 1)
+        return
+    block.line(f"{head}[", 1)
+    for spec in specs:
+        block.line(f"{spec},", 2)
+    block.line("])", 1)
+
+
+def serving_edit(function: Function, answer: Answer) -> Edit:
+    """The new text of a receiver function.
 
     Raises:
         Refused: it does more than make placeholders and features.
     """
-    return _Serving(function, predicts, has_step).edit()
+    return _Serving(function, answer).edit()
 
 
 class _Serving:
-    def __init__(self, function: Function, predicts: bool, has_step: bool) -> None:
+    def __init__(self, function: Function, answer: Answer) -> None:
         self.module: Module = function.module
         self.node = function.node
-        self.predicts = predicts
-        self.has_step = has_step
+        self.answer = answer
         self.tf = root(self.module, self.node)
         given = self.node.args
         plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
@@ -93,36 +121,18 @@ class _Serving:
             if statement in gone:
                 block.comments(statement, 1)
         specs = [self._spec(one, body[:start]) for one in inputs]
-        self._decorate(block, specs)
+        decorator(block, self.tf, specs)
         block.line(f"def {serve}({', '.join(one.parameter for one in inputs)}):", 1)
         for statement in body[start:]:
             if statement not in gone:
                 block.statement(statement, context.edits(statement), 2)
         base = block.indent + source.indent_unit * 2
         given = context.render(features, len(base), base)
-        text = f"{model}.predict_step({given})"
-        if not self.has_step:
-            text = f"{model}({given}, training=False)"
-        if not self.predicts:
-            quote = source.quote
-            text = f"{{{quote}output{quote}: {text}}}"
-        block.line(f"return {text}", 2)
+        block.line(f"return {self.answer.text(model, given, source.quote)}", 2)
         block.line()
         block.line(f"return {serve}", 1)
         start_, end = source.span(node)
         return Edit(start_, end, block.text().rstrip()[len(block.indent) :])
-
-    def _decorate(self, block: Block, specs: list[str]) -> None:
-        head = f"@{self.tf}.function(input_signature="
-        line = f"{head}[{', '.join(specs)}])"
-        unit = self.module.source.indent_unit
-        if len(block.indent + unit) + len(line) <= write.width_of(self.module.source):
-            block.line(line, 1)
-            return
-        block.line(f"{head}[", 1)
-        for spec in specs:
-            block.line(f"{spec},", 2)
-        block.line("])", 1)
 
     def _returned(self, call: ast.Call) -> tuple[ast.expr, ast.expr]:
         """The features and the receiver's tensors."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.facts.parts import Made
 from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
+from migrate_mgpu.engine.records import replaced
 
 
 def helper_settings(made: Made, values: Values) -> Made:
@@ -30,7 +30,7 @@ def helper_settings(made: Made, values: Values) -> Made:
     if any(node is None for node in known.values()):
         return made
     arguments = {name: node for name, node in known.items() if node is not None}
-    return replace(made, helper=function, outer=call, arguments=arguments)
+    return replaced(made, helper=function, outer=call, arguments=arguments)
 
 
 def only_returns(function: Function) -> bool:

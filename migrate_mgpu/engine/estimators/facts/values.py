@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph, Function, Reference
 from migrate_mgpu.engine.estimators.facts.reaching import reaching
 from migrate_mgpu.engine.handing import _given, _parameter
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import Binding, Scope
+from migrate_mgpu.engine.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Value:
     """A place in the run; ``node`` None is the None of a function that ends without `return`."""
 

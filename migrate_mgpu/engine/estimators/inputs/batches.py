@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from functools import cached_property
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.driving.drive import text_of
@@ -11,6 +11,7 @@ from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values, returns
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -25,7 +26,7 @@ METHODS = {
 _ONE_SHOT = "make_one_shot_iterator"
 
 
-@dataclass
+@record()
 class Batches:
     """Plans what changes where input functions return; edits collect here."""
 
@@ -33,10 +34,11 @@ class Batches:
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
     moved: set[ast.AST] = field(default_factory=set)
+    _done: set[ast.AST] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self.values = Values(self.graph)
-        self._done: set[ast.AST] = set()
+    @cached_property
+    def values(self) -> Values:
+        return Values(self.graph)
 
     def edit(self, module: Module, edit: Edit) -> None:
         edits = self.edits.setdefault(module, [])

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.values import returns
-from migrate_mgpu.engine.estimators.inputs.arrays import dataset, is_numpy_input, statement_edit
+from migrate_mgpu.engine.estimators.inputs.arrays import dataset, is_array_input, statement_edit
 from migrate_mgpu.engine.estimators.inputs.batches import Batches
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
 MODES = {"train": "train", "train_and_evaluate": "train", "evaluate": "eval", "predict": "infer"}
 
 
-@dataclass
+@record()
 class Input:
     """What an ``input_fn`` becomes: ``call`` makes its dataset, written for one place."""
 
     call: str
 
 
-@dataclass
+@record()
 class Inputs(Batches):
     """Reads the input functions of one program; edits that they need collect here."""
 
@@ -68,7 +68,7 @@ class Inputs(Batches):
             return self._estimators_own(function, place, mode)
         if isinstance(node, ast.Lambda):
             self._lambda(module, node, 0, None)
-        elif isinstance(node, ast.Call) and is_numpy_input(module, node):
+        elif isinstance(node, ast.Call) and is_array_input(module, node):
             self.edit(module, statement_edit(module, node))
             self.gone.add(node.func)
             self.moved.add(node)
@@ -163,7 +163,7 @@ class Inputs(Batches):
             pieces = [text_of(module, part, column, base) for part in given]
             own = self._estimators_own(partial, (module, node), mode, node)
             return Input(f"{head}({', '.join([*pieces, *([own] if own else [])])})")
-        if is_numpy_input(module, node):
+        if is_array_input(module, node):
             return Input("".join(dataset(module, node, base)))
         factory = self.graph.target(module, node.func)
         if factory is None:

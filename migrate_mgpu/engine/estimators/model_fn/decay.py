@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow
 from migrate_mgpu.engine.estimators.names.tables import name_of
@@ -11,6 +10,7 @@ from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Source
 
 # What people write into a condition on a variable's name, and the weights it is about.
@@ -29,7 +29,7 @@ _WORDS = {
 _ALL = ("kernel", "bias", "gamma", "beta")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Decay:
     """``factor * sum(l2_loss(v))`` over the trainable variables of some kinds.
 

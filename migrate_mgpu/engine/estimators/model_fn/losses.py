@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
@@ -12,11 +11,12 @@ from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of, short_name_of
 from migrate_mgpu.engine.estimators.text.context import LAYERS, LOSSES, rule
 from migrate_mgpu.engine.estimators.types import Loss, NeedsSteps, Refused
+from migrate_mgpu.engine.records import field, record
 
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 
 
-@dataclass
+@record()
 class LossPlan:
     """How the loss is written.
 

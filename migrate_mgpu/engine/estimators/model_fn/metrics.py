@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL
@@ -11,11 +10,12 @@ from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.context import METRICS, rule
 from migrate_mgpu.engine.estimators.types import Metric, NeedsSteps, Refused
+from migrate_mgpu.engine.records import field, record
 
 _CASTS = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 
 
-@dataclass
+@record()
 class MetricPlan:
     """The metrics by name as Keras's texts; classes and functions that those texts name."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
@@ -11,6 +10,7 @@ from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.text.context import OPTIMIZERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Optimizer, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import constant
 
 _OPTIMIZE_LOSS = (
@@ -25,7 +25,7 @@ _FOLLOWED = {
 }  # fmt: skip
 
 
-@dataclass
+@record()
 class TrainingPlan:
     """The optimizer.
 

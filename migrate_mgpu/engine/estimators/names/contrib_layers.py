@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.names.tables import negative, refuse_unless
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import constant
 
 _NORMALIZER = ("normalizer_fn", "normalizer_params")
@@ -26,7 +26,7 @@ _POOL = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Kind:
     """``names`` are Keras's for parameters that it has; ``defaults`` what TF1 did unasked."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes, Value
@@ -20,6 +19,7 @@ from migrate_mgpu.engine.estimators.network.objects import returns_model
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import symbol
 
@@ -31,7 +31,7 @@ _KNOWN = {
 _VERBS = ("build_", "create_", "get_", "make_", "define_")
 
 
-@dataclass
+@record()
 class Made:
     """A function that becomes a class: which of its parameters are what, and its calls."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, with_arguments
 from migrate_mgpu.engine.estimators.network.scopes import Named
@@ -14,9 +13,10 @@ from migrate_mgpu.engine.estimators.text.context import LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record, replaced
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Helper:
     """A call of a function of the run that becomes a class of its own."""
 
@@ -28,7 +28,7 @@ class Helper:
     trains: bool
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Found:
     """A layer in a network.
 
@@ -134,7 +134,7 @@ def find_layers(
             continue
         inline = inline_layer(module, call)
         if inline is not None:
-            found[call] = replace(inline, decay=decay)
+            found[call] = replaced(inline, decay=decay)
             continue
         layer = rule(LAYERS).layer(module, call, tf, regularized)
         if layer is not None and layer.variable:

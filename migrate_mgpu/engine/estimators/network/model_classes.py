@@ -7,7 +7,6 @@ Keras's, and what trains is told so. A class that already is a Keras model is ch
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
@@ -23,6 +22,7 @@ from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import outermost, render
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -35,7 +35,7 @@ _KERAS_OWN = RESERVED | {
 }  # fmt: skip
 
 
-@dataclass
+@record()
 class NetworkClass:
     """A class that is a network.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
 from migrate_mgpu.engine.estimators.network.classes import Classes
@@ -19,6 +18,7 @@ from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_ed
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -408,7 +408,7 @@ class Network:
         ]
 
 
-@dataclass
+@record()
 class _Call:
     """The method `call`: its text, the settings that it reads, whether it asks for training."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 
 # Attributes of Keras's own that a layer must not replace.
 RESERVED = {
@@ -22,7 +22,7 @@ RESERVED = {
 }  # fmt: skip
 
 
-@dataclass
+@record()
 class Plan:
     """What becomes a class.
 

@@ -8,7 +8,6 @@ tf.estimator.ModeKeys.TRAIN)`` above both: the same graph in every mode.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
@@ -17,6 +16,7 @@ from migrate_mgpu.engine.estimators.model_fn.modes import MODES, TRAIN, Modes, p
 from migrate_mgpu.engine.estimators.text.writing import render
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -33,7 +33,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     return {function.module: edits} if edits else {}
 
 
-@dataclass
+@record()
 class _Group:
     """The statements, one of each mode, that become one; ``flags`` tell the mode."""
 

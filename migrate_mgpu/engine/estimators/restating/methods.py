@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -56,7 +56,7 @@ def _class_of(
     return None
 
 
-@dataclass
+@record()
 class _Method:
     """A method that becomes a function of a name, with the attributes that it reads."""
 

@@ -6,12 +6,12 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit, Source
 
 _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
@@ -19,7 +19,7 @@ _SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, to
 _LOOSE = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp, ast.NamedExpr)
 
 
-@dataclass
+@record()
 class _Argument:
     """An argument: where it stands (parentheses around it included) and what becomes of it."""
 

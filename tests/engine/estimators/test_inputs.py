@@ -70,6 +70,17 @@ est.evaluate(
     )
 
 
+def test_pandas_input_fn_gives_a_table_by_its_columns() -> None:
+    body = (
+        f"{MAKE}f = tf.estimator.inputs.pandas_input_fn(X, Y, 4, num_epochs=2, shuffle=False)\n"
+        "est.train(f, steps=3)\n"
+        "est.predict(tf.estimator.inputs.pandas_input_fn(x=X, shuffle=False, num_threads=1))\n"
+    )
+    new = lines(body)
+    assert "tf.data.Dataset.from_tensor_slices((dict(X), Y)).repeat(2).batch(4)\n" in new
+    assert "tf.data.Dataset.from_tensor_slices(dict(X)).batch(128)" in new
+
+
 @pytest.mark.parametrize(
     ("header", "given", "call"),
     [

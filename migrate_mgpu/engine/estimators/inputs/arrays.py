@@ -1,7 +1,8 @@
-"""``tf.estimator.inputs.numpy_input_fn`` as the Dataset that gives the same batches.
+"""``numpy_input_fn`` and ``pandas_input_fn`` as the Dataset that gives the same batches.
 
 Measured on 1.15.5: without shuffling the order is kept, batches go on across epochs and
-the last one is smaller; by default there is one epoch, of batches of 128.
+the last one is smaller; by default there is one epoch, of batches of 128. A table's columns
+are the features, in their own types, its index is none.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
 _FUNCTIONS = {"estimator.inputs.numpy_input_fn", "contrib.learn.io.numpy_input_fn"}
+_TABLE = "estimator.inputs.pandas_input_fn"
+_PARAMETERS = (*NUMPY_INPUT_FN, "target_column")  # the last one is pandas_input_fn's
 
 
-def is_numpy_input(module: Module, call: ast.Call) -> bool:
-    """Whether a call is one of ``numpy_input_fn``."""
+def is_array_input(module: Module, call: ast.Call) -> bool:
+    """Whether a call is one of ``numpy_input_fn`` or ``pandas_input_fn``."""
     name = tensorflow_name(module, call.func)
-    return name in _FUNCTIONS or name.endswith("inputs.numpy_input_fn")
+    return name in (*_FUNCTIONS, _TABLE) or name.endswith("inputs.numpy_input_fn")
 
 
 def dataset(module: Module, call: ast.Call, base: str | None = None) -> list[str]:
@@ -34,20 +37,22 @@ def dataset(module: Module, call: ast.Call, base: str | None = None) -> list[str
     Raises:
         Refused: what it shuffles or repeats is decided while the program runs.
     """
-    arguments = bind(module, call, NUMPY_INPUT_FN)
+    arguments = bind(module, call, _PARAMETERS)
+    shown = tensorflow_name(module, call.func).rpartition(".")[2]
     if "x" not in arguments:
-        raise Refused(module, call, "numpy_input_fn without x")
+        raise Refused(module, call, f"{shown} without x")
     tf = root(module, call)
 
     def code(name: str) -> str:
         return text_of(module, arguments[name], base=base)
 
-    data = f"({code('x')}, {code('y')})" if "y" in arguments else code("x")
+    features = f"dict({code('x')})" if shown == "pandas_input_fn" else code("x")
+    data = f"({features}, {code('y')})" if "y" in arguments else features
     parts = [f"{tf}.data.Dataset.from_tensor_slices({data})"]
     shuffle = constant(arguments["shuffle"]) if "shuffle" in arguments else None
     if shuffle not in (True, False):
         raise Refused(
-            module, call, "whether numpy_input_fn shuffles is decided elsewhere",
+            module, call, f"whether {shown} shuffles is decided elsewhere",
             "write the input function with tf.data",
         )  # fmt: skip
     if shuffle:
@@ -119,7 +124,7 @@ def _neighbours(module: Module, statement: ast.stmt) -> tuple[bool, ast.stmt | N
 def _is_another(module: Module, statement: ast.stmt) -> bool:
     """Whether a statement makes an input function of arrays as well."""
     value = getattr(statement, "value", None)
-    return isinstance(value, ast.Call) and is_numpy_input(module, value)
+    return isinstance(value, ast.Call) and is_array_input(module, value)
 
 
 def _check_bound(module: Module, call: ast.Call) -> None:
@@ -134,9 +139,9 @@ def _check_bound(module: Module, call: ast.Call) -> None:
             around = any(loop in names.ancestors(binding.node) for loop in loops)
             if binding.kind in ("assign", "other") and (later or around):
                 raise Refused(
-                    module, name, f"`{name.id}` changes after numpy_input_fn has taken it",
+                    module, name, f"`{name.id}` changes after the input function has taken it",
                     "write the input function with tf.data",
                 )  # fmt: skip
 
 
-__all__ = ["dataset", "is_numpy_input", "statement_edit"]
+__all__ = ["dataset", "is_array_input", "statement_edit"]

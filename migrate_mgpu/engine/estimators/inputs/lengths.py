@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values
-from migrate_mgpu.engine.estimators.inputs.arrays import is_numpy_input
+from migrate_mgpu.engine.estimators.inputs.arrays import is_array_input
 from migrate_mgpu.engine.estimators.inputs.batches import METHODS
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -99,8 +99,8 @@ class Lengths:
 
 
 def _is_endless(module: Module, call: ast.Call) -> bool:
-    """`repeat()`, or a numpy_input_fn with `num_epochs=None`."""
-    if is_numpy_input(module, call):
+    """`repeat()`, or an input function of arrays with `num_epochs=None`."""
+    if is_array_input(module, call):
         return any(k.arg == "num_epochs" and is_none(k.value) for k in call.keywords)
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "repeat":
         return False

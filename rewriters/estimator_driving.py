@@ -14,8 +14,9 @@ Of an Estimator that becomes a Keras model
 - ``train_and_evaluate`` becomes a training and an evaluation, its specs become datasets;
 - input functions give Datasets: ``make_one_shot_iterator().get_next()`` goes,
   ``numpy_input_fn`` becomes a function with the same batches;
-- ``export_saved_model`` with placeholders becomes a ``tf.keras.export.ExportArchive``: the
-  receiver function gets the model and gives the ``tf.function`` to serve, whose inputs and
+- ``export_saved_model`` with placeholders, or with a raw or parsing receiver that TF1 builds,
+  becomes a ``tf.keras.export.ExportArchive``: the receiver function gets the model and gives
+  the ``tf.function`` to serve, whose inputs and
   outputs have TF1's names; ``LatestExporter`` and ``FinalExporter`` of an EvalSpec become the
   same, behind the evaluation, below the folder of the checkpoints;
 - a ``SessionRunHook`` of the program's own becomes a ``tf.keras.callbacks.Callback``: ``begin``,

@@ -21,7 +21,7 @@ def main():
         for key, signature in loaded.signature_def.items():
             if key.startswith("__"):  # TF2's own bookkeeping
                 continue
-            feeds = {info.name: np.array(given[name]) for name, info in signature.inputs.items()}
+            feeds = {info.name: values(given[name]) for name, info in signature.inputs.items()}
             fetches = {name: info.name for name, info in signature.outputs.items()}
             found[key] = {
                 "inputs": {name: describe(info) for name, info in signature.inputs.items()},
@@ -29,6 +29,20 @@ def main():
                 "outputs": {n: v.tolist() for n, v in session.run(fetches, feeds).items()},
             }
     print(json.dumps(found))
+
+
+def values(given):
+    """Numbers, or examples: each a dictionary with the numbers of its features."""
+    if not isinstance(given, list) or not isinstance(given[0], dict):
+        return np.array(given)
+    found = []
+    for example in given:
+        message = tf.train.Example()
+        for name, numbers in example.items():
+            kind = "int64_list" if isinstance(numbers[0], int) else "float_list"
+            getattr(message.features.feature[name], kind).value.extend(numbers)
+        found.append(message.SerializeToString())
+    return np.array(found)
 
 
 def describe(info):

@@ -21,6 +21,17 @@ from tests.engine.estimators.programs import HEAD, MADE, MAKE, SCOPED, configure
             "est.fit(input_fn(batch_size=2), steps_per_epoch=5, verbose=0)",
         ),
         ("est.train(input_fn)", "est.fit(input_fn(), verbose=0)"),
+        ("unread = est.train(input_fn)", "est.fit(input_fn(), verbose=0)"),
+        (
+            "trained = est.train(input_fn)\nprint(trained)",
+            "est.fit(input_fn(), verbose=0)\ntrained = est\nprint(trained)",
+        ),
+        (
+            "unread = tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
+            "    tf.estimator.EvalSpec(input_fn, steps=1))",
+            "est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+            "est.evaluate(input_fn(), steps=1, return_dict=True, verbose=0)",
+        ),
         ("est.evaluate(input_fn)", "est.evaluate(input_fn(), return_dict=True, verbose=0)"),
         (
             "est.evaluate(input_fn, steps=3, name='test')",
@@ -191,7 +202,7 @@ def test_a_folder_that_may_be_left_out() -> None:
     ("body", "reason"),
     [
         ("est.train(input_fn, hooks=[mine], steps=5)", "hook may do more"),
-        ("e = est.train(input_fn, steps=5)", "what `train` returns is used"),
+        ("e = est.train(input_fn, steps=5)\nsave(e)", "what `train` returns is used"),
         ("est.train(load(), steps=5)", "what `load"),
         ("est.evaluate(input_fn, checkpoint_path='x')", "a checkpoint is evaluated"),
         ("est.predict(input_fn, predict_keys=['x'])", "`predict_keys`"),

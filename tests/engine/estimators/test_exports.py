@@ -192,6 +192,56 @@ def test_another_meaning_of_time() -> None:
     stays(f"from time import time\n{text}", "`time` is no module here")
 
 
+EXAMPLES = [{"row": [0.5, 2.0, 0.25, 1.0], "scale": [3]}, {"row": [1.5, 0.5, 0.75, 1.0]}]
+NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
+
+
+@pytest.mark.parametrize(
+    ("place", "inputs"), [("examples", {"examples": EXAMPLES}), ("numbers", NUMBERS)]
+)
+def test_receivers_that_tf1_builds(
+    runtime: Callable[[str], Runtime], tmp_path: Path, place: str, inputs: dict[str, object]
+) -> None:
+    program = FIXTURE.parent / "exported_examples"
+    first = tmp_path / "tf1"
+    want = answers(runtime("tf1.15"), program / "before.py", inputs, first, place=place)
+    assert sorted(want) == ["classes", "serving_default"]
+    assert want["classes"]["outputs"]["class"] == [1, 0][: len(want["classes"]["outputs"]["class"])]
+    for name in ("tf2.15", "tf2-latest"):
+        folder = tmp_path / name
+        found = answers(runtime(name), program / "after.py", inputs, folder, place=place)
+        same(found, want)
+
+
+BUILT = "serve_fn = tf.estimator.export.build_{}_serving_input_receiver_fn({})\n"
+RAW = "{'x': tf.placeholder(tf.float32, [None, 2])}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        ("raw", "{'x': X}", "a raw input that is no placeholder"),
+        ("raw", "{'x': tf.placeholder(tf.float32, shape)}", "whose shape is not written out"),
+        ("raw", "dict(x=tf.placeholder(tf.float32))", "whose shape is not written out"),
+        ("raw", "inputs()", "the raw inputs are not written out"),
+        ("parsing", "", "a receiver without its feature_spec"),
+        ("parsing", "{}", ""),
+    ],
+)
+def test_a_built_receiver_that_stays(kind: str, given: str, reason: str) -> None:
+    text = HEAD + BUILT.format(kind, given) + RUN + EXPORT.replace("receive", "serve_fn")
+    if not reason:
+        text, reason = f"{text}serve_fn()\n", "this receiver is used for more than an export"
+    stays(text, reason)
+
+
+def test_placeholders_that_are_used_for_more() -> None:
+    text = f"raw = {RAW}\n" + BUILT.format("raw", "raw") + RUN
+    text += EXPORT.replace("receive", "serve_fn")
+    assert "placeholder" not in migrated(HEAD + text)[0]
+    stays(f"{HEAD}{text}print(raw)\n", "these placeholders are used for more")
+
+
 SPECS = """\
 exporter = tf.estimator.LatestExporter("best", receive)
 train_spec = tf.estimator.TrainSpec(input_fn, max_steps=5)

@@ -23,6 +23,7 @@ from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callba
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Setup
+from migrate_mgpu.engine.estimators.facts.finding import is_shown
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
@@ -178,16 +179,31 @@ class _Driver:
 
     # -- driving -----------------------------------------------------------
 
-    def _alone(self, use: Use) -> Layout:
-        """The layout of a call that is a statement of its own."""
+    def _alone(self, use: Use) -> tuple[Layout, list[str]]:
+        """The layout of a call that is a statement of its own, and what is written behind it.
+
+        ``train`` gave the Estimator: a variable that only shows it shows the model.
+        """
         module = use.module
         statement = module.names.statement(use.call)
-        if not (isinstance(statement, ast.Expr) and statement.value is use.call):
+        kept: list[str] = []
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        alone = isinstance(statement, ast.Expr) or isinstance(target, ast.Name)
+        if isinstance(target, ast.Name):
+            mentions = self.values.mentions(module, use.call)
+            if mentions and use.kind == "train":
+                kept = [f"{target.id} = {use.shown}"]
+            for mention in mentions:
+                assert mention.node is not None
+                parent = mention.module.names.parents[mention.node]
+                shown = isinstance(parent, ast.Call) and is_shown(mention.module, parent)
+                alone = alone and shown and bool(kept)
+        if not alone or getattr(statement, "value", None) is not use.call:
             raise Refused(
                 module, use.call, f"what `{use.kind}` returns is used",
                 "call it in a statement of its own",
             )  # fmt: skip
-        return Layout(module.source, statement)
+        return Layout(module.source, statement), kept
 
     def _column(self, module: Module, node: ast.AST) -> int:
         source = module.source
@@ -201,7 +217,7 @@ class _Driver:
         return write.call(module.source, head, arguments, indent, column, tail)
 
     def _train(self, use: Use) -> None:
-        layout = self._alone(use)
+        layout, kept = self._alone(use)
         node = use.arguments.get("input_fn")
         if node is None:
             raise Refused(use.module, use.call, "`train` without an input_fn")
@@ -219,7 +235,7 @@ class _Driver:
             # Of a model that is there already, TF1 trained one more step.
             text = "a StopAtStepHook where the model may have its steps already"
             raise Refused(stop[1], stop[2], text, "give train() its max_steps")
-        self._statement(use, layout, self.fitting.lines(training))
+        self._statement(use, layout, [*self.fitting.lines(training), *kept])
 
     def _statement(self, use: Use, layout: Layout, lines: list[str]) -> None:
         """Lines in the place of a statement; its trailing comment stays."""
@@ -292,7 +308,7 @@ class _Driver:
 
     def _train_and_evaluate(self, use: Use) -> None:
         module = use.module
-        layout = self._alone(use)
+        layout, _ = self._alone(use)
         train, evaluate = use.train_spec, use.eval_spec
         assert train is not None and evaluate is not None
         total = train.arguments.get("max_steps")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.driving.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.engine.estimators.driving.checkpoints import Checkpoints
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
 from migrate_mgpu.engine.estimators.driving.hooks import DRIVING, forget, forget_value
-from migrate_mgpu.engine.estimators.driving.serving import serving_edit
+from migrate_mgpu.engine.estimators.driving.serving import Answer, serving_edit
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
@@ -254,20 +255,44 @@ class Exports:
         """The receiver function's name, once it is a function of the model."""
         function = self.graph.target(module, node)
         if function is None:
+            origins = self.values.origins(module, node)
+            call = origins[0].node if len(origins) == 1 else None
+            if isinstance(call, ast.Call) and builder(origins[0].module, call):
+                if origins[0].module is module:
+                    self._only_built(module, call)
+                    built = BuiltReceiver(module, call, self.drive, self.answer)
+                    return built.write(module.names.statement(node))
             raise Refused(
                 module, node, "which receiver function this is cannot be told",
                 "name a function of the program",
             )  # fmt: skip
         self._only_exports(function)
-        edit = serving_edit(function, self.model.predicts, self.model.steps)
+        edit = serving_edit(function, self.answer)
         self.drive.edit(function.module, edit)
         self.drive.gone.add(function.node)
         return module.source.code(node)
 
-    def _only_exports(self, function: Function) -> None:
+    @property
+    def answer(self) -> Answer:
+        """What the served function gives."""
+        return Answer(self.model.predicts, self.model.steps)
+
+    def _given(self) -> set[ast.expr | None]:
+        """The receivers of all exports."""
         exporters = [made for use in self.flow.uses for made in use.exporters]
         given = {use.arguments.get(RECEIVER) for use in self.flow.exports}
-        given |= {made.arguments.get(RECEIVER) for made in exporters}
+        return given | {made.arguments.get(RECEIVER) for made in exporters}
+
+    def _only_built(self, module: Module, call: ast.Call) -> None:
+        given = self._given()
+        for mention in self.values.mentions(module, call):
+            if mention.node not in given:
+                assert mention.node is not None
+                text = "this receiver is used for more than an export"
+                raise Refused(mention.module, mention.node, text)
+
+    def _only_exports(self, function: Function) -> None:
+        given = self._given()
         for reference in self.graph.references(function):
             if reference.node not in given:
                 text = f"`{function.name}` is used for more than an export here"

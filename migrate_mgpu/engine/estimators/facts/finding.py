@@ -317,7 +317,7 @@ class _Finder:
                 use.exporters = tuple(find_exporters(self.values, use.eval_spec))
                 flow.uses.append(use)
                 return
-            if _is_shown(module, call):
+            if is_shown(module, call):
                 return
             shown = module.source.code(call.func)
             raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`")
@@ -337,7 +337,7 @@ def _is_plain(call: ast.Call) -> bool:
     return not call.args and all(keyword.arg in _SHARED for keyword in call.keywords)
 
 
-def _is_shown(module: Module, call: ast.Call) -> bool:
+def is_shown(module: Module, call: ast.Call) -> bool:
     """`print(type(estimator))`: it says what the program has, whatever that is."""
     names = module.names
     around = [p for p in (call, *names.ancestors(call)) if isinstance(p, ast.Call)]
@@ -361,4 +361,5 @@ __all__ = [
     "KERAS",
     "EstimatorFlow",
     "find_estimators",
+    "is_shown",
 ]

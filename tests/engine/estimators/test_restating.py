@@ -289,32 +289,6 @@ def test_a_function_inside_that_is_handed_on_stays(old: str, new: str) -> None:
     assert any("the Estimator stays" in message for message in said)
 
 
-def test_a_network_that_is_called_again_to_test_stays() -> None:
-    program = """\
-def network(x, reuse, training):
-    with tf.variable_scope("net", reuse=reuse):
-        x = tf.layers.dropout(tf.layers.dense(x, 8), 0.4, training=training)
-        return tf.layers.dense(x, 3)
-
-
-def model_fn(features, labels, mode):
-    train_logits = network(features, reuse=False, training=True)
-    test_logits = network(features, reuse=True, training=False)
-    loss = tf.losses.sparse_softmax_cross_entropy(labels, train_logits)
-    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
-    accuracy = tf.metrics.accuracy(labels, tf.argmax(test_logits, 1))
-    return tf.estimator.EstimatorSpec(
-        mode, loss=loss, train_op=train_op, eval_metric_ops={"accuracy": accuracy}
-    )
-
-
-estimator = tf.estimator.Estimator(model_fn)
-"""
-    after, said = run(program)
-    assert after == HEAD + program + TAIL
-    assert any("called again by `reuse`" in message for message in said), said
-
-
 def test_what_is_said_names_lines_of_the_program_as_it_was() -> None:
     program = HEAD + PARTS + TAIL
     result = migrate([("program.py", program.encode())], bridge=False, write=False)

@@ -164,3 +164,79 @@ def test_labels_that_only_training_changes() -> None:
     after, said = run(program(body))
     assert after == program(body)
     assert any("evaluation comes to its loss in another way" in message for message in said)
+
+
+TWICE = """\
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    data = np.ones([8, 4], np.float32), np.ones([8], np.int64)
+    return tf.data.Dataset.from_tensor_slices(data).repeat(100).batch(8)
+
+
+def network(x, reuse, training):
+    with tf.variable_scope("net", reuse=reuse):
+        x = tf.layers.dropout(tf.layers.dense(x, 8), 0.4, training=training)
+        return tf.layers.dense(x, 3)
+
+
+def model_fn(features, labels, mode):
+    train_logits = network(features, reuse=False, training=True)
+    test_logits = network(features, reuse=True, training=False)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, train_logits)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    accuracy = tf.metrics.accuracy(labels, tf.argmax(test_logits, 1))
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, eval_metric_ops={"accuracy": accuracy}
+    )
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=100)
+print(estimator.evaluate(input_fn, steps=1)["accuracy"])
+"""
+
+
+def test_a_network_that_is_called_again_to_test() -> None:
+    after, said = run(TWICE)
+    test = after.partition("def test_step")[2].partition("def ")[0]
+    assert "train_logits = self(features, training=True)\n" in test, said
+    assert "test_logits = self(features, training=False)\n" in test
+    assert "self.mean_loss.update_state(self.batch_loss(labels, train_logits))\n" in test
+    assert "self.accuracy.update_state(labels, tf.argmax(test_logits, 1))\n" in test
+    assert after.count("Network()") == 1
+    assert "reuse" not in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            "tf.layers.dropout(tf.layers.dense(x, 8), 0.4",
+            "tf.layers.batch_normalization(tf.layers.dense(x, 8)",
+            "batch normalization as it trains",
+        ),
+        ("(labels, train_logits)", "(labels, test_logits)", "the network as it tests"),
+        (
+            "(labels, train_logits)",
+            "(labels, train_logits) + tf.reduce_mean(test_logits)",
+            "the network as it tests",
+        ),
+        ("network(features, reuse=True", "network(2 * features, reuse=True", "share weights"),
+        ("reuse=True, training=False", "reuse=tf.AUTO_REUSE, training=False", "share weights"),
+    ],
+)
+def test_a_network_that_is_called_again_otherwise(old: str, new: str, reason: str) -> None:
+    text = TWICE.replace(old, new)
+    assert text != TWICE
+    after, said = run(text)
+    assert after == text
+    assert any(reason in message for message in said), said
+
+
+def test_a_network_that_is_called_twice_to_train() -> None:
+    after, said = run(TWICE.replace("reuse=True, training=False", "reuse=True, training=True"))
+    assert after.count("Network(training=True)") == 1, said
+    assert "training=self.training)\n" in after

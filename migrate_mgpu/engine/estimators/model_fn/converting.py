@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection
-from dataclasses import replace
 
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.compiling import Compiling
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items
 from migrate_mgpu.engine.estimators.model_fn.leftovers import check_leftovers
+from migrate_mgpu.engine.estimators.model_fn.lookups import check_lookups
 from migrate_mgpu.engine.estimators.model_fn.losses import LossReader
 from migrate_mgpu.engine.estimators.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT, Modes
@@ -19,7 +19,6 @@ from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.steps import Steps
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
-from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.engine.estimators.network.direct import direct, write_direct
 from migrate_mgpu.engine.estimators.network.layers import Found
@@ -29,7 +28,7 @@ from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequen
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import ModelPlan, NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.records import replaced
 from migrate_mgpu.engine.source import Edit
 
 
@@ -51,11 +50,6 @@ def convert(
         Refused: a statement that is not understood; nothing is converted then.
     """
     return _Conversion(function, graph, tf, predicts, distributed, bound).plan()
-
-
-# Optimizers that do with a gradient of zero what they do with none.
-_EVEN = ("Adagrad", "Adam")
-_LINEAR = ("GradientDescent", "SGD")
 
 
 class _Conversion:
@@ -137,7 +131,13 @@ class _Conversion:
             self.variable,
         )
         builder = compiling.write()
-        self._check_lookups(compiling)
+        if self.lookup is not None:
+            check_lookups(module, compiling.optimizers, self.distributed)
+            if self.training.clip:
+                text = "the gradients of looked up rows are clipped before equal ones are summed up"
+                raise Refused(module, self.lookup, text, "do not clip them")
+        if self.reading.twins is not None:
+            self.reading.twins.share(module, self.classes, self.normalizes)
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
@@ -165,33 +165,6 @@ class _Conversion:
         for other, edits in self.plain.edits.items():
             plan.edits.setdefault(other, []).extend(edits)
         return plan
-
-    def _check_lookups(self, compiling: Compiling) -> None:
-        """TF1's optimizers leave rows alone that a step does not look up; Keras's move them.
-
-        Of the same row on several replicas Keras 3 squares each gradient, TF1 their sum.
-
-        Raises:
-            Refused: with momentum or a moving average that makes another training.
-        """
-        if self.lookup is None:
-            return
-        for call in compiling.optimizers:
-            name = name_of(self.module, call)
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            if name.endswith("optimize_loss"):
-                name = str(constant(given.get("optimizer", call)))
-            short = name.rpartition(".")[2].removesuffix("Optimizer")
-            if short not in (*_LINEAR, *_EVEN):
-                text = "momentum and moving averages rest in TF1 for rows that are not looked up"
-                raise Refused(self.module, call, text, "train it by AdamOptimizer, or without")
-            if self.distributed and short not in _LINEAR:
-                text = "Keras 3 takes rows that several replicas look up one by one, not their sum"
-                advice = "train it by GradientDescentOptimizer, or multiply by tf.one_hot"
-                raise Refused(self.module, call, text, advice)
-        if self.training.clip:
-            text = "the gradients of looked up rows are clipped before equal ones are summed up"
-            raise Refused(self.module, self.lookup, text, "do not clip them")
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
@@ -391,7 +364,7 @@ class _Conversion:
         if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
             raise Refused(self.module, value, "predictions is not a dictionary written out")
         if self.outputs is not None and isinstance(found, ast.Name):
-            if self.outputs.names == [found.id]:
+            if self.outputs.given(False) == [found.id]:
                 return None
         return PredictStep(self.reading, self.tf, value, unit, self.outputs)
 
@@ -412,4 +385,4 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 def _as_made(found: Found, made: Made) -> Found:
     """A helper's layer, once its class is written."""
-    return replace(found, trains=made.trains, parameters=tuple(made.settings))
+    return replaced(found, trains=made.trains, parameters=tuple(made.settings))

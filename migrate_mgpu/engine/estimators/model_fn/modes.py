@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Union
 from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import field, record
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 MODES = (TRAIN, EVAL, PREDICT)
@@ -31,6 +31,7 @@ class Modes:
         self.module = module
         self.function = function
         self.known = dict(known)
+        self.flags: dict[ast.expr, Mapping[str, Value]] = {}  # literals that stand for the mode
         self._aliases: dict[str, ast.expr] = {}
         scope = module.names.scopes[function]
         for name, bindings in scope.bindings.items():
@@ -39,6 +40,8 @@ class Modes:
 
     def value(self, node: ast.expr, mode: str) -> Value | None:
         """What an expression is in a mode; None when it asks for more than the mode."""
+        if node in self.flags:
+            return self.flags[node][mode]
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, (bool, str)) else None
         if isinstance(node, ast.Name):
@@ -92,7 +95,7 @@ class Modes:
 
     def asks(self, node: ast.AST) -> bool:
         """Whether an expression mentions the mode."""
-        return any(
+        return node in self.flags or any(
             isinstance(part, ast.Name)
             and (
                 part.id in self.known
@@ -132,7 +135,7 @@ class Modes:
         return "not training" if pattern == [False, True, True] else None
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Path:
     """What one mode runs: statements in order, blocks on the mode and `with` opened.
 

@@ -61,10 +61,13 @@ class Outputs:
         self.objects = self._objects()
         self.network = self._network(asked)
         self._read(asked)
-        shared = self._shared()
+        shared = self._shared() if reading.twins is None else set()
         if shared:
-            self.network |= shared
+            flow = reading.flows[TRAIN]
+            self.network |= shared.union(*(flow.slice([unit], unit) for unit in shared))
             self._read(asked)
+        if self._problem is not None:
+            raise self._problem
         self.names = sorted(self._found, key=lambda name: self._found[name][-1].lineno)
         self._check(loss.value)
 
@@ -79,6 +82,7 @@ class Outputs:
             for mode in self.modes
         }
         self._found: dict[str, tuple[ast.stmt, ...]] = {}
+        self._problem: Refused | None = None
         self.settings: set[ast.stmt] = set()
         self.loss = self._units(TRAIN, asked[TRAIN])
         self.metrics = self._units(EVAL, asked.get(EVAL, []))
@@ -117,6 +121,7 @@ class Outputs:
 
     def _network(self, asked: dict[str, list[Place]]) -> set[ast.stmt]:
         found: set[ast.stmt] = set()
+        twin = self.reading.twins
         for mode, places in asked.items():
             flow = self.reading.flows[mode]
             for node, unit in places:
@@ -127,6 +132,8 @@ class Outputs:
                 found.update(layered)
                 for statement in layered:
                     found |= flow.slice([statement], statement)
+        if twin is not None:
+            found.discard(twin.second)
         for statement in sorted(found, key=lambda s: s.lineno):
             if self.reading.flows[TRAIN].depends(statement, statement, "labels"):
                 text = "the network looks at the labels"
@@ -156,6 +163,9 @@ class Outputs:
         while stack:
             name, place = stack.pop()
             definitions = flow.definitions(name.id, place)
+            if self.reading.twins is not None and definitions == (self.reading.twins.second,):
+                self._check_twin(mode, name)
+                continue
             inside = [d for d in definitions if d in self.network and not self._is_light(mode, d)]
             if any(self._runs(mode, d) and not self._is_weight(d) for d in inside):
                 self._output(mode, name, definitions)
@@ -171,6 +181,17 @@ class Outputs:
         given = {u for u in found if self._runs(mode, u) and not self._is_weight(u)}
         self.settings |= found - given
         return sorted(given, key=lambda u: u.lineno)
+
+    def given(self, training: bool) -> list[str]:
+        """The names that take the network's values, as it trains or as it tests."""
+        twins = self.reading.twins
+        return self.names if twins is None or training else [twins.names[1]]
+
+    def _check_twin(self, mode: str, name: ast.Name) -> None:
+        """The network as it tests is what metrics and predictions look at."""
+        if mode == TRAIN:
+            text = "the loss looks at the network as it tests"
+            raise Refused(self.module, name, text, "take the loss from the one that trains")
 
     def _runs(self, mode: str, statement: ast.stmt) -> bool:
         """Whether a statement says something of a batch, or of the weights as they are."""
@@ -195,10 +216,12 @@ class Outputs:
         """Notes a name that `call` returns: it is what the network leaves in it."""
         if definitions != self.ends[mode].definitions(name.id, None):
             text = f"`{name.id}` is given another value by the network later"
-            raise Refused(self.module, name, text, "give each value a name of its own")
+            advice = "give each value a name of its own"
+            self._problem = self._problem or Refused(self.module, name, text, advice)
         if name.id in (*_GIVEN, *_OWN):
             text = f"the network changes `{name.id}`, which loss or metrics look at"
-            raise Refused(self.module, name, text, "give its value another name")
+            advice = "give its value another name"
+            self._problem = self._problem or Refused(self.module, name, text, advice)
         self._found.setdefault(name.id, definitions)
 
     def _is_light(self, mode: str, statement: ast.stmt) -> bool:
@@ -214,6 +237,15 @@ class Outputs:
         return not any(word in name for name in names for word in _RANDOM)
 
     def _check(self, loss: ast.expr) -> None:
+        twins = self.reading.twins
+        if twins is not None:
+            if self.names != [twins.names[0]]:
+                text = "the loss looks at more than one value of a network that is called twice"
+                raise Refused(self.module, loss, text)
+            predicted = {n.id for u in self.predictions for n in loaded(u)}
+            if twins.names[0] in predicted:
+                text = "the predictions look at the network as it trains"
+                raise Refused(self.module, twins.first, text, "take them from the other")
         if not self.names:
             text = "the loss looks at no value of the network"
             raise Refused(self.module, loss, text)

@@ -76,7 +76,7 @@ class PredictStep:
             output, _ = reading.output
             context = Context(reading.module, self.tf, reading.modes)
         else:
-            output = ", ".join(outputs.names)
+            output = ", ".join(outputs.given(False))
             context = network.context({})
         unit = source.indent_unit
         block = Block(source, indent + unit)

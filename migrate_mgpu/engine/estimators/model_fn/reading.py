@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, items, stored
@@ -17,8 +16,10 @@ from migrate_mgpu.engine.estimators.model_fn.modes import (
     Path,
     path,
 )
+from migrate_mgpu.engine.estimators.model_fn.twins import find_twins
 from migrate_mgpu.engine.estimators.types import NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 
 _SPEC = (
     "mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs",
@@ -28,7 +29,7 @@ _ROLES = ("features", "labels", "mode", "params", "config")
 _GIVEN = ("features", "labels", "mode")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spec:
     """The EstimatorSpec of a mode: its arguments, and the statement that they stand in."""
 
@@ -63,6 +64,9 @@ class Reading:
         self.paths: dict[str, Path] = {m: path(module, function, self.modes, m) for m in MODES}
         self.flows = {m: Dataflow(p, self.parameters) for m, p in self.paths.items()}
         self.specs = {m: spec for m in MODES if (spec := self._spec(m)) is not None}
+        self.twins = find_twins(self.paths[TRAIN].units)
+        if self.twins is not None:
+            self.modes.flags.update(self.twins.flags)
         if TRAIN not in self.specs:
             text = "no EstimatorSpec is returned for training"
             raise Refused(module, function, text)
@@ -157,6 +161,9 @@ class Reading:
         if loss is None:
             raise Refused(self.module, self.specs[TRAIN].call, "the EstimatorSpec has no loss")
         train, evaluation = self.flows[TRAIN], self.flows[EVAL]
+        if self.twins is not None:
+            text = "the network is called again by `reuse`: evaluation's loss is of the other"
+            raise NeedsSteps(self.module, self.twins.second, text)
         if not train.depends(loss, unit, "labels"):
             text = "the loss does not look at the labels"
             advice = "let the input function give what the loss compares with as labels"
@@ -184,29 +191,12 @@ class Reading:
             if EVAL in self.specs and candidate not in self.paths[EVAL].units:
                 continue
             return next(iter(certain)), candidate
-        self._check_shared()
         raise NeedsSteps(
             self.module,
             loss,
             "loss and metrics look at more than one value of the network, or at the features",
             "let the network end in one variable, and compute the rest from it",
         )
-
-    def _check_shared(self) -> None:
-        """A network that is called to train and again, by `reuse`, to test.
-
-        In TF1 the loss of an evaluation was then the training network's, dropout and all:
-        which of the two its author means in TF2 is not for a tool to say.
-        """
-        for unit in self.paths[TRAIN].units:
-            call = unit.value if isinstance(unit, ast.Assign) else None
-            if isinstance(call, ast.Call) and any(
-                k.arg == "reuse" and isinstance(k.value, ast.Constant) and k.value.value is True
-                for k in call.keywords
-            ):
-                text = "the network is called again by `reuse`: evaluation's loss is of the other"
-                advice = "call it once, told to train by mode == tf.estimator.ModeKeys.TRAIN"
-                raise Refused(self.module, call, text, advice)
 
     @cached_property
     def network(self) -> set[ast.stmt]:

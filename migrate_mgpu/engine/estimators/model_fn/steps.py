@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded, stored
 from migrate_mgpu.engine.estimators.model_fn.loss_functions import replacement
@@ -23,12 +22,13 @@ from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import LOSSES, METRICS, Context, Replacement, rule
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import Metric, Refused
+from migrate_mgpu.engine.records import record
 
 LOSS, MEAN = "batch_loss", "mean_loss"
 _METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Kept:
     """A metric that is an attribute of the model."""
 
@@ -222,7 +222,7 @@ class Steps:
         return f"{given} = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
 
     def _forward(self, training: bool) -> str:
-        return f"{', '.join(self.outputs.names)} = self(features, training={training})"
+        return f"{', '.join(self.outputs.given(training))} = self(features, training={training})"
 
     def _train(self, network: Network, indent: str) -> str:
         block = self._block(indent)
@@ -267,7 +267,12 @@ class Steps:
         head_block = self._block(indent)
         head_block.line("def test_step(self, data):")
         head_block.line(self._unpack(labels), 1)
-        head_block.line(self._forward(False), 1)
+        twins = self.reading.twins
+        if twins is not None:
+            head_block.line("# The loss is the training network's, in an evaluation too.", 1)
+            head_block.line(self._forward(True), 1)
+        if twins is None or flat:
+            head_block.line(self._forward(False), 1)
         loss = f"self.{LOSS}({', '.join(self.given)})"
         head_block.line(f"self.{MEAN}.update_state({loss})", 1)
         head_block.lines += block.lines

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
 from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.constructor import Constructor
 from migrate_mgpu.engine.estimators.network.indices import whole_numbers
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers, named
 from migrate_mgpu.engine.estimators.network.naming import name_layers
-from migrate_mgpu.engine.estimators.network.objects import Objects, layer_name
+from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_edits
+from migrate_mgpu.engine.estimators.network.weights import lookup_of, weights_of
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
@@ -62,7 +62,10 @@ class Network:
         looped = {call for call in self.layers if self._loop(call) is not None}
         self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
         check_shared(self.module, plan.function, map(named, self.layers.values()), looped)
-        self.weights = self._weights(nodes)
+        self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
+        for call in self.weights.values():
+            self._check_scopes(call)
+        self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
 
     # -- names ------------------------------------------------------------
 
@@ -101,46 +104,13 @@ class Network:
                 raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
         return found
 
-    def _weights(self, nodes: list[ast.AST]) -> dict[str, ast.Call]:
-        """Weights of the model's own that have one name, which is an attribute everywhere.
-
-        Raises:
-            Refused: one is used for more than its value.
-        """
-        bindings = self.module.names.scopes[self.plan.function].bindings
-        found: dict[str, ast.Call] = {}
-        names: set[str] = set()
-        for call in (c for c in self.layers if self.layers[c].variable):
-            for parent in self.module.names.ancestors(call):
-                if isinstance(parent, ast.With):  # it may not stay, whatever it says
-                    scope_edits(self.module, parent, Context(self.module, self.tf))
-                if parent is self.plan.function:
-                    break
-            parent = self.module.names.parents[call]
-            target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-            if isinstance(target, ast.Name):
-                names.add(target.id)
-                if len(bindings[target.id]) == 1 and call not in self.loop_names:
-                    found[target.id] = call
-        self.lookup = self._lookup(nodes)
-        for node in (n for n in nodes if isinstance(n, ast.Attribute)):
-            owner = node.value
-            if isinstance(owner, ast.Name) and owner.id in names and node.attr != "shape":
-                text = f"`{owner.id}.{node.attr}` of a variable"
-                raise Refused(self.module, node, text, "use its value only")
-        return found
-
-    def _lookup(self, nodes: list[ast.AST]) -> ast.AST | None:
-        """A call that takes rows of a weight, whose gradient is one of those rows only."""
-        for call in (node for node in nodes if isinstance(node, ast.Call)):
-            name = name_of(self.module, call)
-            if layer_name(self.module, call) == "Embedding" or name.startswith("nn.embedding_"):
-                return call
-            if name in ("gather", "gather_nd") and call.args:
-                made = assigned(self.module, call.args[0])
-                if made in self.layers and self.layers[made].variable:
-                    return call
-        return self.objects.embedding
+    def _check_scopes(self, call: ast.Call) -> None:
+        """The scopes of a weight, which may not stay, say no more than names."""
+        for parent in self.module.names.ancestors(call):
+            if isinstance(parent, ast.With):
+                scope_edits(self.module, parent, Context(self.module, self.tf))
+            if parent is self.plan.function:
+                return
 
     # -- the class --------------------------------------------------------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.symbols import symbol
 
@@ -47,7 +47,10 @@ def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
             ):
                 name = keyword.value
             elif keyword.arg == "reuse":
-                _check_reuse(module, keyword.value)
+                modes = context.modes
+                values = modes.values(keyword.value) if modes is not None else None
+                if values is None or any(values.values()):
+                    _check_reuse(module, keyword.value)
             elif keyword.arg not in ("values", "default_name", "reuse", "auxiliary_name_scope"):
                 text = f"tf.variable_scope sets `{keyword.arg}` for everything inside of it"
                 raise Refused(module, keyword.value, text, "give it to the layers themselves")
@@ -65,7 +68,7 @@ def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
     return found
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Named:
     """What makes weights, and its name in TF1 (None: one that TF1 gives it)."""
 

@@ -1,0 +1,57 @@
+"""Weights of a model's own among what its network makes: their names, and lookups of their rows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping
+
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
+from migrate_mgpu.engine.estimators.network.layers import Found
+from migrate_mgpu.engine.estimators.network.objects import layer_name
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
+
+
+def weights_of(
+    module: Module,
+    function: ast.AST,
+    layers: Mapping[ast.Call, Found],
+    looped: Collection[ast.Call],
+    nodes: Iterable[ast.AST],
+) -> dict[str, ast.Call]:
+    """Weights that have one name in a function, which is an attribute everywhere.
+
+    Raises:
+        Refused: one is used for more than its value.
+    """
+    bindings = module.names.scopes[function].bindings
+    found: dict[str, ast.Call] = {}
+    names: set[str] = set()
+    for call in (c for c in layers if layers[c].variable):
+        parent = module.names.parents[call]
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        if isinstance(target, ast.Name):
+            names.add(target.id)
+            if len(bindings[target.id]) == 1 and call not in looped:
+                found[target.id] = call
+    for node in (n for n in nodes if isinstance(n, ast.Attribute)):
+        owner = node.value
+        if isinstance(owner, ast.Name) and owner.id in names and node.attr != "shape":
+            text = f"`{owner.id}.{node.attr}` of a variable"
+            raise Refused(module, node, text, "use its value only")
+    return found
+
+
+def lookup_of(
+    module: Module, layers: Mapping[ast.Call, Found], nodes: Iterable[ast.AST]
+) -> ast.AST | None:
+    """A call that takes rows of a weight, whose gradient is one of those rows only."""
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        name = name_of(module, call)
+        if layer_name(module, call) == "Embedding" or name.startswith("nn.embedding_"):
+            return call
+        if name in ("gather", "gather_nd") and call.args:
+            made = assigned(module, call.args[0])
+            if isinstance(made, ast.Call) and made in layers and layers[made].variable:
+                return call
+    return None

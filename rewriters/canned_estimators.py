@@ -9,6 +9,12 @@ cross, as indicators or embeddings (a linear model takes them bare, too).
 
 ``DNNLinearCombinedClassifier`` and ``DNNLinearCombinedRegressor`` become a model of two layers,
 a dense and a linear one, with a ``train_step`` that gives each its own optimizer.
+``DNNEstimator``, ``LinearEstimator`` and ``DNNLinearCombinedEstimator`` are converted with the
+heads for classes and for one number (``tf.estimator.BinaryClassHead``,
+``tf.contrib.estimator.multi_class_head`` and so on). A ``weight_column`` becomes the weights of
+the model's steps, and its metrics are ``weighted_metrics``; a ``label_vocabulary`` becomes a
+``StringLookup`` of the model. Columns may stand in lists, in
+loops over what is written out, and in functions that make nothing else.
 
 ``tf.keras.estimator.model_to_estimator(model)`` goes: the Keras model itself is made under the
 strategy's scope and trained. Where the strategy is made below the model, the model's
@@ -26,12 +32,12 @@ in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. 
 by default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005.
 A cross hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories
 out of range of an identity column are all zeros, where 1.15 stopped. Predictions have all of
-1.15's names but
-``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or whose names are
-not written out, ``weight_column``, ``label_vocabulary``, ``batch_norm``, partitioners, more than
-one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
-under a strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp)
-where TF1 updates the rows of a category that a batch uses and no others, BoostedTrees, heads.
+1.15's names but ``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or
+whose names are not written out, ``batch_norm``, partitioners, more than one number to predict,
+texts under a strategy (Keras 3 gives none to several replicas), Ftrl under a strategy (1.15
+does not run it), optimizers that remember gradients (momentum, RMSProp) where TF1 updates the
+rows of a category that a batch uses and no others, BoostedTrees, heads of other kinds or with
+thresholds, losses or names of their own.
 
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
@@ -346,20 +352,21 @@ estimator.train(input_fn, steps=100)
         "columns whose order is not known",
         _FEATURES
         + """\
-columns = [tf.feature_column.numeric_column(name, shape=[1]) for name in ('age', 'hours')]
+names = open('names.txt').read().split()
+columns = [tf.feature_column.numeric_column(name, shape=[1]) for name in names]
 estimator = tf.estimator.LinearClassifier(columns)
 estimator.train(input_fn, steps=100)
 """,
-        refused="which feature columns these are cannot be told",
+        refused="which feature columns this comprehension makes cannot be told",
     ),
     Case(
-        "weights of examples",
+        "batch normalization",
         _FEATURES
         + """\
 columns = [tf.feature_column.numeric_column('age')]
-estimator = tf.estimator.DNNClassifier([4], columns, weight_column='hours')
+estimator = tf.estimator.DNNClassifier([4], columns, batch_norm=True)
 estimator.train(input_fn, steps=100)
 """,
-        refused="`weight_column` of a DNNClassifier",
+        refused="`batch_norm` of a DNNClassifier",
     ),
 )

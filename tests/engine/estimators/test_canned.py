@@ -85,7 +85,7 @@ def test_a_loss_that_is_a_mean() -> None:
         ("[fc.numeric_column('b')]", ", batch_norm=True", "`batch_norm`"),
         ("[fc.numeric_column('b')]", ", activation_fn=None", "`activation_fn=None`"),
         ("[fc.numeric_column('b')]", ", n_classes=int('3')", "how many classes"),
-        ("[fc.numeric_column('b')]", ", label_vocabulary=['x', 'y']", "`label_vocabulary`"),
+        ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not written out"),
         ("[fc.numeric_column('b')]", ", optimizer='RMSProp'", "`RMSProp`"),
         ("[fc.numeric_column('b')]", ", optimizer=make()", "which optimizer"),
         ("[fc.numeric_column(str(1), shape=2)]", "", "is not written out"),

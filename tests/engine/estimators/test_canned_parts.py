@@ -65,7 +65,7 @@ def test_the_loss_that_is_shown_is_of_all_replicas() -> None:
         (NUMBER, "None", "", "without dnn_feature_columns"),
         ("None", NUMBER, "", "without linear_feature_columns"),
         (NUMBER, "[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
-        (NUMBER, OTHER, ", weight_column='w'", "`weight_column`"),
+        (NUMBER, OTHER, ", weight_column=fc.numeric_column('w')", "is no feature's key"),
         (NUMBER, OTHER, ", linear_optimizer=None", "`linear_optimizer=None`"),
         (NUMBER, OTHER, ", batch_norm=True", "`batch_norm`"),
     ],

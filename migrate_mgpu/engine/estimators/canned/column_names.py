@@ -23,7 +23,7 @@ from migrate_mgpu.engine.text import Layout, comments
 
 ADVICE = "write the column as Keras layers by hand"
 LISTED = "write the columns as a list"
-_IN_CALL = ("columns", "features", "net", "self", "terms", "training")
+_IN_CALL = ("column", "columns", "features", "net", "self", "terms", "training")
 _READS = ("copy", "count", "get", "index", "items", "keys", "values")
 
 # Of a loop: what its variables are in each round, with the text of that.
@@ -166,19 +166,9 @@ class ColumnNames:
             return self._bound[node.id][0]
         value = assigned(self.module, node)
         written = isinstance(value, (ast.List, ast.Dict)) and value is not node
-        return node if written and isinstance(node, ast.Name) and self._changes(node) else value
-
-    def _changes(self, name: ast.Name) -> bool:
-        """Whether a list or dictionary may be another one than was written out."""
-        names = self.module.names
-        home = names.defining_scope(name.id, names.scope_of_name[name])
-        for mention in names.mentions(name.id, home) if home is not None else ():
-            parent = names.parents[mention]
-            if isinstance(parent, ast.Attribute) and parent.attr not in _READS:
-                return True
-            if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
-                return True
-        return False
+        return (
+            node if written and isinstance(node, ast.Name) and changes(self.module, node) else value
+        )
 
     def comments_of(self, statement: ast.stmt) -> list[str]:
         """The comments above a statement, in it and behind it."""
@@ -254,6 +244,19 @@ class ColumnNames:
         name = self._attribute(wished, "local").removesuffix("_local")
         taken = name in self.module.names.module_scope.bindings or hasattr(builtins, name)
         return f"{name}_values" if taken or name in _IN_CALL or iskeyword(name) else name
+
+
+def changes(module: Module, name: ast.Name) -> bool:
+    """Whether a list or dictionary may be another one than was written out."""
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    for mention in names.mentions(name.id, home) if home is not None else ():
+        parent = names.parents[mention]
+        if isinstance(parent, ast.Attribute) and parent.attr not in _READS:
+            return True
+        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+            return True
+    return False
 
 
 def written(text: str) -> Replacement:

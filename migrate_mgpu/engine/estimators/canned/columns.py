@@ -191,3 +191,6 @@ class ColumnReader(CrossedColumns):
             self.statements.append(statement)
             found.append(call)
         return found
+
+
+__all__ = ["Column", "ColumnReader"]

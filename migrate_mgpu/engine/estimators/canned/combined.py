@@ -18,7 +18,7 @@ _COMPILE = """\
 """
 _STEP = """\
     def train_step(self, data):
-        features, labels, weights = {tf}.keras.utils.unpack_x_y_sample_weight(data)
+        features, labels, weights = {given}
         with {tf}.GradientTape(persistent=True) as tape:
             logits = self(features, training=True)
             loss = self.compute_loss(features, labels, logits, weights)
@@ -72,19 +72,25 @@ def combined_body(
         parameters.append("n_classes")
     lines = [f"    def __init__({', '.join(['self', *parameters])}):", "        super().__init__()"]
     for part in parts:
-        given = [
+        passed = [
             name if name == "n_classes" else part.prefix + name
             for name in part.network.parameters()
         ]
-        lines.append(f"        self.{part.kind} = {classes[part.kind]}({', '.join(given)})")
+        lines.append(f"        self.{part.kind} = {classes[part.kind]}({', '.join(passed)})")
+    lines += ["        " + line for line in head.lookup(tf)]
     drops = any("dropout" in part.network.settings for part in parts)
+    loss = _REPLICAS if distributed else "loss"
+    given = f"{tf}.keras.utils.unpack_x_y_sample_weight(data)"
+    if head.weights:
+        given = "self.with_weights(data)"
     training = ", training=training" if drops else ""
     lines += [
         "", *_COMPILE.splitlines(), "",
         "    def call(self, features, training=False):",
         f"        return self.dnn(features{training}) + self.linear(features)", "",
-        *_STEP.format(tf=tf, q=quote, loss=_REPLICAS if distributed else "loss").splitlines(),
+        *_STEP.format(tf=tf, q=quote, loss=loss, given=given).splitlines(),
     ]  # fmt: skip
-    if step:
-        lines += ["", *("    " + line for line in step)]
+    for method in (head.weighted_steps(trains=False), head.labelled(), step):
+        if method:
+            lines += ["", *("    " + line if line else "" for line in method)]
     return "\n".join(lines)

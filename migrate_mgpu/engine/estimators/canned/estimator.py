@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.canned.column_names import is_comment, taken_by_another
 from migrate_mgpu.engine.estimators.canned.combined import PART_CLASSES, combined_body
-from migrate_mgpu.engine.estimators.canned.heads import (
-    BINARY,
-    CLASS_METRICS,
-    CLASSES,
-    REGRESSION,
-    Head,
-)
+from migrate_mgpu.engine.estimators.canned.head_reading import GivenHead, read_head
+from migrate_mgpu.engine.estimators.canned.heads import CLASS_METRICS, CLASSES, Head
 from migrate_mgpu.engine.estimators.canned.network import folded
 from migrate_mgpu.engine.estimators.canned.parts import Part, PartReader
 from migrate_mgpu.engine.estimators.canned.results import wanted_results
 from migrate_mgpu.engine.estimators.canned.version import check_version
-from migrate_mgpu.engine.estimators.driving.drive import text_of
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
-from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
+from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
 _ADVICE = "write its model in Keras"
-_REFUSED = (
-    "weight_column", "label_vocabulary", "input_layer_partitioner", "partitioner",
-    "warm_start_from",
-)  # fmt: skip
+_REFUSED = ("input_layer_partitioner", "partitioner", "warm_start_from")
 _NOT_NONE = (
     "activation_fn", "label_dimension", "loss_reduction", "n_classes", "optimizer",
     "dnn_activation_fn", "dnn_optimizer", "linear_optimizer",
 )  # fmt: skip
-_MEANS = ("SUM_OVER_BATCH_SIZE", "SUM_BY_NONZERO_WEIGHTS", "MEAN", "SUM_OVER_NONZERO_WEIGHTS")
 
 
-@dataclass
+@record()
 class CannedPlan(ModelPlan):
     """A model that a canned Estimator becomes.
 
@@ -117,24 +106,26 @@ class _Reader:
             raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
         check_version(module, flow.call)
         self._check_none()
-        head = self._head()
+        given = read_head(flow, self.tf)
+        head = given.head
+        self.result.gone |= given.gone
         parts = self.parts.read(head)
+        parts[0].columns.statements += given.statements
         for part in parts:
             for edited, edits in part.edits.items():
                 self.result.edits.setdefault(edited, []).extend(edits)
             self.result.gone |= part.gone
             self.result.given += part.given
-        number = flow.arguments.get("n_classes")
-        if head.kind == CLASSES and number is not None:
-            self.result.given.append(f"n_classes={text_of(module, number)}")
+        if head.kind == CLASSES and given.number:
+            self.result.given.append(f"n_classes={given.number}")
         step = head.predict_step(self.tf, self.source.quote, "    ") if flow.predicts else []
         wanted = wanted_results(flow, self.graph)
         keys = head.results(wanted)
-        self._notes(wanted)
+        self._notes(wanted, given.chosen)
         self.result.metrics = keys
         fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
         metrics, classes = head.metrics(keys, self.tf, self.source.quote, fresh)
-        self._compiled(head, parts, metrics)
+        self._compiled(given, parts, metrics)
         optimizers = [part.optimizer for part in parts if part.optimizer is not None]
         own = [text for optimizer in optimizers for text in optimizer.classes]
         self._write([*own, *classes, *self._networks(parts, head, step)])
@@ -162,9 +153,9 @@ class _Reader:
         names = self.module.names
         return names.fresh(names.module_scope, wished)
 
-    def _notes(self, wanted: set[str] | None) -> None:
+    def _notes(self, wanted: set[str] | None, chosen: bool) -> None:
         module, call = self.module, self.flow.call
-        if "loss_reduction" not in self.flow.arguments:
+        if not chosen:
             self.result.notes.append((
                 module, call, "1.15's canned Estimators take the sum of a batch as their loss; "
                 "should the program be TF2's already, its loss is the mean",
@@ -186,49 +177,25 @@ class _Reader:
                     "leave it out, or say what is meant",
                 )  # fmt: skip
 
-    # -- what it is ---------------------------------------------------------
-
-    def _head(self) -> Head:
-        flow, module = self.flow, self.module
-        sums = True
-        reduction = flow.arguments.get("loss_reduction")
-        if reduction is not None:
-            last = tensorflow_name(module, reduction).rpartition(".")[2]
-            if last not in ("SUM", *_MEANS):
-                raise Refused(module, reduction, "which loss_reduction this is cannot be told")
-            sums = last == "SUM"
-        if flow.class_name.endswith("Regressor"):
-            dimension = flow.arguments.get("label_dimension")
-            if dimension is not None and constant(dimension) != 1:
-                raise Refused(module, dimension, "a regression of several numbers", _ADVICE)
-            return Head(REGRESSION, sums)
-        number = flow.arguments.get("n_classes")
-        value = assigned(module, number)
-        known = 2 if number is None else constant(value) if value is not None else None
-        if not isinstance(known, int):
-            raise Refused(
-                module, number or flow.call, "how many classes there are cannot be told",
-                "write the number out",
-            )  # fmt: skip
-        return Head(BINARY if known == 2 else CLASSES, sums)
-
     # -- the call and compile ---------------------------------------------------
 
-    def _compiled(self, head: Head, parts: list[Part], metrics: list[str]) -> None:
+    def _compiled(self, given: GivenHead, parts: list[Part], metrics: list[str]) -> None:
         compiled = self.result.compiled
         optimizers = [
             (part, part.optimizer) for part in reversed(parts) if part.optimizer is not None
         ]
         own = [optimizer.comment for _, optimizer in optimizers if optimizer.comment]
-        own += ["the sum over a batch"] if "loss_reduction" not in self.flow.arguments else []
+        own += [] if given.chosen else ["the sum over a batch"]
         if own:
             compiled.append(f"# The canned Estimator's own: {', '.join(own)}.")
         for part, optimizer in optimizers:
             compiled += [line for s in optimizer.statements for line in part.columns.comments_of(s)]
             compiled.append(f"{part.prefix}optimizer={optimizer.text},")
-        compiled.append(f"loss={head.loss(self.tf, self.source.quote)},")
+        columns = parts[0].columns
+        compiled += [line for s in given.statements for line in columns.comments_of(s)]
+        compiled.append(f"loss={given.head.loss(self.tf, self.source.quote)},")
         unit = self.source.indent_unit
-        compiled.append("metrics=[")
+        compiled.append("weighted_metrics=[" if given.head.weights else "metrics=[")
         for metric in metrics:  # they stand two levels deep, perhaps in a function
             lines = folded(f"{' ' * 12}{metric},").split("\n")
             compiled += [unit + self._levels(line.removeprefix(" " * 12)) for line in lines]

@@ -7,7 +7,8 @@ of two classes there is one logit, and a class is chosen where it is above zero.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from migrate_mgpu.engine.records import record
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 
@@ -75,12 +76,18 @@ CLASS_METRICS = {
 }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Head:
-    """A kind of head; ``sums`` says whether its loss is the sum over a batch."""
+    """A kind of head; ``sums`` says whether its loss is the sum over a batch.
+
+    ``weights`` is the expression of the examples' weights, if they have any, ``words`` the
+    list of the classes where labels are texts.
+    """
 
     kind: str
     sums: bool = True
+    weights: str = ""
+    words: str = ""
 
     def loss(self, tf: str, quote: str) -> str:
         """The compiled loss."""
@@ -129,6 +136,43 @@ class Head:
                 texts.append(f"{metrics}.MeanMetricWrapper({function}, {name})")
         return texts, classes
 
+    def lookup(self, tf: str) -> list[str]:
+        """The layer that knows the classes by their labels."""
+        if not self.words:
+            return []
+        made = f"{tf}.keras.layers.StringLookup(vocabulary={self.words}, num_oov_indices=0)"
+        return [f"self.class_ids = {made}"]
+
+    def labelled(self) -> list[str]:
+        """The methods that take labels for classes."""
+        if not self.words:
+            return []
+        return [
+            "def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, **kwargs):",
+            "    y = self.class_ids(y)",
+            "    return super().compute_loss(x, y, y_pred, sample_weight, **kwargs)",
+            "",
+            "def compute_metrics(self, x, y, y_pred, sample_weight=None):",
+            "    y = self.class_ids(y)",
+            "    return super().compute_metrics(x, y, y_pred, sample_weight)",
+        ]
+
+    def weighted_steps(self, trains: bool) -> list[str]:
+        """The methods that hand on the examples' weights; ``trains`` if it trains as all do."""
+        if not self.weights:
+            return []
+        lines = [
+            "def with_weights(self, data):",
+            "    features, labels = data",
+            f"    return features, labels, {self.weights}",
+        ]
+        for step in ("train_step", "test_step") if trains else ("test_step",):
+            lines += [
+                "", f"def {step}(self, data):",
+                f"    return super().{step}(self.with_weights(data))",
+            ]  # fmt: skip
+        return lines
+
     def predict_step(self, tf: str, quote: str, unit: str) -> list[str]:
         """The method that gives the predictions of 1.15, by their names."""
         lines = [
@@ -150,6 +194,11 @@ class Head:
         entries += [
             f"{q}probabilities{q}: {tf}.nn.softmax({both}),",
             f"{q}class_ids{q}: class_ids,",
-            f"{q}classes{q}: {tf}.strings.as_string(class_ids),",
+            f"{q}classes{q}: {self._classes(tf)},",
         ]
         return [*lines, f"{unit}return {{", *(f"{unit * 2}{e}" for e in entries), f"{unit}}}"]
+
+    def _classes(self, tf: str) -> str:
+        if not self.words:
+            return f"{tf}.strings.as_string(class_ids)"
+        return f"{tf}.gather({self.words}, class_ids)"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from migrate_mgpu.engine.estimators.canned.categories import Column
 from migrate_mgpu.engine.estimators.canned.heads import CLASSES, Head
+from migrate_mgpu.engine.records import field, record
 
 _WIDTH = 92  # of a line inside of a class, whose own indentation is not counted
 _ORDER = "# Feature columns stand in the order of their names."
 
 
-@dataclass
+@record()
 class Network:
     """A dense or linear network over columns; ``body`` writes its class.
 
@@ -37,8 +37,11 @@ class Network:
         """The class below its first line, four spaces a level; ``step`` is one method more."""
         lines = ["    " + line if line else "" for line in self._init()]
         lines += ["", *("    " + line if line else "" for line in self._call())]
-        if step:
-            lines += ["", *("    " + line for line in step)]
+        steps = [] if self.layer else self.head.weighted_steps(trains=True)
+        labelled = [] if self.layer else self.head.labelled()
+        for method in (steps, labelled, step):
+            if method:
+                lines += ["", *("    " + line if line else "" for line in method)]
         return "\n".join(folded(line) for line in lines)
 
     def parameters(self) -> list[str]:
@@ -64,11 +67,11 @@ class Network:
             count = "self.columns" if self.keys is not None else f"range({len(self.columns)})"
             zeros = f"{self.quote}zeros{self.quote}"
             name = f"{self.quote}bias_weights{self.quote}"
+            layer = f"{dense}({units}, use_bias=False, kernel_initializer={zeros})"
+            several = self.keys is not None or len(self.columns) > 1
+            weighted = ["self.weighted = [", f"    {layer}", f"    for _ in {count}", "]"]
+            body += weighted if several else [f"self.weighted = {layer}"]
             body += [
-                "self.weighted = [",
-                f"    {dense}({units}, use_bias=False, kernel_initializer={zeros})",
-                f"    for _ in {count}",
-                "]",
                 f"self.bias = self.add_weight(name={name}, shape=[{units}], initializer={zeros})",
             ]
         else:
@@ -78,6 +81,8 @@ class Network:
             if "dropout" in self.settings:
                 body.append(f"self.dropout = {tf}.keras.layers.Dropout(dropout)")
             body.append(f"self.logits = {dense}({units})")
+        if not self.layer:
+            body += self.head.lookup(tf)
         parameters = ", ".join(["self", *self.parameters()])
         return [f"def __init__({parameters}):", *("    " + b for b in body)]
 
@@ -115,7 +120,13 @@ class Network:
 
     def _linear(self, several: bool) -> list[str]:
         if not several:
-            return [f"return self.weighted[0]({self.columns[0].expression}) + self.bias"]
+            line = f"return self.weighted({self.columns[0].expression}) + self.bias"
+            if len(line) + 8 <= _WIDTH:
+                return [line]
+            return [
+                f"column = {self.columns[0].expression}",
+                "return self.weighted(column) + self.bias",
+            ]
         terms = "dense(column) for dense, column in zip(self.weighted, columns)"
         return [*self._listed("terms", terms), f"return {self.tf}.add_n(terms) + self.bias"]
 

@@ -146,7 +146,8 @@ class PartReader:
             loop = parent.generators[0]
             same = isinstance(loop.target, ast.Name) and loop.target.id == key.id
             if same and len(parent.generators) == 1 and not loop.ifs:
-                return parent, f"list({text_of(self.module, loop.iter)})"
+                text = text_of(self.module, loop.iter)
+                return parent, text if isinstance(loop.iter, ast.List) else f"list({text})"
         return call, text_of(self.module, key)
 
     # -- its layers and its optimizer -------------------------------------------

@@ -47,6 +47,18 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "DNNLinearCombinedRegressor": (
         "model_dir", *_COMBINED, *_NUMBERS[1:], *_COMBINED_LAST,
     ),
+    "DNNEstimator": (
+        "head", "hidden_units", "feature_columns", "model_dir", "optimizer", "activation_fn",
+        "dropout", "input_layer_partitioner", "config", "warm_start_from", "batch_norm",
+    ),
+    "LinearEstimator": (
+        "head", "feature_columns", "model_dir", "optimizer", "config", "partitioner",
+        "sparse_combiner",
+    ),
+    "DNNLinearCombinedEstimator": (
+        "head", "model_dir", *_COMBINED, "input_layer_partitioner", "config",
+        "linear_sparse_combiner",
+    ),
     "model_to_estimator": MODEL_TO_ESTIMATOR,
     "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
     "RunConfig": (
@@ -84,6 +96,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
 CANNED_KINDS = (
     "DNNClassifier", "DNNRegressor", "LinearClassifier", "LinearRegressor",
     "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor",
+    "DNNEstimator", "LinearEstimator", "DNNLinearCombinedEstimator",
 )  # fmt: skip
 ESTIMATORS = ("Estimator", "model_to_estimator", *CANNED_KINDS)
 

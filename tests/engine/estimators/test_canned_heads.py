@@ -118,7 +118,7 @@ def test_labels_that_are_words() -> None:
     lookup = "tf.keras.layers.StringLookup(vocabulary=WORDS, num_oov_indices=0)"
     assert f"self.class_ids = {lookup}\n" in after
     assert after.count("y = self.class_ids(y)\n") == 2
-    assert "'classes': tf.gather(WORDS, class_ids)," in after
+    assert "'classes': tf.gather(WORDS, class_ids)," in after.replace('"', "'")
     two, _ = migrated(dense(NUMBER, ", label_vocabulary=['no', 'yes']"))
     assert "StringLookup(vocabulary=['no', 'yes'], " in two and "BinaryCrossentropy(" in two
 

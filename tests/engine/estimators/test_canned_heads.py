@@ -120,7 +120,7 @@ def test_labels_that_are_words() -> None:
     assert after.count("y = self.class_ids(y)\n") == 2
     assert "'classes': tf.gather(WORDS, class_ids)," in after.replace('"', "'")
     two, _ = migrated(dense(NUMBER, ", label_vocabulary=['no', 'yes']"))
-    assert "StringLookup(vocabulary=['no', 'yes'], " in two and "BinaryCrossentropy(" in two
+    assert "vocabulary=['no', 'yes']," in two and "BinaryCrossentropy(" in two
 
 
 @pytest.mark.parametrize(

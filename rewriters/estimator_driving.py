@@ -68,10 +68,15 @@ LOGGING_HOOKS = {
     "train.ProfilerHook": "tf.keras.callbacks.TensorBoard(profile_batch=...) profiles instead",
     "train.SummarySaverHook": "tf.keras.callbacks.TensorBoard writes the loss instead",
 }
+# Hooks that did nothing that an Estimator does not.
+IDLE_HOOKS = {
+    "train.NanTensorHook": "with or without it an Estimator stopped with an error at a NaN; "
+    "tf.keras.callbacks.TerminateOnNaN() in fit's callbacks stops there",
+}
+
 # Hooks that are told by their names, with what to do.
 REFUSED_HOOKS = {
     "CheckpointSaverHook": "give RunConfig its model_dir and save_checkpoints_steps",
-    "NanTensorHook": "use tf.keras.callbacks.TerminateOnNaN; every Estimator stopped at a NaN",
     "GlobalStepWaiterHook": "replicas of one strategy begin together in TF2: take it out",
     "FeedFnHook": "let the input function give what is fed",
     "FinalOpsHook": "compute it behind the training",

@@ -219,6 +219,42 @@ def test_where_hooks_are_given(before: str, after: str) -> None:
     assert lines(f"{PLAIN}{MAKE}{before}\n") == f"{NEW}{MADE}{after}\n"
 
 
+def test_a_hook_that_every_estimator_has() -> None:
+    text, drive = driven(f"{MAKE}est.train(input_fn, hooks=[tf.train.NanTensorHook('loss:0')])\n")
+    assert text.endswith("est.fit(input_fn(), verbose=0)\n")
+    assert any("TerminateOnNaN" in note for *_, note in drive.notes)
+
+
+IN_MODEL = """\
+    log = tf.train.LoggingTensorHook({'loss': loss}, every_n_iter=1)
+    stop = tf.train.StopAtStepHook(num_steps=COUNT)
+    return tf.estimator.EstimatorSpec(
+        mode, loss=loss, train_op=train_op, training_hooks=[log, stop])
+"""
+STOPS = WITH_MODEL.replace(
+    "    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)\n", IN_MODEL
+).replace("\n\ndef model_fn", "\nCOUNT = 2\n\n\ndef model_fn")
+
+
+def test_the_models_own_hook_that_stops() -> None:
+    text, _ = driven(f"{MAKE}est.train(input_fn)\n", head=STOPS)
+    assert text.endswith("est.fit(input_fn(), steps_per_epoch=COUNT, verbose=0)\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("est.train(input_fn, steps=5)", "beside other numbers of steps"),
+        ("est.train(input_fn, hooks=[tf.train.StopAtStepHook(5)])", "beside one of the model_fn's"),
+        ("tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
+         "    tf.estimator.EvalSpec(input_fn, steps=1))", "beside a TrainSpec"),
+    ],
+)  # fmt: skip
+def test_the_models_own_hook_beside_other_steps(body: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        driven(f"{MAKE}{body}\n", head=STOPS)
+
+
 def test_a_hook_of_an_evaluation() -> None:
     new = lines(f"{PLAIN}{MAKE}est.evaluate(input_fn, hooks=[Own()])\n")
     assert "def on_test_end(self, logs=None):" in new

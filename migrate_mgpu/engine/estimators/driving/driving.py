@@ -19,7 +19,14 @@ from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.drive import Drive, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
-from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callbacks, Hooks, stopping
+from migrate_mgpu.engine.estimators.driving.hooks import (
+    ADVICE,
+    DRIVING,
+    Callbacks,
+    Hooks,
+    model_stop,
+    stopping,
+)
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Setup
@@ -223,6 +230,11 @@ class _Driver:
             raise Refused(use.module, use.call, "`train` without an input_fn")
         steps, total = use.arguments.get("steps"), use.arguments.get("max_steps")
         stop = stopping(self.values, use.module, use.arguments.get("hooks"))
+        inner = model_stop(self.flow)
+        if inner is not None and stop is not None:
+            text = "a StopAtStepHook beside one of the model_fn's"
+            raise Refused(stop[1], stop[2], text, "give train() its max_steps")
+        stop = stop or inner
         if stop is not None:
             kind, module, given = stop
             known = known_at(self.values, module, given, use.module, use.call)
@@ -309,6 +321,10 @@ class _Driver:
     def _train_and_evaluate(self, use: Use) -> None:
         module = use.module
         layout, _ = self._alone(use)
+        stop = model_stop(self.flow)
+        if stop is not None:
+            text = "a StopAtStepHook of the model_fn beside a TrainSpec"
+            raise Refused(stop[1], stop[2], text, "give TrainSpec its max_steps")
         train, evaluate = use.train_spec, use.eval_spec
         assert train is not None and evaluate is not None
         total = train.arguments.get("max_steps")

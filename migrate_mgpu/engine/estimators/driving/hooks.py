@@ -17,6 +17,8 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use,
 from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
+from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
+from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -53,6 +55,34 @@ def stopping(
             text = "a StopAtStepHook that may stop a second training at once"
             raise Refused(hook.module, hook.node, text, "give train() its steps")
         found.append((kind, hook.module, value))
+    return found[0] if found else None
+
+
+def model_stop(flow: EstimatorFlow) -> tuple[str, Module, ast.expr] | None:
+    """As ``stopping``, of the hooks that the model_fn's EstimatorSpec has.
+
+    Raises:
+        Refused: there are several.
+    """
+    function = flow.function
+    if function is None or not isinstance(function.node, ast.FunctionDef):
+        return None
+    module = function.module
+    if "StopAtStepHook" not in module.source.code(function.node):
+        return None
+    reading = Reading(module, function.node, tuple(flow.bound))
+    found: list[tuple[str, Module, ast.expr]] = []
+    for name in ("training_hooks", "training_chief_hooks"):
+        value, _ = reading.resolved(TRAIN, name)
+        for hook in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+            made, _ = reading.flows[TRAIN].resolve(hook, reading.specs[TRAIN].unit)
+            if isinstance(made, ast.Call) and tensorflow_name(module, made.func) == STOP:
+                given = bind(module, made, ("num_steps", "last_step"))
+                kind = "steps" if "num_steps" in given else "max_steps"
+                if len(given) != 1 or found:
+                    text = "how many steps its StopAtStepHooks allow"
+                    raise Refused(module, made, text, "give train() its max_steps")
+                found.append((kind, module, next(iter(given.values()))))
     return found[0] if found else None
 
 
@@ -194,20 +224,21 @@ class Hooks:
     def _drop(self, hook: Value, node: ast.expr, stops: bool) -> bool:
         """Takes a hook away that only logs, or ends the training; whether it logs."""
         logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
+        left: dict[str, str] = {**logging, **rule(DRIVING).IDLE_HOOKS}
         refused: dict[str, str] = rule(DRIVING).REFUSED_HOOKS
         call, name = hook.node, _name(hook)
         last = name.rpartition(".")[2]
         if last in refused:
             raise Refused(hook.module, call or node, f"`{last}` is not converted", refused[last])
-        if name not in logging and (name != STOP or not stops):
+        if name not in left and (name != STOP or not stops):
             text = "this hook may do more than log"
             raise Refused(hook.module, call or node, text, ADVICE)
         assert isinstance(call, ast.Call)
         self.drive.gone.add(call)
         if name != STOP:
             shown = name.rpartition(".")[2]
-            self.drive.note(hook.module, call, f"`{shown}` is left out: {logging[name]}")
-        return name != STOP
+            self.drive.note(hook.module, call, f"`{shown}` is left out: {left[name]}")
+        return name in logging
 
     def _forget(self, dropped: list[Value]) -> None:
         """The variables of hooks that went."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
-from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT
+from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingPlan
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, rule
@@ -18,10 +19,16 @@ Note = tuple[Module, ast.AST, str]
 # Calls that have no effect of their own.
 _HARMLESS = (
     "get_collection", "train.get_global_step", "train.get_or_create_global_step", "identity",
-    "train.LoggingTensorHook", "train.StepCounterHook", "logging.info", "logging.debug",
+    "train.LoggingTensorHook", "train.StepCounterHook", "train.SummarySaverHook",
+    "train.ProfilerHook", "train.NanTensorHook", "train.StopAtStepHook", "logging.info",
+    "logging.debug",
     "logging.warn", "logging.warning", "trainable_variables", "global_variables",
 )  # fmt: skip
-_HOOKS = ("training_hooks", "training_chief_hooks", "evaluation_hooks", "prediction_hooks")
+_HOOKS = {
+    TRAIN: ("training_hooks", "training_chief_hooks"),
+    EVAL: ("evaluation_hooks",),
+    PREDICT: ("prediction_hooks",),
+}
 
 
 def check_leftovers(
@@ -107,21 +114,24 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
 def _arguments(reading: Reading) -> list[Note]:
     """Arguments of EstimatorSpecs that Keras has no place for."""
     notes: list[Note] = []
+    driving = rule("MGPU408")
     for mode in MODES:
-        for name in _HOOKS:
+        for name in _HOOKS[mode]:
             value, _ = reading.resolved(mode, name)
             if value is None:
                 continue
             for hook in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
                 made, _ = reading.flows[mode].resolve(hook, reading.specs[mode].unit)
-                qualname = (
-                    reading.module.names.qualname(made.func) if isinstance(made, ast.Call) else ""
-                )
-                if not (qualname or "").endswith(("LoggingTensorHook", "StepCounterHook")):
+                func = made.func if isinstance(made, ast.Call) else None
+                known = tensorflow_name(reading.module, func) if func is not None else ""
+                if known == "train.StopAtStepHook" and mode == TRAIN:
+                    continue  # its number of steps is the training's
+                if known not in {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}:
                     text = f"a hook in {name} is not followed"
                     raise Refused(reading.module, hook, text, "make it a Keras callback")
-                note = "this logging hook is left out: Keras logs loss and metrics"
-                notes.append((reading.module, hook, note))
+                shown = known.rpartition(".")[2]
+                told = {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}[known]
+                notes.append((reading.module, hook, f"`{shown}` is left out: {told}"))
         scaffold = reading.argument(mode, "scaffold")
         if scaffold is not None:
             raise Refused(reading.module, scaffold, "the EstimatorSpec has a scaffold")

@@ -44,11 +44,16 @@ def reading(body: str) -> Reading:
         ("is_training and params['x']", (None, False, False)),
         ("is_training or params['x']", (True, None, None)),
         ("params['x']", (None, None, None)),
+        ("mode == TRAIN", (True, False, False)),
+        ("mode in (TRAIN, tf.estimator.ModeKeys.PREDICT)", (True, False, True)),
+        ("mode == CHANGED", (None, None, None)),
     ],
 )
 def test_what_a_condition_is_in_each_mode(condition: str, values: tuple[bool | None, ...]) -> None:
     of = module(
-        HEAD
+        "TRAIN = tf.estimator.ModeKeys.TRAIN\nCHANGED = tf.estimator.ModeKeys.EVAL\n"
+        + "CHANGED = 'train'\n"
+        + HEAD
         + "    is_training = (mode == tf.estimator.ModeKeys.TRAIN)\n"
         + f"    if {condition}:\n        pass\n"
     )

@@ -154,6 +154,31 @@ def test_what_has_no_step_stays(body: str, config: str, metrics: str, reason: st
     assert any(reason in message for message in said), said
 
 
+@pytest.mark.parametrize(("config", "stays"), [(ALONE, False), (TWINS, True)])
+def test_texts_on_several_replicas(config: str, stays: bool) -> None:
+    body = (
+        '    bucket = tf.string_to_hash_bucket_fast(features["x"], 10)\n'
+        "    decoded = tf.layers.dense(tf.one_hot(bucket[:, 0], 10), 4)\n"
+        "    loss = tf.losses.mean_squared_error(labels, decoded)\n"
+    )
+    after, said = run(program(body, config))
+    assert (after == program(body, config)) is stays, said
+    assert any("cannot build a model from texts" in message for message in said) is stays
+
+
+def test_an_accuracy_takes_its_two_values_in_any_order() -> None:
+    body = (
+        '    logits = tf.layers.dense(features["x"], 4)\n'
+        "    loss = tf.losses.softmax_cross_entropy(labels, logits)\n"
+    )
+    swapped = "tf.metrics.accuracy(tf.argmax(logits, 1), tf.argmax(labels, 1))"
+    after = converted(body, metrics=f'"accuracy": {swapped}')
+    assert 'metrics=[tf.keras.metrics.CategoricalAccuracy(name="accuracy")]' in after
+    swapped = swapped.replace("accuracy", "recall")
+    after = converted(body, metrics=f'"recall": {swapped}')
+    assert "self.recall.update_state(" in after
+
+
 def test_labels_that_only_training_changes() -> None:
     body = (
         '    logits = tf.layers.dense(features["x"], 4)\n'

@@ -12,6 +12,10 @@ from migrate_mgpu.engine.estimators.text.context import METRICS, rule
 from migrate_mgpu.engine.estimators.types import Metric, NeedsSteps, Refused
 from migrate_mgpu.engine.records import field, record
 
+# Metrics to which it is all the same what of two values are the labels.
+_SYMMETRIC = {
+    "accuracy", "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
+}  # fmt: skip
 _CASTS = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 
 
@@ -71,6 +75,9 @@ class _Reader:
         if found.labels is not None:
             labels = self._labels(found.labels, unit)
         relation = self._relation(found.predictions, unit)
+        if relation is None and name_of(self.module, value).rpartition(".")[2] in _SYMMETRIC:
+            relation = self._relation(found.labels, unit) if found.labels is not None else None
+            labels = self._labels(found.predictions, unit)
         quoted = f"{self.module.source.quote}{name}{self.module.source.quote}"
         form = found.text(labels, relation) if relation else None
         if form is None:

@@ -49,11 +49,9 @@ class Modes:
                 return self.known[node.id].get(mode)
             if node.id in self._aliases and self.asks(self._aliases[node.id]):
                 return self.value(self._aliases[node.id], mode)
-            return None
+            return self._constant(node)
         if isinstance(node, ast.Attribute):
-            qualname = self.module.names.qualname(node) or ""
-            head, _, key = qualname.rpartition(".")
-            return KEYS.get(key) if head.endswith("ModeKeys") else None
+            return self._key(node)
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             parts = [self.value(element, mode) for element in node.elts]
             return tuple(parts) if all(part is not None for part in parts) else None
@@ -72,6 +70,20 @@ class Modes:
                 inner = self.value(node.args[0], mode)
                 return None if inner is None else bool(inner)
         return None
+
+    def _key(self, node: ast.Attribute) -> str | None:
+        """`tf.estimator.ModeKeys.TRAIN`."""
+        head, _, key = (self.module.names.qualname(node) or "").rpartition(".")
+        return KEYS.get(key) if head.endswith("ModeKeys") else None
+
+    def _constant(self, node: ast.Name) -> str | None:
+        """`TRAIN`, where the module says once that it is `tf.estimator.ModeKeys.TRAIN`."""
+        names = self.module.names
+        if node.id not in names.module_scope.bindings or node not in names.scope_of_name:
+            return None
+        bindings = names.bindings_of(node)
+        value = bindings[0].value if len(bindings) == 1 else None
+        return self._key(value) if isinstance(value, ast.Attribute) else None
 
     def _bool(self, node: ast.BoolOp, mode: str) -> Value | None:
         values = [self.value(part, mode) for part in node.values]

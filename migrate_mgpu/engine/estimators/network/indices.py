@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 
 # The place and the name of the argument.
@@ -27,6 +28,11 @@ _WHOLE = {
     "argmax", "argmin", "cast", "math.argmax", "math.argmin", "range", "shape", "size",
     "string_to_hash_bucket_fast", "strings.to_hash_bucket_fast", "to_int32", "to_int64", "where",
 }  # fmt: skip
+# What takes texts, by the beginning of its name.
+_TEXTS = (
+    "contrib.lookup.", "decode_", "io.decode_", "lookup.", "parse_", "regex_", "string_",
+    "strings.",
+)  # fmt: skip
 
 
 def whole_numbers(
@@ -42,6 +48,20 @@ def whole_numbers(
         if names & kinds.tensors:
             found[argument] = _cast(argument)
     return found
+
+
+def check_texts(module: Module, nodes: Iterable[ast.AST]) -> None:
+    """A network on several replicas takes no texts: of those there is no mean.
+
+    Raises:
+        Refused: with a call that takes some.
+    """
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        name = name_of(module, call)
+        if name.startswith(_TEXTS) and name.rpartition(".")[2] != "as_string":
+            text = "Keras 3 cannot build a model from texts where several replicas train it"
+            advice = "turn texts into numbers in the Dataset's map()"
+            raise Refused(module, call, text, advice)
 
 
 def _argument(module: Module, call: ast.Call) -> ast.expr | None:

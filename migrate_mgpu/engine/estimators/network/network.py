@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.constructor import Constructor
-from migrate_mgpu.engine.estimators.network.indices import whole_numbers
+from migrate_mgpu.engine.estimators.network.indices import check_texts, whole_numbers
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_layers, named
 from migrate_mgpu.engine.estimators.network.naming import name_layers
@@ -61,6 +61,8 @@ class Network:
         self.parameters: list[str] = []
         looped = {call for call in self.layers if self._loop(call) is not None}
         self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
+        if plan.replicas:
+            check_texts(self.module, nodes)
         check_shared(self.module, plan.function, map(named, self.layers.values()), looped)
         self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
         for call in self.weights.values():

@@ -5,16 +5,20 @@ Python (magics, shell commands, whole ``%%`` cells) are masked by text of the
 same length, so that every position is right in both. Edits of that text go back
 into the JSON at the places of their cells; everything else (outputs, metadata,
 indentation, key order, line ends) stays byte for byte.
+
+A cell that is no code at all, such as a text that was pasted into a code cell, never
+runs: it is left out, with a finding, where it names nothing that other cells use.
 """
 
 from __future__ import annotations
 
+import ast
 import bisect
 import json
 import re
 from pathlib import Path
 
-from migrate_mgpu.engine.records import record
+from migrate_mgpu.engine.records import record, replaced
 from migrate_mgpu.engine.source import Edit, Source, SourceError, splice
 
 SUFFIX = ".ipynb"
@@ -23,6 +27,12 @@ _SEPARATOR = "# %%\n"
 _MAGIC = re.compile(r"^[ \t]*(?:[%!]|\?)")
 _ASSIGNED = re.compile(r"^([ \t]*[\w., ]+=[ \t]*)([!%].*)$")
 _HELP = re.compile(r"^[ \t]*[\w.]+\?{1,2}[ \t]*$")
+# A line that could bind, change or call something, were it read in another way than Python's.
+_CODE_LINE = re.compile(
+    r"[=(\[]|^[ \t]*(?:import|from|def|class|for|with|while|if|try|del|global|@)\b|:\s*$"
+)
+_WORD = re.compile(r"[^\W\d]\w*")
+_TENSORFLOW = re.compile(r"\b(?:tf|tensorflow\w*|keras)\b")
 
 
 @record(frozen=True)
@@ -44,6 +54,7 @@ class Notebook(Source):
     written: str = ""
     raw: str = ""  # the joined code, not masked
     cells: tuple[_Cell, ...] = ()
+    left_out: tuple[tuple[int, str], ...] = ()  # lines of cells that are not Python, and why not
 
     @property
     def file_text(self) -> str:
@@ -96,8 +107,7 @@ def decode(path: Path, data: bytes) -> Notebook:
     language = content.get("metadata", {}).get("kernelspec", {}).get("language", "python")
     if language and not str(language).lower().startswith("python"):
         raise SourceError(f"is a notebook in {language}")
-    pieces: list[str] = []
-    masked: list[str] = []
+    codes: list[str] = []
     cells: list[_Cell] = []
     position = 0
     for number, (cell, value) in enumerate(zip(content["cells"], _sources(written)), 1):
@@ -110,10 +120,65 @@ def decode(path: Path, data: bytes) -> Notebook:
         cells.append(
             _Cell(number, position, position + len(code), value, isinstance(source, list), closed)
         )
-        pieces += (code, _SEPARATOR)
-        masked += (_masked(code), _SEPARATOR)
+        codes.append(code)
         position += len(code) + len(_SEPARATOR)
-    return Notebook(path, "".join(masked), written=written, raw="".join(pieces), cells=tuple(cells))
+    masked = [_masked(code) for code in codes]
+    found = Notebook(path, _joined(masked), written=written, raw=_joined(codes), cells=tuple(cells))
+    try:
+        found.tree  # noqa: B018 - parses
+    except SourceError:
+        broken = _left_out(path, cells, masked)
+        lines = tuple((found.place(cells[index].start)[0], why) for index, why in broken.items())
+        for index in broken:
+            text = masked[index].splitlines(keepends=True)
+            masked[index] = "".join(_comment(line) for line in text)
+        return replaced(found, text=_joined(masked), left_out=lines)
+    return found
+
+
+def _joined(codes: list[str]) -> str:
+    return "".join(code + _SEPARATOR for code in codes)
+
+
+def _left_out(path: Path, cells: list[_Cell], masked: list[str]) -> dict[int, str]:
+    """The cells that are not Python, and why not.
+
+    Raises:
+        SourceError: one of them is Python 2, or may have to do with the other cells.
+    """
+    broken: dict[int, SourceError] = {}
+    used: set[str] = set()
+    for index, code in enumerate(masked):
+        try:
+            used |= _names(Source(path, code).tree)
+        except SourceError as error:
+            broken[index] = error
+    for index, problem in broken.items():
+        where = f"cell {cells[index].number}, line {problem.line},"
+        if "Python 2" in str(problem):
+            raise SourceError(f"{where} {problem}", 0)
+        lines = [line for line in masked[index].splitlines() if _CODE_LINE.search(line)]
+        words = {word for line in lines for word in _WORD.findall(line)}
+        common = sorted(words & used)
+        tensorflow = _TENSORFLOW.search(masked[index])
+        if common or tensorflow:
+            word = tensorflow[0] if tensorflow else common[0]
+            advice = "mend it, or make it a Markdown cell"
+            raise SourceError(f"{where} {problem}, and names `{word}`: {advice}", 0)
+    return {index: str(problem) for index, problem in broken.items()}
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """What a cell calls things."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.update((node.asname or node.name).split("."))
+    return found
 
 
 def _masked(code: str) -> str:

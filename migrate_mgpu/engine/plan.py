@@ -71,6 +71,7 @@ class _Planner:
             self.report.state(state)
             if state.kind != REFUSED:
                 self.report.unknown_imports(state, self.project)
+                self.report.cells_left_out(state)
             for one in state.estimators:
                 if one.refused is not None:
                     self.report.estimator(one)

@@ -125,6 +125,15 @@ class Report:
                 advice = "see that every module that it can name is migrated"
                 self.add(module, one.node, "MGPU904", f.MANUAL, text, advice)
 
+    def cells_left_out(self, state: State) -> None:
+        """Cells of a migrated notebook that are not Python."""
+        for module in state.program.modules:
+            for line, why in module.source.left_out if isinstance(module.source, Notebook) else ():
+                place = ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
+                text = f"this cell {why}; it is left out, and no other cell uses what it names"
+                advice = "mend it, or make it a Markdown cell"
+                self.add(module, place, "MGPU907", f.MANUAL, text, advice)
+
     def changed(self, module: Module, edits: list[Edit]) -> None:
         """A file's new text; it must parse, or it is not written at all."""
         result = self.file(module)

@@ -127,6 +127,24 @@ Write what the finding advises. `tensorflow-gpu` is no longer published, the
 package `tensorflow` uses GPUs as well.
 """,
     ),
+    Entry(
+        "MGPU907",
+        "cell-left-out",
+        "a notebook's code cell that is not Python is left out",
+        """\
+## What it means
+A code cell of a migrated notebook is not Python: a text that was pasted into it, or
+code with a syntax error. It stays as it is, and the other cells are migrated.
+
+## Why
+Such a cell never runs. It is left out only if it does not speak of TensorFlow, and no
+line of it that may be code has a name that another cell uses; else the whole notebook
+stays unchanged, and so it does with a cell in Python 2.
+
+## What to do
+Mend the cell, or make it a Markdown cell.
+""",
+    ),
 )
 
 

@@ -119,7 +119,43 @@ def test_other_files_are_refused(text: str, message: str) -> None:
 
 def test_python_2_names_the_place() -> None:
     file = run(json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])))
-    assert file.error is not None and "Python 2" in file.error and not file.changed
+    assert file.error is not None and not file.changed
+    assert file.error.startswith("cell 3, line 1, is Python 2 (a print statement)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Now the options are set.\nEach GPU grows:\n",
+        "x = (\n",
+        "for each in all of them: see below",
+    ],
+)
+def test_a_cell_that_is_not_python_is_left_out(text: str) -> None:
+    file = run(json.dumps(notebook("".join(IMPORT), text, "".join(CONFIG))))
+    assert file.error is None and file.changed
+    cells = json.loads(file.after or "")["cells"]
+    assert cells[2]["source"] == text and "tf.config" in cells[3]["source"]
+    (finding,) = [finding for finding in file.findings if finding.code == "MGPU907"]
+    assert (finding.cell, finding.line, finding.state) == (3, 1, "manual")
+    assert "is not valid Python" in finding.message and "Markdown" in (finding.advice or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("config = (\n", "config"),
+        ("some words, and then\nconfig.gpu_options.visible_device_list = ,\n", "config"),
+        ("set up(config) here", "config"),
+        ("del sess now", "sess"),
+        ("Here tf.Session makes a session.", "tf"),
+        ("import tensorflow as other one", "tensorflow"),
+    ],
+)
+def test_a_cell_that_is_not_python_may_matter(text: str, name: str) -> None:
+    file = run(json.dumps(notebook(IMPORT, text, CONFIG)))
+    assert file.error is not None and not file.changed and not file.findings
+    assert file.error.startswith("cell 3, line ") and f"names `{name}`" in file.error
 
 
 def test_reasons_name_the_cell() -> None:

@@ -5,7 +5,7 @@
 Five comparisons, their contenders taking turns:
 
 start    Python alone, the tool on a file without and with TF1 code, its --help
-clean    a tree of 1,500 mostly clean files, against grep and ripgrep
+clean    a tree of 1,500 mostly clean files, against grep, ripgrep and Python's floor
 tree     FOLDER (or 60 generated TF1 files), against django-upgrade, libcst's codemod
          runner with a codemod that changes nothing, and tf_upgrade_v2
 length   one file of 500, 5,000 and 50,000 lines
@@ -44,11 +44,16 @@ _PLAIN = "import argparse, re"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Contenders that are measured together, and the one whose time is the ratio's 1."""
+    """Contenders that are measured together, and the one whose time is the ratio's 1.
+
+    ``floor`` is one that does the least that any such program in Python does; its ratios have
+    a column of their own.
+    """
 
     title: str
     base: str
     contenders: list[Contender]
+    floor: str = ""
 
 
 @dataclass
@@ -88,8 +93,11 @@ def start(tool: Tool, folder: Path, _: Path | None) -> list[Comparison]:
 def clean(tool: Tool, folder: Path, _: Path | None) -> list[Comparison]:
     tree = folder / "clean"
     generated.clean_tree(tree, 1500)
+    without = folder / "without"
+    generated.clean_tree(without, 1500, hits=False)
     pattern = _pattern()
     grep, ripgrep = shutil.which("grep"), shutil.which("rg")
+    floor = "Python finds and reads every file"
     return [
         Comparison(
             "1,500 files, 15 of them TF1",
@@ -105,10 +113,28 @@ def clean(tool: Tool, folder: Path, _: Path | None) -> list[Comparison]:
                     if ripgrep
                     else "rg is not installed",
                 ),
+                Contender(floor, [tool.python, "-c", _READ, str(tree)]),
                 Contender("migrate-mgpu --check", tool("--check", tree), _CHANGED),
+                Contender("migrate-mgpu --check, none of them TF1", tool("--check", without)),
             ],
+            floor,
         )
     ]
+
+
+_READ = """
+import os, sys
+folders = [sys.argv[1]]
+while folders:
+    with os.scandir(folders.pop()) as members:
+        for member in members:
+            if member.is_dir(follow_symlinks=False):
+                folders.append(member.path)
+            elif member.name.endswith(".py"):
+                file = os.open(member.path, os.O_RDONLY)
+                os.read(file, os.fstat(file).st_size)
+                os.close(file)
+"""
 
 
 def _pattern() -> str:
@@ -228,11 +254,12 @@ COMPARISONS = {c.__name__: c for c in (start, clean, tree, length, files)}
 
 def table(comparison: Comparison, results: Sequence[Result]) -> str:
     """One comparison as text."""
-    bases = [r.median for r in results if r.name == comparison.base and r.seconds]
-    base = bases[0] if bases else None
+    medians = {r.name: r.median for r in results if r.seconds}
+    base, floor = medians.get(comparison.base), medians.get(comparison.floor)
     lines = [
         f"{comparison.title} (ratio to: {comparison.base})",
-        f"  {'':<42}{'median':>10}{'ratio':>8}{'peak':>11}{'runs':>6}",
+        f"  {'':<42}{'median':>10}{'ratio':>8}{'peak':>11}{'runs':>6}"
+        + (f"{'to floor':>10}" if floor else ""),
     ]
     for result in results:
         if result.missing is not None:
@@ -242,6 +269,7 @@ def table(comparison: Comparison, results: Sequence[Result]) -> str:
         lines.append(
             f"  {result.name:<42}{_duration(result.median):>10}{ratio:>8}"
             f"{result.peak:>11}{len(result.seconds):>6}"
+            + (f"{result.median / floor:>10.2f}" if floor else "")
         )
     return "\n".join(lines) + "\n"
 

@@ -89,12 +89,15 @@ def batch(size, step):
 '''
 
 
-def clean_tree(folder: Path, files: int) -> None:
-    """A repository of clean files, 50 to a package; one in a hundred has a TF1 session."""
+def clean_tree(folder: Path, files: int, hits: bool = True) -> None:
+    """A repository of clean files, 50 to a package; one in a hundred has a TF1 session.
+
+    Without ``hits`` none has.
+    """
     for i in range(files):
         package = folder / f"package{i // 50:03}"
         package.mkdir(parents=True, exist_ok=True)
-        text = _TF1 if i % 100 == 99 else _CLEAN
+        text = _TF1 if hits and i % 100 == 99 else _CLEAN
         (package / f"module{i:05}.py").write_text(text.format(i=i))
         (package / "common.py").write_text(_COMMON)
 

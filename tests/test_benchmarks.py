@@ -62,6 +62,17 @@ def test_missing_peers_are_in_the_table() -> None:
     assert "1.00" in text
 
 
+def test_the_floor_has_its_own_ratios() -> None:
+    results = [measure.Result("base", [0.1], [1]), measure.Result("floor", [0.2], [1])]
+    results.append(measure.Result("tool", [0.5], [1]))
+    contenders = [Contender(result.name, ["x"]) for result in results]
+    text = cli.table(cli.Comparison("clean", "base", contenders, "floor"), results)
+    rows = {line.split()[0]: line.split() for line in text.splitlines()[2:]}
+    assert (rows["base"][-1], rows["floor"][-1], rows["tool"][-1]) == ("0.50", "1.00", "2.50")
+    assert rows["tool"][3] == "5.00"
+    assert "floor" not in cli.table(cli.Comparison("clean", "base", contenders[:1]), results[:1])
+
+
 def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path) -> None:
     with pytest.raises(peers.Missing, match="no_such_package_of_ours"):
         peers.environment(tmp_path / "env", f"{tmp_path}/no_such_package_of_ours")
@@ -74,6 +85,10 @@ def test_generated_code_is_what_its_name_says(tmp_path: Path) -> None:
     files = list((tmp_path / "clean").rglob("module*.py"))
     hits = [path for path in files if prefilter.HIT.search(path.read_bytes())]
     assert (len(files), len(hits)) == (200, 2)
+    generated.clean_tree(tmp_path / "without", 200, hits=False)
+    assert not any(
+        prefilter.HIT.search(path.read_bytes()) for path in (tmp_path / "without").rglob("*.py")
+    )
     (tmp_path / "tf1").mkdir()
     generated.tf1_tree(tmp_path / "tf1", 3)
     generated.long_file(tmp_path / "long.py", 500)

@@ -31,6 +31,54 @@ def test_a_function_of_other_columns_goes_with_its_call() -> None:
     assert "def columns" not in after and "given" not in after
 
 
+EMBEDDED = (
+    "def columns({}):\n    hours = fc.categorical_column_with_identity('a', size)\n"
+    "    return [fc.embedding_column(hours, dimension=width)]\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "call", "size", "width"),
+    [
+        ("size, width=4", "columns(9)", "9", "4"),
+        ("size=7, *, width", "columns(width=2 + X)", "7", "2 + X"),
+        ("size, width", "columns(width=X, size=X)", "X", "X"),
+    ],
+)
+def test_a_function_with_parameters(parameters: str, call: str, size: str, width: str) -> None:
+    after, _ = migrated("X = 3\n" + EMBEDDED.format(parameters) + dense(call))
+    assert f"tf.one_hot(tf.reshape(tf.cast(features['a'], tf.int64), [-1]), {size})" in after
+    shown = f"({width})" if " " in width else width
+    assert f"            {width},\n" in after and f"stddev={shown} ** -0.5" in after
+    assert "def columns" not in after
+
+
+@pytest.mark.parametrize(
+    ("parameters", "call", "more"),
+    [
+        ("size, width", "columns(*ARGS)", ""),
+        ("size, width", "columns(9, w)", "w = 2\n    "),
+        ("size, width=3", "columns(9)", "width = width + 1\n    "),
+    ],
+)
+def test_parameters_that_are_not_known(parameters: str, call: str, more: str) -> None:
+    body = EMBEDDED.format(parameters)
+    if "width =" in more:
+        body = body.replace("    hours", f"    {more}hours")
+        assert "one function only" in stays(body + dense(call))
+        return
+    made = "ARGS = [1, 2]\n\n\n" + body + f"def main():\n    {more}"
+    made += dense(call).replace("\nest", "\n    est") + "\n\nmain()\n"
+    assert "one function only" in stays(made)
+
+
+def test_an_initializer_out_of_a_parameter() -> None:
+    body = EMBEDDED.format("size, width").replace(
+        "dimension=width", "dimension=2, initializer=tf.truncated_normal_initializer(0.0, width)"
+    )
+    assert "this initializer is not followed" in stays(body + dense("columns(9, 0.1)"))
+
+
 def test_a_function_of_both_parts() -> None:
     body = (
         f"def columns():\n    wide = [{IDENTITY}]\n    deep = [fc.numeric_column('b')]\n"
@@ -86,6 +134,17 @@ def test_loops_over_what_is_written_out(columns: str) -> None:
     after, _ = migrated(looped + dense("columns"))
     assert "for key in KEYS" not in after and after.count("# Each.") == 1
     assert after.index("features['b']") < after.index("features['c']")
+
+
+def test_what_a_loop_leaves_behind() -> None:
+    looped = (
+        "columns = []\nfor key in ['c', 'b']:\n"
+        "    columns.append(fc.numeric_column(key, shape=2))\n"
+    )
+    said = stays(looped + dense("columns") + "print(key)\n")
+    assert "`key` is used behind the loop of the columns" in said
+    after, _ = migrated(looped + dense("columns") + "for key in 'xy':\n    print(key)\n")
+    assert "class DNNClassifier(" in after
 
 
 def test_loops_over_a_dictionary() -> None:

@@ -150,6 +150,7 @@ def test_columns_of_the_same_buckets_share_their_layer() -> None:
         ("['a', fc.categorical_column_with_identity('b', 3)], 20", "that is no buckets"),
         ("['a', fc.crossed_column(['b', 'c'], 9)], 20", "that is no buckets"),
         ("['a', 'b'], 1000000", "of 1000000 buckets"),
+        ("['a', 'b'], int(1e6)", "of 1000000 buckets"),
     ],
 )
 def test_crosses_that_stay(arguments: str, reason: str) -> None:

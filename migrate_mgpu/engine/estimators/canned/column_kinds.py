@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.canned.categories import CategoryColumns, Column
-from migrate_mgpu.engine.estimators.canned.column_names import ADVICE
+from migrate_mgpu.engine.estimators.canned.column_names import ADVICE, factor
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.text.context import Context
@@ -69,9 +69,7 @@ class ColumnKinds(CategoryColumns):
     def _normalized(self, function: ast.expr, feature: str) -> str:
         if isinstance(function, ast.Lambda):
             arguments = function.args
-            inside = {part.id for part in ast.walk(function.body) if isinstance(part, ast.Name)}
-            late = bool(inside & set(self._bound))  # what the loop ended with
-            if len(arguments.args) == 1 and not arguments.defaults and not late:
+            if len(arguments.args) == 1 and not arguments.defaults and not self._varies(function):
                 self._known(function)
                 own = arguments.args[0].arg
                 context = Context(self.module, self.tf, names={own: feature})
@@ -152,9 +150,11 @@ class ColumnKinds(CategoryColumns):
         initializer = edit.given("initializer")
         if initializer is not None:
             self._known(initializer)
+            if self._varies(initializer):
+                raise Refused(self.module, initializer, "this initializer is not followed", ADVICE)
             made = Context(self.module, self.tf).render(initializer)
         else:
-            made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={size} ** -0.5)"
+            made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={factor(size)} ** -0.5)"
         attribute = self._attribute(column.name, "embedding")
         column.layers[attribute] = (
             f"{self.tf}.keras.layers.Dense({size}, use_bias=False, kernel_initializer={made})"

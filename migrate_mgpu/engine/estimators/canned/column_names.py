@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from keyword import iskeyword
 
-from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.calls import CallGraph, Reference
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.signatures import CANNED_KINDS
@@ -26,8 +26,9 @@ LISTED = "write the columns as a list"
 _IN_CALL = ("column", "columns", "features", "net", "self", "terms", "training")
 _READS = ("copy", "count", "get", "index", "items", "keys", "values")
 
-# Of a loop: what its variables are in each round, with the text of that.
-Rounds = list[tuple[tuple[ast.expr, str], ...]]
+# What a name is, with the text of that; of a loop, all of its variables in each round.
+Shown = tuple[ast.expr, str]
+Rounds = list[tuple[Shown, ...]]
 
 
 class ColumnNames:
@@ -45,7 +46,8 @@ class ColumnNames:
         self.comments: list[str] = []
         self._attributes: set[str] = set()
         self._limits: dict[str, str] = {}  # layers of buckets, and their attributes
-        self._bound: dict[str, tuple[ast.expr, str]] = {}  # a loop's variables, with their text
+        self._bound: dict[str, Shown] = {}  # a loop's variables
+        self._given: dict[ast.AST, dict[str, Shown]] = {}  # a function's parameters
 
     # -- variables and functions ------------------------------------------------
 
@@ -90,29 +92,64 @@ class ColumnNames:
             return node
         home = function.node
         assert isinstance(node, ast.Call)
-        plain = isinstance(home, ast.FunctionDef) and not home.decorator_list
-        if not plain or function.parameters() or node.args or node.keywords:
+        if not isinstance(home, ast.FunctionDef) or home.decorator_list:
             return node
         given = returns(function)
         if len(given) != 1 or given[0] is not home.body[-1] or given[0].value is None:
             return node
-        calls = [reference.call for reference in self.graph.references(function)]
-        if calls != [node] and not all(call is not None and self._taken(call) for call in calls):
+        references = self.graph.references(function)
+        alone = [reference.call for reference in references] == [node]
+        if not alone and not all(self._taken(reference) for reference in references):
             return node
-        assert isinstance(home, ast.FunctionDef)
+        if alone and home not in self._given:
+            self._given[home] = self._parameters(home, node)
         if home not in self.statements:
             self.statements.append(home)
             self.comments += [*self._comments_above(home), *self.comments_of(given[0])]
         return given[0].value
 
-    def _taken(self, node: ast.expr) -> bool:
-        """Whether an expression is given to an Estimator as it is."""
-        return taken_by_another(self.module, node)
+    def _taken(self, reference: Reference) -> bool:
+        """Whether a function's result is given to an Estimator as it is."""
+        call = reference.call
+        here = call is not None and reference.module is self.module
+        return here and call is not None and taken_by_another(self.module, call)
+
+    def _parameters(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Shown]:
+        """What a function's parameters are in the one call of it, as far as the module knows."""
+        arguments = function.args
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        own = [argument.arg for argument in arguments.kwonlyargs]
+        found: dict[str, ast.expr | None] = dict(zip(own, arguments.kw_defaults))
+        found.update(zip(reversed(names), reversed(arguments.defaults)))
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            return {}
+        found.update(zip(names, call.args))
+        found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
+        shown: dict[str, Shown] = {}
+        for name, value in found.items():
+            try:
+                if value is not None:
+                    shown[name] = value, self._known(value)
+            except Refused:
+                continue  # refused where it is needed
+        return shown
+
+    def _meant(self, name: ast.Name, inside: Collection[ast.AST] = ()) -> Shown | None:
+        """What a loop's variable or a function's parameter is; None for any other name."""
+        names = self.module.names
+        if name not in names.scope_of_name:
+            return None
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        if name.id in self._bound and (home is None or home.node not in inside):
+            return self._bound[name.id]
+        if home is None or len(home.bindings.get(name.id, ())) != 1:
+            return None
+        return self._given.get(home.node, {}).get(name.id)
 
     # -- loops --------------------------------------------------------------------
 
     @contextmanager
-    def bound(self, target: ast.expr, values: tuple[tuple[ast.expr, str], ...]) -> Iterator[None]:
+    def bound(self, target: ast.expr, values: tuple[Shown, ...]) -> Iterator[None]:
         """A loop's variables, in one of its rounds."""
         parts = target.elts if isinstance(target, ast.Tuple) else [target]
         before = dict(self._bound)
@@ -162,13 +199,14 @@ class ColumnNames:
 
     def value_of(self, node: ast.expr | None) -> ast.expr | None:
         """The one value that an expression has, if it is written out."""
-        if isinstance(node, ast.Name) and node.id in self._bound:
-            return self._bound[node.id][0]
+        if isinstance(node, ast.Name):
+            meant = self._meant(node)
+            if meant is not None:
+                return meant[0]
         value = assigned(self.module, node)
-        written = isinstance(value, (ast.List, ast.Dict)) and value is not node
-        return (
-            node if written and isinstance(node, ast.Name) and changes(self.module, node) else value
-        )
+        if isinstance(value, (ast.List, ast.Dict)) and isinstance(node, ast.Name):
+            return node if changes(self.module, node) else value
+        return value
 
     def comments_of(self, statement: ast.stmt) -> list[str]:
         """The comments above a statement, in it and behind it."""
@@ -211,8 +249,9 @@ class ColumnNames:
         for part in inside:
             if isinstance(part, ast.Name) and part in names.scope_of_name:
                 home = names.defining_scope(part.id, names.scope_of_name[part])
-                if part.id in self._bound and (home is None or home.node not in inside):
-                    replaced[part] = written(self._bound[part.id][1])
+                meant = self._meant(part, inside)
+                if meant is not None:
+                    replaced[part] = written(meant[1] if part is node else factor(meant[1]))
                     continue
                 if home is not None and not home.is_module and home.node not in inside:
                     raise Refused(
@@ -222,6 +261,11 @@ class ColumnNames:
         if replaced:
             return Context(self.module, self.tf, replaced=replaced).render(node)
         return text_of(self.module, node)
+
+    def _varies(self, node: ast.AST) -> bool:
+        """Whether an expression reads a loop's variable or a function's parameter."""
+        inside = set(ast.walk(node))
+        return any(isinstance(n, ast.Name) and self._meant(n, inside) is not None for n in inside)
 
     def _none(self, edit: CallEdit, *names: str, allowed: tuple[object, ...] = ()) -> None:
         for name in names:
@@ -244,6 +288,13 @@ class ColumnNames:
         name = self._attribute(wished, "local").removesuffix("_local")
         taken = name in self.module.names.module_scope.bindings or hasattr(builtins, name)
         return f"{name}_values" if taken or name in _IN_CALL or iskeyword(name) else name
+
+
+def factor(text: str) -> str:
+    """An expression as it stands within another one."""
+    node = ast.parse(text.strip(), mode="eval").body
+    loose = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
+    return f"({text})" if isinstance(node, loose) else text
 
 
 def changes(module: Module, name: ast.Name) -> bool:

@@ -31,10 +31,10 @@ class CrossedColumns(ColumnKinds):
                 self.module, edit.call, "what this crossed_column crosses cannot be told",
                 "write its keys as a list",
             )  # fmt: skip
-        size = constant(self.value_of(buckets) or buckets)
-        if isinstance(size, int) and size > _MOST:
+        size = _number(self.value_of(buckets) or buckets)
+        if size > _MOST:
             raise Refused(
-                self.module, buckets, f"a crossed_column of {size} buckets",
+                self.module, buckets, f"a crossed_column of {size:.0f} buckets",
                 "look its weights up in a tf.keras.layers.Embedding by hand",
             )  # fmt: skip
         names: list[str] = []
@@ -77,3 +77,11 @@ class CrossedColumns(ColumnKinds):
                 "cross the feature by its key",
             )  # fmt: skip
         return self._buckets(CallEdit(self.module, value, PARAMETERS[_BUCKETS]))[:4]
+
+
+def _number(node: ast.expr) -> float:
+    """A number that is written out, `int(1e4)` too; else 0."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int":
+        node = node.args[0] if len(node.args) == 1 else node
+    value = constant(node)
+    return value if isinstance(value, (int, float)) else 0

@@ -255,6 +255,8 @@ class _Reader:
             if isinstance(statement, ast.FunctionDef):
                 self._only_columns(statement, statements)
             given = statement.targets if isinstance(statement, ast.Assign) else ()
+            if isinstance(statement, ast.For):
+                self._loop_alone(statement, gone)
             for target in (t for g in given for t in (g.elts if isinstance(g, ast.Tuple) else [g])):
                 if not isinstance(target, ast.Name):
                     raise Refused(module, target, "how this is handed on is not followed")
@@ -280,6 +282,26 @@ class _Reader:
             end = starts[line] if line < len(starts) else len(text)
             # A line each: another Estimator of the same columns takes the same ones away.
             self.result.edits.setdefault(module, []).append(Edit(starts[line - 1], end, ""))
+
+    def _loop_alone(self, loop: ast.For, gone: set[ast.AST]) -> None:
+        """What a loop that goes leaves in its variables is asked by nothing behind it."""
+        module, names = self.module, self.module.names
+        for part in ast.walk(loop.target):
+            if not isinstance(part, ast.Name):
+                continue
+            home = names.defining_scope(part.id, names.scope_of_name[part])
+            for mention in names.mentions(part.id, home) if home is not None else ():
+                around = [p for p in names.ancestors(mention) if isinstance(p, ast.For)]
+                own = any(
+                    isinstance(inner, ast.Name) and inner.id == part.id
+                    for other in around
+                    for inner in ast.walk(other.target)
+                )
+                if mention not in gone and not own:
+                    raise Refused(
+                        module, mention, f"`{part.id}` is used behind the loop of the columns",
+                        "give the loop a variable of its own",
+                    )  # fmt: skip
 
     def _only_columns(self, function: ast.FunctionDef, statements: list[ast.stmt]) -> None:
         """A function that goes makes columns, and does nothing else."""

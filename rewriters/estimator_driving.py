@@ -23,6 +23,8 @@ Of an Estimator that becomes a Keras model
   ``before_run``, ``after_run`` and ``end`` are called when ``on_train_begin``,
   ``on_train_batch_begin``, ``on_train_batch_end`` and ``on_train_end`` are, ``request_stop()``
   is ``self.model.stop_training``, a fetched loss is ``logs['loss']`` of that batch alone;
+- ``make_early_stopping_hook`` becomes a callback that asks the same function as often; a
+  ``StopAtStepHook`` is the training's number of steps;
 - hooks that only log go. Where TF1 logged the loss (a ``LoggingTensorHook``, the log at
   INFO), Keras shows its progress; where TF1 was silent, ``verbose=0`` keeps it so.
 

@@ -291,3 +291,88 @@ def test_a_hook_of_an_evaluation() -> None:
 def test_hooks_that_stay(body: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         lines(f"{PLAIN}{MAKE}{body}\n")
+
+
+EARLY = (
+    "hook = tf.estimator.experimental.make_early_stopping_hook(\n"
+    "    est, lambda: X.any(), run_every_secs=None, run_every_steps=2)\n"
+)
+ASKED = """\
+
+
+class StopEarly(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch % 2 == 0 and X.any():
+            self.model.stop_training = True
+
+
+hook = StopEarly()
+"""
+
+
+def test_early_stopping_by_steps() -> None:
+    after = "est.fit(input_fn(), callbacks=[hook], verbose=0)\n"
+    new = lines(f"{MAKE}{EARLY}est.train(input_fn, hooks=[hook])\n")
+    assert new == f"{MADE}{ASKED}{after}"
+    each = EARLY.replace("steps=2", "steps=1")
+    assert "        if X.any():\n" in lines(f"{MAKE}{each}est.train(input_fn, hooks=[hook])\n")
+
+
+def test_early_stopping_by_seconds_in_a_function() -> None:
+    text = f"""\
+def should_stop():
+    return True
+def main():
+    {MAKE}    est.train(input_fn, hooks=[
+        tf.contrib.estimator.make_early_stopping_hook(est, should_stop)])
+main()
+"""
+    new, drive = driven(text)
+    assert new[len(HEAD) :] == f"""\
+def should_stop():
+    return True
+def main():
+    {MADE}
+    class StopEarly(tf.keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            self.asked = 0
+
+        def on_train_batch_end(self, batch, logs=None):
+            if time.time() >= self.asked + 60:
+                self.asked = time.time()
+                if should_stop():
+                    self.model.stop_training = True
+
+    est.fit(input_fn(), callbacks=[StopEarly()], verbose=0)
+main()
+"""
+    assert {"time"} in drive.imports.values()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("lambda: X.any()", "stop()", "which function tells to stop"),
+        ("lambda: X.any()", "lambda x=1: x", "which function tells to stop"),
+        (", run_every_steps=2", "", "how often an early stopping asks"),
+        ("run_every_secs=None", "run_every_secs=9", "how often an early stopping asks"),
+        ("run_every_steps=2", "run_every_steps=X.size", "how often an early stopping asks"),
+        ("lambda: X.any(), ", "", "without should_stop_fn"),
+        ("hooks=[hook]", "hooks=[hook, tf.contrib.estimator.make_early_stopping_hook(est, f)]",
+         "a second early stopping"),
+        ("est.train", "est.train(input_fn, hooks=[hook])\nest.train", "of several trainings"),
+        ("est.train(", "for i in range(3):\n    est.train(", "of several trainings"),
+    ],
+)  # fmt: skip
+def test_early_stopping_that_stays(old: str, new: str, reason: str) -> None:
+    text = f"{MAKE}{EARLY}est.train(input_fn, hooks=[hook])\n"
+    assert text.count(old) == 1
+    with pytest.raises(Refused, match=reason):
+        lines(text.replace(old, new))
+
+
+def test_early_stopping_that_reads_evaluations() -> None:
+    text = "hook = tf.contrib.estimator.stop_if_no_increase_hook(est, 'accuracy', 100)\n"
+    with pytest.raises(Refused, match="stop_if_no_increase_hook") as refused:
+        lines(f"{MAKE}{text}est.train(input_fn, hooks=[hook])\n")
+    assert "tf.keras.callbacks.EarlyStopping" in refused.value.advice

@@ -19,20 +19,13 @@ from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
 from migrate_mgpu.engine.estimators.driving.drive import Drive, mode_keys, root, text_of
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
-from migrate_mgpu.engine.estimators.driving.hooks import (
-    ADVICE,
-    DRIVING,
-    Callbacks,
-    Hooks,
-    model_stop,
-    stopping,
-)
+from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callbacks, Hooks
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
 from migrate_mgpu.engine.estimators.driving.setup import Setup
+from migrate_mgpu.engine.estimators.driving.stopping import model_stop, stopping
 from migrate_mgpu.engine.estimators.facts.finding import is_shown
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use, tensorflow_name
-from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.inputs.inputs import Inputs
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
@@ -229,24 +222,14 @@ class _Driver:
         if node is None:
             raise Refused(use.module, use.call, "`train` without an input_fn")
         steps, total = use.arguments.get("steps"), use.arguments.get("max_steps")
-        stop = stopping(self.values, use.module, use.arguments.get("hooks"))
-        inner = model_stop(self.flow)
-        if inner is not None and stop is not None:
-            text = "a StopAtStepHook beside one of the model_fn's"
-            raise Refused(stop[1], stop[2], text, "give train() its max_steps")
-        stop = stop or inner
+        stop = stopping(self.values, self.flow, use)
         if stop is not None:
-            kind, module, given = stop
-            known = known_at(self.values, module, given, use.module, use.call)
-            if known is None or steps is not None or total is not None:
-                text = "a StopAtStepHook beside other numbers of steps, or of another function"
-                raise Refused(module, given, text, "give train() its max_steps")
-            steps, total = (known, None) if kind == "steps" else (None, known)
+            steps, total = stop.amounts(self.values, use)
         training = Training(use, use.module, node, steps, total, self.callbacks[use])
         if stop is not None and self.fitting.deeper(training):
             # Of a model that is there already, TF1 trained one more step.
             text = "a StopAtStepHook where the model may have its steps already"
-            raise Refused(stop[1], stop[2], text, "give train() its max_steps")
+            raise Refused(stop.module, stop.node, text, "give train() its max_steps")
         self._statement(use, layout, [*self.fitting.lines(training), *kept])
 
     def _statement(self, use: Use, layout: Layout, lines: list[str]) -> None:
@@ -324,7 +307,7 @@ class _Driver:
         stop = model_stop(self.flow)
         if stop is not None:
             text = "a StopAtStepHook of the model_fn beside a TrainSpec"
-            raise Refused(stop[1], stop[2], text, "give TrainSpec its max_steps")
+            raise Refused(stop.module, stop.node, text, "give TrainSpec its max_steps")
         train, evaluate = use.train_spec, use.eval_spec
         assert train is not None and evaluate is not None
         total = train.arguments.get("max_steps")
@@ -339,6 +322,9 @@ class _Driver:
         )
         steps = self._evaluated(use, evaluate.module, evaluate.arguments.get("steps"))
         training.between = self.fitting.between(training, given, steps)
+        if training.between is not None and callbacks.counts:
+            text = "an early stopping by steps, and evaluations while training"
+            raise Refused(module, train.arguments["hooks"], text, ADVICE)
         if training.between is not None and self.tested[use].argument():
             text = "the hooks of evaluations while training"
             raise Refused(module, evaluate.arguments["hooks"], text, ADVICE)

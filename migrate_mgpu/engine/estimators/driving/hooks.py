@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
+from migrate_mgpu.engine.estimators.driving.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.engine.estimators.driving.hook_classes import (
     METHODS,
     HookClasses,
@@ -14,11 +15,8 @@ from migrate_mgpu.engine.estimators.driving.hook_classes import (
     is_super,
 )
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use, tensorflow_name
-from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths
-from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
-from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -30,63 +28,7 @@ STOP = "train.StopAtStepHook"
 ADVICE = "make it a tf.keras.callbacks.Callback, or take it out"
 
 
-def stopping(
-    values: Values, module: Module, node: ast.expr | None
-) -> tuple[str, Module, ast.expr] | None:
-    """What a `StopAtStepHook` among the hooks says: ``steps`` or ``max_steps``, and how many.
-
-    Raises:
-        Refused: there are several.
-    """
-    found: list[tuple[str, Module, ast.expr]] = []
-    if node is None:
-        return None
-    here = set(ast.walk(node))
-    for hook in _hooks(values, module, node):
-        if _name(hook) != STOP:
-            continue
-        assert isinstance(hook.node, ast.Call)
-        given = bind(hook.module, hook.node, ("num_steps", "last_step"))
-        if len(given) != 1 or found:
-            text = "how many steps its StopAtStepHooks allow"
-            raise Refused(hook.module, hook.node, text, "give train() its max_steps")
-        kind, value = ("steps" if "num_steps" in given else "max_steps"), next(iter(given.values()))
-        if kind == "steps" and hook.node not in here:
-            text = "a StopAtStepHook that may stop a second training at once"
-            raise Refused(hook.module, hook.node, text, "give train() its steps")
-        found.append((kind, hook.module, value))
-    return found[0] if found else None
-
-
-def model_stop(flow: EstimatorFlow) -> tuple[str, Module, ast.expr] | None:
-    """As ``stopping``, of the hooks that the model_fn's EstimatorSpec has.
-
-    Raises:
-        Refused: there are several.
-    """
-    function = flow.function
-    if function is None or not isinstance(function.node, ast.FunctionDef):
-        return None
-    module = function.module
-    if "StopAtStepHook" not in module.source.code(function.node):
-        return None
-    reading = Reading(module, function.node, tuple(flow.bound))
-    found: list[tuple[str, Module, ast.expr]] = []
-    for name in ("training_hooks", "training_chief_hooks"):
-        value, _ = reading.resolved(TRAIN, name)
-        for hook in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
-            made, _ = reading.flows[TRAIN].resolve(hook, reading.specs[TRAIN].unit)
-            if isinstance(made, ast.Call) and tensorflow_name(module, made.func) == STOP:
-                given = bind(module, made, ("num_steps", "last_step"))
-                kind = "steps" if "num_steps" in given else "max_steps"
-                if len(given) != 1 or found:
-                    text = "how many steps its StopAtStepHooks allow"
-                    raise Refused(module, made, text, "give train() its max_steps")
-                found.append((kind, module, next(iter(given.values()))))
-    return found[0] if found else None
-
-
-def _name(hook: Value) -> str:
+def name_of_hook(hook: Value) -> str:
     """TensorFlow's name of a hook that is made here; empty for another one."""
     node = hook.node
     return tensorflow_name(hook.module, node.func) if isinstance(node, ast.Call) else ""
@@ -97,11 +39,13 @@ class Callbacks:
     """What became of the hooks of a call: ``shown`` says whether any of them logged.
 
     ``texts`` are the callbacks in its place, ``variable`` a list that holds them already.
+    ``counts``: one of them counts the batches since ``fit`` began.
     """
 
     shown: bool = False
     texts: list[str] = field(default_factory=list)
     variable: str = ""
+    counts: bool = False
 
     def argument(self, before: Sequence[str] = ()) -> str:
         """The list for Keras's ``callbacks``, with others before it; empty where there are none."""
@@ -119,6 +63,7 @@ class Hooks:
         self.values = Values(graph)
         self.drive = drive
         self.classes = HookClasses(graph, flow, drive)
+        self.early = EarlyStopping(graph, drive)
         self.lengths = Lengths(graph)
         self._dropped: list[Value] = []
         self._kept: list[tuple[Value, ast.ClassDef, Module]] = []
@@ -144,8 +89,13 @@ class Hooks:
         kept: dict[ast.expr, Value] = {}
         dropped: list[Value] = []
         stops = spec is None and use.kind == "train"
-        for hook in _hooks(self.values, module, node):
+        for hook in hooks_of(self.values, module, node):
             own = hook_class(self.classes.graph, hook.module, _made(hook.node))
+            if own is None and stops_early(hook) and phase == "train":
+                assert hook.node is not None
+                found.counts |= self.early.convert(hook, use)
+                kept[hook.node] = hook
+                continue
             if own is None:
                 found.shown |= self._drop(hook, node, stops)
                 dropped.append(hook)
@@ -226,7 +176,7 @@ class Hooks:
         logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
         left: dict[str, str] = {**logging, **rule(DRIVING).IDLE_HOOKS}
         refused: dict[str, str] = rule(DRIVING).REFUSED_HOOKS
-        call, name = hook.node, _name(hook)
+        call, name = hook.node, name_of_hook(hook)
         last = name.rpartition(".")[2]
         if last in refused:
             raise Refused(hook.module, call or node, f"`{last}` is not converted", refused[last])
@@ -277,7 +227,7 @@ def _settled(module: Module, node: ast.expr, spec: Made) -> None:
             raise Refused(module, name, text, ADVICE)
 
 
-def _hooks(values: Values, module: Module, node: ast.expr) -> list[Value]:
+def hooks_of(values: Values, module: Module, node: ast.expr) -> list[Value]:
     """Each hook of a list, or of a variable that holds one."""
     found: list[Value] = []
     for origin in values.origins(module, node):

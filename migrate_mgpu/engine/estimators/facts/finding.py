@@ -317,12 +317,27 @@ class _Finder:
                 use.exporters = tuple(find_exporters(self.values, use.eval_spec))
                 flow.uses.append(use)
                 return
-            if is_shown(module, call):
+            if is_shown(module, call) or name.endswith("estimator.make_early_stopping_hook"):
+                return
+            if name == "estimator.experimental.make_early_stopping_hook":
                 return
             shown = module.source.code(call.func)
-            raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`")
+            advice = _INSTEAD.get(name.rpartition(".")[2], "")
+            raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`", advice)
         raise Refused(module, node, "how the Estimator is used here is not followed")
 
+
+# What does in TF2 what a function does with an Estimator.
+_EARLY = "use tf.keras.callbacks.EarlyStopping, and let fit evaluate by validation_data"
+_INSTEAD = {
+    "stop_if_no_increase_hook": _EARLY,
+    "stop_if_no_decrease_hook": _EARLY,
+    "stop_if_higher_hook": _EARLY,
+    "stop_if_lower_hook": _EARLY,
+    "add_metrics": "write the metrics into the model_fn's eval_metric_ops",
+    "from_estimator": "export a SavedModel, which is converted, and load that",
+    "Experiment": "call tf.estimator.train_and_evaluate",
+}
 
 # What tf.contrib.learn's RunConfig calls as tf.estimator's does, with the same defaults.
 _SHARED = {

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.facts.parts import Made, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.parts import TOWERS, Made, tensorflow_name
 from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -204,7 +204,8 @@ def strategy_text(made: Made, tf: str) -> str:
     source = module.source
     indent = source.indent_of(made.statement)
     column = source.place(source.span(made.call)[0])[1] - 1
-    return layout.call(source, f"{tf}.distribute.{made.kind}", pieces, indent, column)
+    kind = "MirroredStrategy" if made.kind == TOWERS else made.kind
+    return layout.call(source, f"{tf}.distribute.{kind}", pieces, indent, column)
 
 
 def _of_workers(made: Made, tf: str) -> str:

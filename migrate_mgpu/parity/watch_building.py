@@ -132,7 +132,8 @@ class GraphBuilding:
         if replica is None:
             index = len(state.train_ops)
         if index == len(state.train_ops):
-            state.train_ops.append(TrainOp(index, "mean" if replica is None else "sum"))
+            shares = replica is not None or _divided(graph)
+            state.train_ops.append(TrainOp(index, "sum" if shares else "mean"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
         train_op.rate = self._declared.rate_tensor(optimizer)
@@ -149,6 +150,12 @@ def state_of(graph: Any) -> GraphState:
         found = GraphState()
         setattr(graph, STATE, found)
     return found
+
+
+def _divided(graph: Any) -> bool:
+    """Whether `TowerOptimizer` has divided the towers' losses by their number."""
+    states = graph.get_collection("replicate_model_fn_graph_states")
+    return any(getattr(one, "number_of_towers", 1) > 1 for one in states)
 
 
 def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:

@@ -69,6 +69,7 @@ class Conversions:
         own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
         self._predicted = {node for flow, node in own if flow.predicts}
         self._distributed = {node for flow, node in own if flow.config and flow.config.train}
+        self._towers = {node for flow, node in own if flow.splits}
         self._bound: dict[ast.AST, set[str]] = {}
         for flow, node in own:
             self._bound.setdefault(node, set()).update(flow.bound)
@@ -81,6 +82,12 @@ class Conversions:
                 raise flow.problems[0]
             function = flow.function
             model = self._model(function) if function is not None else self._own(flow)
+            if flow.splits and model.callbacks:
+                raise Refused(
+                    flow.module, flow.call, "the towers of `replicate_model_fn` have batch "
+                    "normalization: in TF1 each of them moves its averages",
+                    "train with a MirroredStrategy instead, and compare",
+                )  # fmt: skip
             driven = drive(flow, model, self.graph)
         except Refused as refused:
             return Conversion(flow, refused)
@@ -130,6 +137,7 @@ class Conversions:
                 node in self._predicted,
                 node in self._distributed,
                 self._bound.get(node, ()),
+                node in self._towers,
             )
         return self._models[node]
 

@@ -72,7 +72,7 @@ class Datasets:
         source = module.source
         mode = MODES[use.kind] if trains or use.kind != "train_and_evaluate" else MODES["evaluate"]
         found = self.inputs.read(module, node, mode, base=indent + source.indent_unit)
-        if not trains or self.setup.strategy is None:
+        if not trains or self.setup.strategy is None or self.flow.splits:
             return found.call
         strategy = self.strategy_at(use, module, node)
         argument = f"lambda {self._context(module, node)}: {found.call}"

@@ -14,7 +14,9 @@ from migrate_mgpu.engine.symbols import symbol
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 
+TOWERS = "TowerStrategy"  # what restating/towers.py makes of `replicate_model_fn`
 STRATEGIES = {
+    TOWERS,
     "MirroredStrategy",
     "OneDeviceStrategy",
     "CollectiveAllReduceStrategy",
@@ -160,6 +162,12 @@ class EstimatorFlow:
             for strategy in (*self.config.train, *self.config.eval):
                 found += [strategy.module, *(made.module for made in strategy.made)]
         return list(dict.fromkeys(found))
+
+    @property
+    def splits(self) -> bool:
+        """Whether its replicas are towers, which share a batch; else each draws its own."""
+        strategies = self.config.train if self.config is not None else []
+        return any(made.kind == TOWERS for strategy in strategies for made in strategy.made)
 
     @property
     def predicts(self) -> bool:

@@ -34,8 +34,6 @@ _COMBINED_LAST = (
     "linear_sparse_combiner",
 )  # fmt: skip
 
-_EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
-
 SIGNATURES: dict[str, tuple[str, ...]] = {
     "DNNClassifier": ("hidden_units", "feature_columns", *_CLASSES, *_DENSE),
     "DNNRegressor": ("hidden_units", "feature_columns", *_NUMBERS, *_DENSE),
@@ -68,12 +66,11 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
         "protocol", "eval_distribute", "experimental_distribute",
         "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
     ),
-    "FinalExporter": _EXPORTER,
-    "LatestExporter": (*_EXPORTER, "exports_to_keep"),
     "TrainSpec": TRAIN_SPEC,
     "EvalSpec": EVAL_SPEC,
     # tf.distribute
     "MirroredStrategy": ("devices", "cross_device_ops"),
+    "TowerStrategy": ("devices",),
     "OneDeviceStrategy": ("device",),
     "MultiWorkerMirroredStrategy": ("communication", "cluster_resolver"),
     "ParameterServerStrategy": ("cluster_resolver",),
@@ -111,7 +108,6 @@ METHODS: dict[str, tuple[str, ...]] = {
 _EXPORT = (
     "export_dir_base", "serving_input_receiver_fn", "assets_extra", "as_text", "checkpoint_path",
 )  # fmt: skip
-EXPORTERS = ("FinalExporter", "LatestExporter")
 EXPORTS: dict[str, tuple[str, ...]] = {
     "export_saved_model": (*_EXPORT, "experimental_mode"),
     "export_savedmodel": (*_EXPORT, "strip_default_attrs"),

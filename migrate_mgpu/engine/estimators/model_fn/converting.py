@@ -39,17 +39,19 @@ def convert(
     predicts: bool,
     distributed: bool,
     bound: Collection[str] = (),
+    towers: bool = False,
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
     ``tf`` is how the migrated module spells TensorFlow; ``predicts`` says whether the
     program asks for predictions, ``distributed`` whether several replicas may train;
-    ``bound`` are parameters that ``functools.partial`` or a lambda gives it.
+    ``bound`` are parameters that ``functools.partial`` or a lambda gives it; ``towers``
+    share a batch, where replicas draw batches of their own.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    return _Conversion(function, graph, tf, predicts, distributed, bound).plan()
+    return _Conversion(function, graph, tf, predicts, distributed, bound, towers).plan()
 
 
 class _Conversion:
@@ -61,12 +63,14 @@ class _Conversion:
         predicts: bool,
         distributed: bool,
         bound: Collection[str],
+        towers: bool,
     ) -> None:
         self.function = function
         self.module = function.module
         self.tf = tf
         self.predicts = predicts
         self.distributed = distributed
+        self.towers = towers
         node = function.node
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             raise Refused(self.module, node, "model_fn is decorated, or a coroutine")
@@ -182,7 +186,7 @@ class _Conversion:
     def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
         """What TF1 itself did otherwise than its author may have meant."""
         found: list[tuple[Module, ast.AST, str]] = []
-        if self.loss.regularized and self.distributed:
+        if self.loss.regularized and self.distributed and not self.towers:
             text = (
                 "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "
                 "all of it: divide it by the replicas to train as before"

@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.restating import (
     local_functions,
     methods,
     total_loss,
+    towers,
     variable_makers,
     variables,
 )
@@ -42,6 +43,7 @@ _FORMS = (
     branches.restate,
     total_loss.restate,
     feature_columns.restate,
+    towers.restate,
 )
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were

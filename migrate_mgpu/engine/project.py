@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from migrate_mgpu.engine.dynamic import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.engine.module import ROOTS, Module
@@ -340,12 +341,21 @@ def _parents(folder: str) -> Iterator[str]:
         folder, outer = outer, os.path.dirname(outer)
 
 
-def _decode(path: Path, data: bytes) -> Source:
-    if path.suffix == ".ipynb":
-        from migrate_mgpu.engine import notebook
+# A run that is planned again parses only the files whose text is another; trees do not change.
+_SOURCES: WeakValueDictionary[tuple[Path, bytes], Source] = WeakValueDictionary()
 
-        return notebook.decode(path, data)
-    return decode(path, data)
+
+def _decode(path: Path, data: bytes) -> Source:
+    source = _SOURCES.get((path, data))
+    if source is None:
+        if path.suffix == ".ipynb":
+            from migrate_mgpu.engine import notebook
+
+            source = notebook.decode(path, data)
+        else:
+            source = decode(path, data)
+        _SOURCES[path, data] = source
+    return source
 
 
 def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Module]:

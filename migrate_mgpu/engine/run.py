@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 from migrate_mgpu.engine.estimators import NoEstimators
@@ -62,8 +63,9 @@ def write_files(result: RunResult, project: Project) -> None:
     for file in changed:
         if not file.changed:
             continue
-        module = project.modules[str(file.path.resolve())]
-        broken = [other for other in _neighbours(module, project) if other.path in failed]
+        module = project.modules[os.path.realpath(file.path)]
+        neighbours = _neighbours(module, project) if failed else []
+        broken = [other for other in neighbours if other.path in failed]
         if broken:
             names = ", ".join(str(other.path) for other in broken)
             _fail(file, f"not written, because {names} could not be", failed)

@@ -137,3 +137,13 @@ def test_labels_that_are_words() -> None:
 )  # fmt: skip
 def test_labels_that_stay(above: str, more: str, reason: str) -> None:
     assert reason in stays(above + dense(NUMBER, f", {more}"))
+
+
+def test_as_many_classes_as_a_list_has() -> None:
+    more = ", n_classes=len(WORDS), label_vocabulary=WORDS"
+    three, _ = migrated("WORDS = ['x', 'y', 'z']\n" + dense(NUMBER, more))
+    assert "n_classes=len(WORDS))" in three and "SparseCategoricalCrossentropy(" in three
+    two, _ = migrated("WORDS = ['x', 'y']\n" + dense(NUMBER, more))
+    assert "BinaryCrossentropy(" in two and "n_classes" not in two
+    grown = "WORDS = ['x', 'y']\nWORDS.append('z')\n"
+    assert "how many classes" in stays(grown + dense(NUMBER, ", n_classes=len(WORDS)"))

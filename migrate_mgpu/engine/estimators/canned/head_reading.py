@@ -123,7 +123,7 @@ def _read(
         return GivenHead(Head(BINARY, sums, weights, words), chosen=chosen)
     number = arguments.get("n_classes")
     value = assigned(module, number)
-    known = 2 if number is None else constant(value) if value is not None else None
+    known = 2 if number is None else _count(module, value)
     if not isinstance(known, int):
         raise Refused(
             module, number or flow.call, "how many classes there are cannot be told",
@@ -184,3 +184,16 @@ def _words(flow: EstimatorFlow, shown: str, arguments: dict[str, ast.expr]) -> s
             "make them numbers in the input function",
         )  # fmt: skip
     return text_of(module, node)
+
+
+def _count(module: Module, node: ast.expr | None) -> object:
+    """A number that is written out, or `len` of a list that is; else None."""
+    if isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.len":
+        listed = node.args[0] if len(node.args) == 1 else None
+        words = assigned(module, listed)
+        if isinstance(words, (ast.List, ast.Tuple)) and listed is not None:
+            fixed = is_constant(module, listed) and not any(
+                isinstance(word, ast.Starred) for word in words.elts
+            )
+            return len(words.elts) if fixed else None
+    return constant(node) if node is not None else None

@@ -22,6 +22,13 @@ from migrate_mgpu.engine.estimators.restating import (
     variable_makers,
     variables,
 )
+from migrate_mgpu.engine.estimators.restating.obstacles import (
+    Layers,
+    Obstacle,
+    before,
+    obstacle,
+    retell,
+)
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
@@ -52,6 +59,7 @@ _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they we
 def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
     """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
     left_out: set[Key] = set()
+    named: list[tuple[Obstacle, Obstacle]] = []
     some = _concerned(files, first)
     for _ in range(_ATTEMPTS if some else 0):
         attempt = _Attempt(some, plan, left_out)
@@ -64,9 +72,10 @@ def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) ->
             found = plan(Project(whole))
             stays = attempt.stays(found)
         if not stays:
-            return attempt.told(found[0])
+            return retell(attempt.told(found[0]), named)
+        named += attempt.obstacles(first, found, stays)
         left_out |= stays
-    return first[0]
+    return retell(first[0], named)
 
 
 def _concerned(files: Files, planned: Planned) -> Files:
@@ -98,12 +107,26 @@ class _Attempt:
     plan: Callable[[Project], Planned]
     left_out: set[Key]
     touched: set[Key] = field(default_factory=set)
-    layers: dict[Path, list[tuple[Source, list[Edit]]]] = field(default_factory=dict)
+    layers: Layers = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
 
     def stays(self, planned: Planned) -> set[Key]:
         """The restated Estimators that are not converted all the same."""
         return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
+
+    def obstacles(
+        self, first: Planned, found: Planned, stays: set[Key]
+    ) -> list[tuple[Obstacle, Obstacle]]:
+        """What was told of the Estimators that stay, and what keeps them once restated."""
+        plain = {key: one.refused for key, one in _keyed(first)}
+        pairs: list[tuple[Obstacle, Obstacle]] = []
+        for key, one in _keyed(found):
+            told = plain.get(key)
+            if key in stays and one.refused is not None and told is not None:
+                here, there = obstacle(told, {}), obstacle(one.refused, self.layers)
+                if here is not None and there is not None and here.text != there.text:
+                    pairs.append((here, there))
+        return pairs
 
     def run(self, found: Planned) -> Planned | None:
         """The plan of the restated run; None where there was nothing to restate."""
@@ -154,7 +177,7 @@ class _Attempt:
         for index, finding in enumerate(file.findings):
             offset = sources[-1].line_starts[finding.line - 1] + finding.column - 1
             for _, edits in reversed(layers):
-                offset = _before(offset, edits)
+                offset, _ = before(offset, edits)
             line, column = layers[0][0].place(offset)
             file.findings[index] = replaced(finding, line=line, column=column)
 
@@ -169,19 +192,6 @@ def _fits(edits: dict[Module, list[Edit]]) -> bool:
         except (SyntaxError, ValueError):
             return False
     return True
-
-
-def _before(offset: int, edits: list[Edit]) -> int:
-    """Where a place of a changed text was before: in new text, where that was put."""
-    shift = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        begin = edit.start + shift
-        if offset < begin:
-            break
-        if offset < begin + len(edit.new):
-            return edit.start
-        shift += len(edit.new) - (edit.end - edit.start)
-    return offset - shift
 
 
 def _about_its_model(one: Conversion) -> bool:

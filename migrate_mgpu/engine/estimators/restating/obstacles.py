@@ -1,0 +1,86 @@
+"""What really stands in the way of an Estimator that was restated and stays all the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from migrate_mgpu.engine import findings as f
+from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.records import replaced
+from migrate_mgpu.engine.source import Edit, Source
+
+Layers = dict[Path, list[tuple[Source, list[Edit]]]]  # the texts of a file, and their edits
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A refusal in its file as it was: what is told of an Estimator as it stands, or restated."""
+
+    path: Path
+    line: int
+    column: int
+    reason: str
+    advice: str
+
+    @property
+    def text(self) -> str:
+        return f"the Estimator stays: {self.reason}"
+
+
+def obstacle(refused: Refused, layers: Layers) -> Obstacle | None:
+    """Where a refusal stands in the file as it was; None for a place that restating wrote."""
+    module, node = refused.module, refused.node
+    source = module.source
+    offset = source.span(node)[0]
+    for original, edits in reversed(layers.get(module.path, [])):
+        offset, stood = before(offset, edits)
+        if not stood:
+            return None
+        source = original
+    line, column = source.place(offset)
+    return Obstacle(module.path, line, column, refused.reason, refused.advice)
+
+
+def before(offset: int, edits: list[Edit]) -> tuple[int, bool]:
+    """Where a place of a changed text was before, and whether it was there.
+
+    New text was where it was put.
+    """
+    shift = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        begin = edit.start + shift
+        if offset < begin:
+            break
+        if offset < begin + len(edit.new):
+            return edit.start, False
+        shift += len(edit.new) - (edit.end - edit.start)
+    return offset - shift, True
+
+
+def retell(result: f.RunResult, named: list[tuple[Obstacle, Obstacle]]) -> f.RunResult:
+    """The result with obstacles (the second ones) in the place of what restating overcomes."""
+    files = {file.path: file for file in result.files}
+    for first, real in named:
+        if first.path not in files or real.path not in files:
+            continue
+        found = [
+            finding
+            for finding in files[first.path].findings
+            if (finding.line, finding.message) == (first.line, first.text)
+        ]
+        for finding in found:
+            files[first.path].findings.remove(finding)
+            told = replaced(
+                finding, path=real.path, line=real.line, column=real.column,
+                message=real.text, advice=real.advice,
+            )  # fmt: skip
+            files[real.path].findings.append(told)
+            files[real.path].findings.sort(key=lambda one: (one.line, one.column, one.code))
+        old = f"{first.path}:{first.line}: {first.text}"
+        new = f"{real.path}:{real.line}: {real.text}"
+        for index, program in enumerate(result.programs):
+            if old in program.reasons:
+                reasons = tuple(new if reason == old else reason for reason in program.reasons)
+                result.programs[index] = replaced(program, reasons=reasons)
+    return result

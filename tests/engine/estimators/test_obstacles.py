@@ -1,0 +1,43 @@
+"""What is told of an Estimator that stays although it could be restated."""
+
+from __future__ import annotations
+
+from migrate_mgpu.engine.run import migrate
+from tests.engine.estimators.restated import END, HEAD, TAIL
+
+MADE = f"""\
+def make_model_fn(hidden):
+    # Above.
+
+    def model_fn(features, labels, mode):
+        net = tf.layers.dense(features, hidden)
+        logits = tf.layers.dense(net, 3)
+BODY{"".join(f"    {line}" + chr(10) for line in END.format(rate=0.1).splitlines())}
+    return model_fn
+
+
+estimator = tf.estimator.Estimator(make_model_fn(16))
+"""
+
+
+def told(text: str) -> tuple[list[tuple[int, str]], tuple[str, ...]]:
+    result = migrate([("program.py", text.encode())], bridge=False, write=False)
+    assert result.files[0].after in (None, text)
+    (program,) = result.programs
+    found = [(finding.line, finding.message) for finding in result.findings]
+    return [one for one in found if "stays" in one[1]], program.reasons
+
+
+def test_what_is_in_the_way_of_the_restated_one_is_named_where_it_stands() -> None:
+    text = HEAD + MADE.replace("BODY", "        print(logits)\n") + TAIL
+    ((line, message),), (reason,) = told(text)
+    assert text.splitlines()[line - 1].strip() == "print(logits)"
+    assert "belongs to none of network" in message
+    assert reason == f"program.py:{line}: {message}"
+
+
+def test_what_no_form_overcomes_is_named_itself() -> None:
+    text = HEAD + MADE.replace("BODY", "").replace("    # Above.", "    print(hidden)") + TAIL
+    ((line, message),), (reason,) = told(text)
+    assert "make_model_fn" in message
+    assert reason == f"program.py:{line}: {message}"

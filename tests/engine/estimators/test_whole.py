@@ -143,3 +143,15 @@ def test_a_sum_over_the_batch_is_for_one_replica(loss: str, sums: bool) -> None:
         stays(text, "several replicas have another loss where it is the sum of a batch")
     else:
         assert ".fit(" in migrated(text)[0]
+
+
+def test_a_file_without_a_name_for_tensorflow() -> None:
+    """What is written says `tf`: parts that are imported by name do not give it."""
+    names = "data, estimator, layers, losses, train"
+    parts = HEAD.replace("import tensorflow as tf", f"from tensorflow import {names}")
+    text = "est = estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)\n"
+    stays(f"{parts.replace('tf.', '')}{text}", "train.py has no name for TensorFlow as a whole")
+    whole = HEAD.replace("import tensorflow as tf\n", "import tensorflow\n")
+    whole = f"{whole}{text.replace('estimator.E', 'tf.estimator.E')}"
+    after, _ = migrated(whole.replace("tf.", "tensorflow."))
+    assert "tensorflow.keras.Sequential" in after

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.model_fn.modes import KEYS
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
-from migrate_mgpu.engine.estimators.types import ModelPlan
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import ROOTS, Module
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
+
+_NAMED = re.compile(r"(?<![\w.])tf\.")
 
 
 @record()
@@ -64,6 +67,21 @@ def root(module: Module, node: ast.AST) -> str:
             break
         current = current.parent
     return found.get("tensorflow") or next(iter(found.values()), "tf")
+
+
+def check_named(edits: dict[Module, list[Edit]], place: tuple[Module, ast.AST]) -> None:
+    """New code says ``tf``: a file that imports parts of TensorFlow alone has no such name.
+
+    Raises:
+        Refused: in such a file something new is written.
+    """
+    for module, found in edits.items():
+        scopes = module.names.scopes.values()
+        bound = [b for scope in scopes for bindings in scope.bindings.values() for b in bindings]
+        if not any(binding.qualname in ROOTS for binding in bound):
+            if any(_NAMED.search(edit.new) for edit in found):
+                text = f"{module.path.name} has no name for TensorFlow as a whole"
+                raise Refused(*place, text, "import tensorflow as tf, and use that")
 
 
 def text_of(

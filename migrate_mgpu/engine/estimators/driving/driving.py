@@ -16,7 +16,13 @@ from migrate_mgpu.engine.estimators.canned.making import make
 from migrate_mgpu.engine.estimators.canned.placing import place
 from migrate_mgpu.engine.estimators.driving import checkpoints
 from migrate_mgpu.engine.estimators.driving.datasets import Datasets, taken
-from migrate_mgpu.engine.estimators.driving.drive import Drive, mode_keys, root, text_of
+from migrate_mgpu.engine.estimators.driving.drive import (
+    Drive,
+    check_named,
+    mode_keys,
+    root,
+    text_of,
+)
 from migrate_mgpu.engine.estimators.driving.exports import Exports
 from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, operand
 from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callbacks, Hooks
@@ -101,6 +107,8 @@ class _Driver:
         for module in list(dict.fromkeys([*self.flow.modules, *self.drive.edits])):
             mode_keys(module, self.model, self.drive)
             written(module, self.drive)
+        for written_edits in (self.model.edits, self.drive.edits):
+            check_named(written_edits, (self.flow.module, self.flow.call))
         self.drive.gone |= self.inputs.gone
         self.drive.moved |= self.inputs.moved
         return self.drive

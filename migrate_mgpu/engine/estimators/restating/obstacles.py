@@ -29,15 +29,22 @@ class Obstacle:
 
 
 def obstacle(refused: Refused, layers: Layers) -> Obstacle | None:
-    """Where a refusal stands in the file as it was; None for a place that restating wrote."""
+    """Where a refusal stands in the file as it was; None for a place that restating wrote.
+
+    Code that restating moved is known by its text, where that stands in the file once.
+    """
     module, node = refused.module, refused.node
     source = module.source
-    offset = source.span(node)[0]
+    offset, code = source.span(node)[0], source.code(node)
+    moved = False
     for original, edits in reversed(layers.get(module.path, [])):
         offset, stood = before(offset, edits)
-        if not stood:
-            return None
+        moved |= not stood
         source = original
+    if moved:
+        if source.text.count(code) != 1:
+            return None
+        offset = source.text.index(code)
     line, column = source.place(offset)
     return Obstacle(module.path, line, column, refused.reason, refused.advice)
 

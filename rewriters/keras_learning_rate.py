@@ -25,7 +25,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.engine.module import Module, Obstacle
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.obstacles import Obstacle
 from migrate_mgpu.engine.rules import Case, Rule, constant
 from migrate_mgpu.engine.source import Edit
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from migrate_mgpu.engine.names import Names
+from migrate_mgpu.engine.obstacles import Obstacle, find_obstacles
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.scopes import BLOCKS_OF, Scope, node_position
 from migrate_mgpu.engine.source import Source
@@ -20,16 +21,6 @@ _KERAS = re.compile(
 _KERAS_MODEL = re.compile(
     r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$"
 )
-# Names of Python 2's builtins and modules: a file that uses one unguarded
-# parses, but does not run.
-_PYTHON_2_NAMES = {
-    "xrange", "raw_input", "unicode", "basestring", "unichr", "execfile", "reduce", "long", "cmp",
-    "reload",
-}  # fmt: skip
-_PYTHON_2_MODULES = {
-    "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
-    "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
-}  # fmt: skip
 # TensorFlow's own modules that people call `tf`.
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
@@ -56,15 +47,6 @@ class Use:
         if self.symbol.flavour == "v2":
             return "v2_only"
         return table().status(self.symbol.name)
-
-
-@record(frozen=True, eq=False)
-class Obstacle:
-    """A statement that keeps a program from running on TF2, whatever else is done."""
-
-    node: ast.AST
-    reason: str
-    advice: str
 
 
 @record(eq=False)
@@ -342,55 +324,7 @@ class Module:
     @cached_property
     def obstacles(self) -> list[Obstacle]:
         """What keeps this module from running on TF2 and is not this tool's to rewrite."""
-        found: list[Obstacle] = []
-        seen: set[str] = set()
-        for use in self.uses:
-            if use.guarded or use.status != "gone":
-                continue
-            key = ".".join(use.symbol.name.split(".")[:2])
-            if key in seen:
-                continue
-            seen.add(key)
-            shown = f"tensorflow.{use.symbol.name}"
-            if use.symbol.name.split(".")[0] == "contrib":
-                advice = (
-                    "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
-                )
-            elif shown.startswith("tensorflow.examples"):
-                advice = "load the data another way: TF2 ships no tensorflow.examples"
-            else:
-                advice = "replace it first: no TF2 release has this name"
-            found.append(Obstacle(use.node, f"`{shown}` does not exist in TF2", advice))
-        for node in self.names.star_imports:
-            if symbol(self.names.absolute(node)) is not None:
-                found.append(
-                    Obstacle(
-                        node,
-                        f"`from {node.module} import *` hides which names are TensorFlow's",
-                        "import the names that are used",
-                    )
-                )
-        found.extend(self._python_2())
-        return found
-
-    def _python_2(self) -> list[Obstacle]:
-        found: list[Obstacle] = []
-        seen: set[str] = set()
-        names = self.names
-        for node in names.scope_of_name:
-            if node.id in _PYTHON_2_NAMES and node.id not in seen:
-                if not isinstance(node.ctx, ast.Load) or self.is_guarded(node):
-                    continue
-                if names.defining_scope(node.id, names.scope_of_name[node]) is None:
-                    seen.add(node.id)
-                    found.append(_python_2(node, node.id))
-        for statement in names.imports:
-            if isinstance(statement, ast.Import) and not self.is_guarded(statement):
-                for alias in statement.names:
-                    if alias.name in _PYTHON_2_MODULES and alias.name not in seen:
-                        seen.add(alias.name)
-                        found.append(_python_2(statement, alias.name))
-        return found
+        return find_obstacles(self)
 
 
 def _root_id(node: ast.expr) -> str | None:
@@ -426,9 +360,3 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     found = [ast.unparse(part) for part in parts]
     return ["*" if name in ("Exception", "BaseException") else name for name in found]
-
-
-def _python_2(node: ast.AST, name: str) -> Obstacle:
-    return Obstacle(
-        node, f"`{name}` is Python 2", "convert the file to Python 3 first, for example with 2to3"
-    )

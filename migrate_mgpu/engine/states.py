@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.flows import Flow
-from migrate_mgpu.engine.module import ROOTS, Module, Obstacle, Use
+from migrate_mgpu.engine.module import ROOTS, Module, Use
+from migrate_mgpu.engine.obstacles import Obstacle
 from migrate_mgpu.engine.project import Program
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.runs_on import bridge_runs_on, gone_keras_names, native_runs_on

@@ -177,6 +177,16 @@ def test_a_step_more_at_the_end_of_the_input() -> None:
         became(seen, "hook = Own()\nest.train(input_fn, hooks=[hook])\nprint(hook.count)\n")
 
 
+def test_another_classes_attribute_is_another_one() -> None:
+    other = "\nclass Other:\n    def show(self):\n        print(self.count)\n"
+    seen = own("def before_run(self, c):\n    self.count += 1")
+    new = lines(f"{seen}{other}{MAKE}est.train(input_fn, hooks=[Own()])\n")
+    assert "on_train_batch_begin" in new
+    shown = other.replace("self", "this")
+    with pytest.raises(Refused, match="`count` counts a step more"):
+        lines(f"{seen}{shown}{MAKE}est.train(input_fn, hooks=[Own()])\n")
+
+
 PLAIN = own("def end(self, session):\n    print('end')")
 NEW = (
     "class Own(tf.keras.callbacks.Callback):\n"

@@ -169,13 +169,19 @@ class _Conversion:
         }
         allowed = {method, self.methods.get("after_run")}
         for other in self.hooks.graph.project.modules.values():
+            if other is not self.module and self.module not in other.imported:
+                continue
             for name in written:
                 for node in other.names.attributes.get(name, ()):
-                    inside = allowed & set(other.names.ancestors(node))
-                    if isinstance(node.ctx, ast.Load) and not inside:
-                        text = f"`{name}` counts a step more than were trained when the input ends"
-                        advice = "set it in after_run, or train on an input that repeats"
-                        raise Refused(other, node, text, advice)
+                    around = set(other.names.ancestors(node))
+                    if not isinstance(node.ctx, ast.Load) or allowed & around:
+                        continue
+                    classes = [p for p in around if isinstance(p, ast.ClassDef)]
+                    if self._is_self(node.value) and classes and self.owner not in classes:
+                        continue  # of another object
+                    text = f"`{name}` counts a step more than were trained when the input ends"
+                    advice = "set it in after_run, or train on an input that repeats"
+                    raise Refused(other, node, text, advice)
 
     def _is_self(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == "self"

@@ -357,7 +357,10 @@ def is_shown(module: Module, call: ast.Call) -> bool:
     names = module.names
     around = [p for p in (call, *names.ancestors(call)) if isinstance(p, ast.Call)]
     prints = [(names.qualname(p.func) or "") for p in around]
-    known = any(name == "builtins.print" or ".logging." in name for name in prints)
+    known = any(
+        name == "builtins.print" or name.startswith("logging.") or ".logging." in name
+        for name in prints
+    )
     return known and prints[0] in ("builtins.type", "builtins.print", "builtins.str")
 
 

@@ -65,6 +65,42 @@ def test_more_that_is_done_with_it_stays(line: str) -> None:
     assert any("load_dataset" in message for message in said), said
 
 
+TUTORIAL = (
+    PROGRAM.replace(
+        'tf.contrib.learn.datasets.load_dataset("mnist")',
+        'input_data.read_data_sets("data/", one_hot=False)',
+    )
+    .replace(
+        "import tensorflow as tf\n",
+        "import tensorflow as tf\nfrom tensorflow.examples.tutorials.mnist import input_data\n",
+    )
+    .replace("mnist.test.images.mean()", "mnist.test.labels[0]")
+)
+
+
+def test_the_tutorials_module_is_imported_no_more() -> None:
+    after, said = run(TUTORIAL)
+    assert "from tensorflow.keras.datasets import mnist as mnist_data\n" in after, said
+    assert "    mnist_train, mnist_test = mnist_data.load_data()\n" in after
+    assert "input_data" not in after
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        TUTORIAL.replace("one_hot=False", "one_hot=True"),
+        TUTORIAL.replace("    held", "    print(input_data)\n    held"),
+        TUTORIAL.replace("one_hot=False", "validation_size=0"),
+        PROGRAM.replace(
+            "lambda: data.repeat().batch(100)",
+            "tf.estimator.inputs.numpy_input_fn(mnist.train.images, labels, 100, shuffle=False)",
+        ),
+    ],
+)
+def test_what_is_nearly_that_stays(program: str) -> None:
+    assert run(program)[0] == program
+
+
 def test_another_data_set_stays() -> None:
     program = PROGRAM.replace('"mnist"', '"iris"')
     assert run(program)[0] == program

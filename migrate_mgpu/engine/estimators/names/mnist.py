@@ -1,4 +1,4 @@
-"""``tf.contrib.learn.datasets.load_dataset('mnist')`` as the same arrays of Keras's MNIST."""
+"""MNIST as TF1 loads it (`load_dataset('mnist')`, `input_data.read_data_sets`), from Keras's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 
 _NAMED = ("contrib.learn.datasets.load_dataset",)
-_LOADERS = (*_NAMED, "contrib.learn.datasets.mnist.load_mnist")
+_TUTORIAL = (  # takes a folder first, and by default what the others do
+    "examples.tutorials.mnist.input_data.read_data_sets",
+)
+_LOADERS = (*_NAMED, *_TUTORIAL, "contrib.learn.datasets.mnist.load_mnist")
 # TF1 keeps the first 5,000 images of the 60,000 for a validation.
 _PARTS = {"train": ("train", "[5000:]"), "validation": ("train", "[:5000]"), "test": ("test", "")}
 
@@ -39,8 +42,16 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
         part: names.fresh(home, f"{target.id}_{part}", f"{part}_set") for part in ("train", "test")
     }
     start, end = source.span(statement)
-    loaded = f"{fresh['train']}, {fresh['test']} = {tf}.keras.datasets.mnist.load_data()"
-    edits = [Edit(start, end, loaded)]
+    keras, edits = f"{tf}.keras.datasets.mnist", []
+    if name in _TUTORIAL:
+        imported = _import(module, node)
+        if imported is None:
+            return None
+        keras = names.fresh(names.module_scope, "mnist_data", "keras_mnist")
+        text = f"from tensorflow.keras.datasets import mnist as {keras}"
+        edits.append(Edit(*source.span(imported), text))
+    loaded = f"{fresh['train']}, {fresh['test']} = {keras}.load_data()"
+    edits.append(Edit(start, end, loaded))
     for mention in names.mentions(target.id, home):
         if mention is target:
             continue
@@ -49,6 +60,8 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
         if not (isinstance(part, ast.Attribute) and isinstance(value, ast.Attribute)):
             return None
         if part.attr not in _PARTS or value.attr not in ("images", "labels"):
+            return None
+        if _is_written_anew(module, value):
             return None
         whole, rows = _PARTS[part.attr]
         text = f"{fresh[whole]}[{int(value.attr == 'labels')}]{rows}"
@@ -64,8 +77,35 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
     return edits
 
 
+def _is_written_anew(module: Module, node: ast.AST) -> bool:
+    """Whether an array stands in a call that makes an input function, a spec or an Estimator."""
+    calls = [a for a in module.names.ancestors(node) if isinstance(a, ast.Call)]
+    return any(tensorflow_name(module, call.func).startswith("estimator.") for call in calls)
+
+
+def _import(module: Module, node: ast.AST) -> ast.ImportFrom | None:
+    """The import of a tutorial's module that nothing else needs."""
+    names = module.names
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    home = names.defining_scope(node.id, names.scope_of_name[node])
+    if home is None or names.mentions(node.id, home) != [node]:
+        return None
+    statements = [binding.node for binding in home.bindings[node.id]]
+    if len(statements) != 1 or not isinstance(statements[0], ast.ImportFrom):
+        return None
+    statement = statements[0]
+    own = "examples.tutorials" in (statement.module or "") and len(statement.names) == 1
+    return statement if own else None
+
+
 def _is_mnist(call: ast.Call, name: str) -> bool:
     given = [*call.args, *(k.value for k in call.keywords)]
+    if name in _TUTORIAL:
+        plain = all(k.arg == "one_hot" and constant(k.value) is False for k in call.keywords)
+        return plain and len(call.args) == 1
     if name not in _NAMED:
         return not given
     known = all(keyword.arg == "name" for keyword in call.keywords)

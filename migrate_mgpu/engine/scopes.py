@@ -278,6 +278,19 @@ class Scopes:
         return absolute(node, self.package)
 
 
+def walk(node: ast.AST) -> list[ast.AST]:
+    """What `ast.walk` gives, in its order, without contexts and operators; in half its time."""
+    found = [node]
+    for inner in found:  # which grows
+        for name in _FIELDS[type(inner)]:
+            value = getattr(inner, name, None)
+            if type(value) is list:
+                found += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
 def _declared_outside(function: ast.AST) -> Iterator[str]:
     """What a function, or one in it, declares `global` or `nonlocal`."""
     stack = [function]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 from migrate_mgpu.engine.estimators.model_fn.modes import Path
+from migrate_mgpu.engine.scopes import walk
 
 # What was found in a node: a path is asked about the same statements again and again.
 _LOADED: WeakKeyDictionary[ast.AST, tuple[ast.Name, ...]] = WeakKeyDictionary()
@@ -24,7 +25,7 @@ def loaded(node: ast.AST) -> tuple[ast.Name, ...]:
 
 
 def _loaded(node: ast.AST) -> tuple[ast.Name, ...]:
-    parts = list(ast.walk(node))
+    parts = list(walk(node))
     bound = {
         argument.arg
         for inner in parts
@@ -34,7 +35,7 @@ def _loaded(node: ast.AST) -> tuple[ast.Name, ...]:
         target.id
         for inner in parts
         if isinstance(inner, ast.comprehension)
-        for target in ast.walk(inner.target)
+        for target in walk(inner.target)
         if isinstance(target, ast.Name)
     }
     found = [
@@ -59,7 +60,7 @@ def _stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     certain: set[str] = set()
     maybe: set[str] = set()
     simple = isinstance(statement, (ast.Assign, ast.AnnAssign))
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             (certain if simple else maybe).add(node.id)
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):

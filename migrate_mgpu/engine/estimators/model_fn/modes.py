@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
+from migrate_mgpu.engine.scopes import walk
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 MODES = (TRAIN, EVAL, PREDICT)
@@ -113,7 +114,7 @@ class Modes:
                 part.id in self.known
                 or (part.id in self._aliases and self._alias_asks(part.id, set()))
             )
-            for part in ast.walk(node)
+            for part in walk(node)
         )
 
     def _alias_asks(self, name: str, seen: set[str]) -> bool:
@@ -125,7 +126,7 @@ class Modes:
                 part.id in self.known
                 or (part.id in self._aliases and self._alias_asks(part.id, {*seen, name}))
             )
-            for part in ast.walk(self._aliases[name])
+            for part in walk(self._aliases[name])
         )
 
     def values(self, node: ast.expr) -> dict[str, Value] | None:

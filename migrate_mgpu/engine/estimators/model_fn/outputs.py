@@ -17,6 +17,7 @@ from migrate_mgpu.engine.estimators.network.layers import inline_layer
 from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.text.context import LAYERS, rule
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.scopes import walk
 
 Place = tuple[ast.AST, "ast.stmt | None"]
 
@@ -116,7 +117,7 @@ class Outputs:
 
     def _objects(self) -> Objects:
         units = {u: None for path in self.reading.paths.values() for u in path.units}
-        nodes = [node for unit in units for node in ast.walk(unit)]
+        nodes = [node for unit in units for node in walk(unit)]
         return Objects(self.module, nodes, self.classes.graph, self.classes.network)
 
     def _network(self, asked: dict[str, list[Place]]) -> set[ast.stmt]:
@@ -141,7 +142,7 @@ class Outputs:
         return found
 
     def _makes_layers(self, node: ast.AST) -> bool:
-        for call in (c for c in ast.walk(node) if isinstance(c, ast.Call)):
+        for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             function = self.classes.target(self.module, call)
             if function is not None and self.classes.makes_layers(function):
                 return True
@@ -232,7 +233,7 @@ class Outputs:
         behind = {statement, *flow.slice([statement], statement)}
         if len(behind) > _REPEATED or any(self._makes_layers(s) for s in behind):
             return False
-        calls = (c for s in behind for c in ast.walk(s) if isinstance(c, ast.Call))
+        calls = (c for s in behind for c in walk(s) if isinstance(c, ast.Call))
         names = [ast.unparse(call.func) for call in calls]
         return not any(word in name for name in names for word in _RANDOM)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
-from migrate_mgpu.engine.scopes import COMPREHENSIONS
+from migrate_mgpu.engine.scopes import COMPREHENSIONS, walk
 
 # Methods and attributes of a tensor that say something about it which Python knows.
 _STATIC = {"shape", "get_shape", "dtype"}
@@ -32,19 +32,19 @@ class Kinds:
         self._makers = set(makes_tensors)
         self.assigned: set[str] = set()
         self.in_loops: set[str] = set()
-        nodes = [node for statement in statements for node in ast.walk(statement)]
+        nodes = [node for statement in statements for node in walk(statement)]
         own = {  # a comprehension's names are its own
             name
             for node in nodes
             if isinstance(node, COMPREHENSIONS)
             for generator in node.generators
-            for name in ast.walk(generator.target)
+            for name in walk(generator.target)
         }
         for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in own:
                 self.assigned.add(node.id)
             if isinstance(node, (ast.For, ast.While)):
-                for inner in ast.walk(node):
+                for inner in walk(node):
                     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                         if inner not in own:
                             self.in_loops.add(inner.id)
@@ -87,7 +87,7 @@ class Kinds:
             return True
         return any(
             part in self._makers or (isinstance(part, ast.Name) and part.id in self.tensors)
-            for part in ast.walk(node)
+            for part in walk(node)
         )
 
     def is_setting(self, statement: ast.stmt) -> bool:
@@ -96,7 +96,7 @@ class Kinds:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if not all(isinstance(name, (ast.Name, ast.Tuple)) for name in targets):
                 return False
-            names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            names = {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
             return not names & self.tensors
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             function = statement.value.func  # sizes.append(n)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.scopes import walk
 
 if TYPE_CHECKING:
     from migrate_mgpu.engine.estimators.network.model_classes import NetworkClass
@@ -57,7 +58,7 @@ def makes_model(module: Module, node: ast.AST) -> bool:
 def returns_model(function: Function) -> bool:
     """Whether what a function returns is a Keras model, made in it."""
     module, node = function.module, function.node
-    found = [part.value for part in ast.walk(node) if isinstance(part, ast.Return)]
+    found = [part.value for part in walk(node) if isinstance(part, ast.Return)]
     return bool(found) and all(_is_model(module, value) for value in found)
 
 
@@ -114,7 +115,7 @@ class Objects:
         elif not makes_model(self.module, value):
             return
         self.models[name] = statement
-        layers = [part for part in ast.walk(node) if layer_name(home, part)]
+        layers = [part for part in walk(node) if layer_name(home, part)]
         for layer in layers:
             check_layer(home, layer)
             if layer_name(home, layer) == "Embedding":
@@ -202,7 +203,7 @@ def _check_repeated(module: Module, node: ast.AST, layers: list[ast.AST]) -> Non
         target = parent.targets[0] if isinstance(parent, ast.Assign) else None
         if not isinstance(target, ast.Name):
             continue
-        uses = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == target.id]
+        uses = [n for n in walk(node) if isinstance(n, ast.Name) and n.id == target.id]
         if len(uses) > 2:
             text = "a layer stands twice in a Sequential whose input shape is not known"
             raise Refused(module, layer, text, "give its first layer an input_shape")

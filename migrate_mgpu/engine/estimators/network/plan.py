@@ -9,6 +9,7 @@ from migrate_mgpu.engine.estimators.model_fn.decay import Decay
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import record
+from migrate_mgpu.engine.scopes import walk
 
 # Attributes of Keras's own that a layer must not replace.
 RESERVED = {
@@ -50,7 +51,7 @@ class Plan:
 
 def holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:
     """Whether a statement that stays stands inside of another one."""
-    return any(node in kept for node in ast.walk(statement) if node is not statement)
+    return any(node in kept for node in walk(statement) if node is not statement)
 
 
 def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:

@@ -12,6 +12,7 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 
 ROLES = ("features", "labels", "mode", "params", "config")
@@ -128,13 +129,13 @@ class _Closure:
         own = {a.arg for a in (*inner.args.posonlyargs, *inner.args.args, *inner.args.kwonlyargs)}
         if inner.args.vararg or inner.args.kwarg or inner.args.kwonlyargs or inner.args.defaults:
             return None
-        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(inner)):
+        if any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in walk(inner)):
             return None
         found = []
         for name in parameters:
             if name in own:
                 continue
-            mentions = [n for n in ast.walk(inner) if isinstance(n, ast.Name) and n.id == name]
+            mentions = [n for n in walk(inner) if isinstance(n, ast.Name) and n.id == name]
             if any(not isinstance(n.ctx, ast.Load) for n in mentions):
                 return None
             if mentions:

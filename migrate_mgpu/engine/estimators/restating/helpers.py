@@ -14,6 +14,7 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow
 from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block, leading, outermost
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -29,7 +30,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):
         return {}
-    for call in [n for n in ast.walk(function.node) if isinstance(n, ast.Call)]:
+    for call in [n for n in walk(function.node) if isinstance(n, ast.Call)]:
         helper = graph.target(function.module, call.func)
         if helper is None or helper.module is not function.module or helper.owner is not None:
             continue
@@ -79,7 +80,7 @@ class _Inlined:
             block.line(line)
         for name, value in self.given.items():
             block.line(f"{name} = {self.source.code(value)}")
-        returns = {n: place for n in ast.walk(node) if isinstance(n, ast.Return)}
+        returns = {n: place for n in walk(node) if isinstance(n, ast.Return)}
         for inner in node.body:
             if inner is node.body[0] and _is_text(inner):
                 for line in (ast.get_docstring(node) or "").splitlines()[:1]:
@@ -97,13 +98,13 @@ class _Inlined:
 
     def _belongs(self, node: ast.FunctionDef) -> bool:
         """Whether a function does what only a model_fn can be asked for."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Lambda, ast.FunctionDef)):
                 if part is not node and not isinstance(part, ast.Lambda):
                     return False
             if isinstance(part, (ast.Global, ast.Nonlocal)):
                 return False
-        for call in (c for c in ast.walk(node) if isinstance(c, ast.Call)):
+        for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             name = tensorflow_name(self.module, call.func)
             if name.startswith(("metrics.", "losses.")) or name.endswith(_ASKED):
                 return True
@@ -151,7 +152,7 @@ class _Inlined:
         outer = set(self.module.names.scopes[self.function].bindings)
         own = set(self.module.names.scopes[node].bindings)
         stored = {
-            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         found: dict[str, str] = {}
         for name in every:
@@ -163,21 +164,21 @@ class _Inlined:
             else:
                 self.given[name] = value
         # The values are read before the function's own names come to be.
-        read = {n.id for v in values.values() for n in ast.walk(v) if isinstance(n, ast.Name)}
+        read = {n.id for v in values.values() for n in walk(v) if isinstance(n, ast.Name)}
         local = own - set(every)
         if local & (read | (outer - {place})) or set(found.values()) & set(self.given):
             return None
-        inside = stored | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | own
+        inside = stored | {n.arg for n in walk(node) if isinstance(n, ast.arg)} | own
         if any(new != old and new in inside - {old} for old, new in found.items()):
             return None
-        free = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - own
+        free = {n.id for n in walk(node) if isinstance(n, ast.Name)} - own
         return None if free & outer else found
 
     def _written(
         self, inner: ast.stmt, renamed: dict[str, str], returns: dict[ast.Return, str]
     ) -> Iterator[Edit]:
         found = []
-        for part in ast.walk(inner):
+        for part in walk(inner):
             if isinstance(part, ast.Name) and renamed.get(part.id, part.id) != part.id:
                 found.append(Edit(*self.source.span(part), renamed[part.id]))
             if isinstance(part, ast.Return) and returns[part]:
@@ -204,7 +205,7 @@ class _Inlined:
 def _ends(body: list[ast.stmt]) -> bool:
     """Whether all that a block returns stands at its end, so that a value can take its place."""
     *first, last = body
-    if any(isinstance(n, ast.Return) for s in first for n in ast.walk(s)):
+    if any(isinstance(n, ast.Return) for s in first for n in walk(s)):
         return False
     if isinstance(last, ast.Return):
         return True

@@ -9,6 +9,7 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 
 # They give no loss, or take some that are there already.
@@ -24,7 +25,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     if function is None or not isinstance(function.node, ast.FunctionDef):
         return {}
     module, node = function.module, function.node
-    calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+    calls = [call for call in walk(node) if isinstance(call, ast.Call)]
     named = [(call, _name(module, call)) for call in calls]
     totals = [call for call, name in named if name == "get_total_loss"]
     losses = [call for call, name in named if name and name not in _NO_LOSS]

@@ -14,6 +14,7 @@ from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.names.variables import NAMES
 from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.text import Layout
 
@@ -27,7 +28,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     if function is None:
         return {}
     module = function.module
-    for call in [c for c in ast.walk(module.tree) if isinstance(c, ast.Call)]:
+    for call in [c for c in walk(module.tree) if isinstance(c, ast.Call)]:
         maker = graph.target(module, call.func)
         if maker is None or maker.module is not module or maker.owner is not None:
             continue
@@ -113,7 +114,7 @@ class _Maker:
         if not all(isinstance(argument, _ATOMS) for argument in given.values()):
             return None
         scope = self.module.names.scope_at(call)
-        free = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)}
+        free = {n.id for n in walk(self.node) if isinstance(n, ast.Name)}
         free -= {*parameters, *self.locals}
         own = () if scope.is_module else scope.bindings
         if any(name in own for name in free):
@@ -125,7 +126,7 @@ class _Maker:
         """An expression's text with its names' values in their places."""
         start, _ = self.source.span(node)
         edits = []
-        for name in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+        for name in (n for n in walk(node) if isinstance(n, ast.Name)):
             begin, end = self.source.span(name)
             if name.id in given:
                 new = self.source.code(given[name.id])

@@ -1,4 +1,4 @@
-"""MNIST as TF1 loads it (`load_dataset('mnist')`, `input_data.read_data_sets`), from Keras's own."""
+"""MNIST as TF1 loads it (`load_dataset`, `input_data.read_data_sets`), from Keras's own arrays."""
 
 from __future__ import annotations
 

@@ -69,6 +69,7 @@ class Project:
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = {}
         self._tops = {os.path.dirname(path) for path in self._given}  # and of links' targets
+        self._tops |= _started_from(self._tops)
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str], list[Module]] = {}
@@ -331,6 +332,19 @@ class Project:
                                 found.append(self.unreadable[path])
             self._broken_by_module[module] = found
         return self._broken_by_module[module]
+
+
+def _started_from(folders: set[str]) -> set[str]:
+    """Where a run's programs may be started: above all of them, and here if that is above.
+
+    Packages without an ``__init__.py`` are found from there only.
+    """
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:  # none, or on several drives
+        return set()
+    here = os.path.realpath(os.curdir)
+    return {common, here} if common.startswith(here + os.sep) else {common}
 
 
 def _parents(folder: str) -> Iterator[str]:

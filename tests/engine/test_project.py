@@ -10,6 +10,7 @@ import pytest
 from migrate_mgpu.engine import files, reporting
 from migrate_mgpu.engine.findings import RunResult
 from migrate_mgpu.engine.prefilter import imported_words
+from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.run import migrate
 from migrate_mgpu.engine.source import Edit, splice
 
@@ -97,6 +98,26 @@ def test_an_entry_point_without_tensorflow_imports_over_several_lines(tmp_path: 
     (tmp_path / "start.py").write_text("from pkg import (\n    train,  # all of it\n)\n")
     result = run(tmp_path)
     assert [(p.entry.name, p.state) for p in result.programs] == [("start.py", "bridge")]
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_packages_without_an_init_file_are_found_from_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    """As Python finds them where the project's own folder is the one that runs are started in."""
+    for name, text in (
+        ("data", MODEL),
+        ("app", TRAIN.replace("import model", "from data import model")),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ("model.py" if name == "data" else "train.py")).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    paths = (
+        [Path("app/train.py")] if here else [tmp_path / "app/train.py", tmp_path / "data/model.py"]
+    )
+    project = Project([(path, path.read_bytes()) for path in paths])
+    (program,) = project.programs()
+    assert {module.path.name for module in program.modules} == {"train.py", "model.py"}
 
 
 def test_what_belongs_to_a_file_that_cannot_be_migrated_stays(

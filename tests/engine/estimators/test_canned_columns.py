@@ -136,6 +136,35 @@ def test_loops_over_what_is_written_out(columns: str) -> None:
     assert after.index("features['b']") < after.index("features['c']")
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "columns = [fc.indicator_column(one) for one in kinds]",
+        "columns = []\nfor one in kinds:\n    columns.append(fc.indicator_column(one))",
+        "more = [fc.indicator_column(one) for one in kinds]\ncolumns = [*more]",
+    ],
+)
+def test_loops_over_other_columns(wrapped: str) -> None:
+    kinds = "kinds = [fc.categorical_column_with_identity(k, 3) for k in ['c', 'a']]\n"
+    second = IDENTITY.replace("'a'", "'c'")
+    for made in (kinds, f"first = {IDENTITY}\nkinds = [first]\nkinds.append({second})\n"):
+        after, _ = migrated(made + wrapped + "\n" + dense("columns"))
+        assert after.index("features['a']") < after.index("features['c']")
+        assert "kinds" not in after and "columns =" not in after.split("class ")[0]
+
+
+def test_columns_of_both_parts_in_one_list() -> None:
+    body = (
+        "kinds = [fc.categorical_column_with_identity(k, 3) for k in ['c', 'a']]\n"
+        "est = tf.estimator.DNNLinearCombinedClassifier(linear_feature_columns=kinds,\n"
+        "    dnn_feature_columns=[fc.embedding_column(kind, 2) for kind in kinds],\n"
+        "    dnn_hidden_units=[4])\nest.train(input_fn, steps=2)\n"
+    )
+    after, _ = migrated(body)
+    assert after.count("tf.one_hot(tf.reshape(tf.cast(features['a'], tf.int64), [-1]), 3)") == 2
+    assert "self.a_embedding" in after and "self.c_embedding" in after
+
+
 def test_what_a_loop_leaves_behind() -> None:
     looped = (
         "columns = []\nfor key in ['c', 'b']:\n"
@@ -160,17 +189,20 @@ def test_loops_over_a_dictionary() -> None:
 
 
 @pytest.mark.parametrize(
-    "columns",
+    ("columns", "reason"),
     [
-        "[fc.numeric_column(k, shape=2) for k in KEYS if k]",
-        "[fc.numeric_column(k, shape=2) for k in KEYS + ['c']]",
-        "[fc.numeric_column(k, shape=2) for k in MORE]",
-        "[fc.numeric_column(k, shape=2, normalizer_fn=lambda x: x / len(k)) for k in KEYS]",
+        ("[fc.numeric_column(k, shape=2) for k in KEYS if k]", "cannot be told"),
+        ("[fc.numeric_column(k, shape=2) for k in sorted(KEYS)]", "cannot be told"),
+        ("[fc.numeric_column(k, shape=2) for k in KEYS + ['c']]", "is not written out"),
+        ("[fc.numeric_column(k, shape=2) for k in MORE]", "is not written out"),
+        (
+            "[fc.numeric_column(k, shape=2, normalizer_fn=lambda x: x / len(k)) for k in KEYS]",
+            "normalizer_fn is not followed",
+        ),
     ],
 )
-def test_loops_that_stay(columns: str) -> None:
-    said = stays("KEYS = ['b']\nMORE = ['b']\nMORE.append('c')\n" + dense(columns))
-    assert "cannot be told" in said or "normalizer_fn is not followed" in said
+def test_loops_that_stay(columns: str, reason: str) -> None:
+    assert reason in stays("KEYS = ['b']\nMORE = ['b']\nMORE.append('c')\n" + dense(columns))
 
 
 def test_a_list_that_grows_is_not_what_was_written() -> None:

@@ -7,6 +7,7 @@ number is hashed as its text.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrate_mgpu.engine.estimators.canned.column_names import ADVICE, ColumnNames
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
@@ -35,6 +36,9 @@ class Column:
     texts: bool = False
     embeds: bool = False
     rows: bool = False
+
+
+Maker = Callable[[], Column]
 
 
 class CategoryColumns(ColumnNames):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.canned.categories import CategoryColumns, Column
+from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.estimators.canned.categories import CategoryColumns, Column, Maker
 from migrate_mgpu.engine.estimators.canned.column_names import ADVICE, factor
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.text.context import Context
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
 
 NUMERIC = "feature_column.numeric_column"
@@ -35,7 +37,11 @@ PARAMETERS = {
 
 
 class ColumnKinds(CategoryColumns):
-    """Reads single columns."""
+    """Reads single columns; ``_columns`` are those that a loop's variable stands for."""
+
+    def __init__(self, module: Module, tf: str, graph: CallGraph) -> None:
+        super().__init__(module, tf, graph)
+        self._columns: dict[str, Maker] = {}
 
     def column(self, node: ast.expr) -> Column:
         """One column, by its constructor or a variable.
@@ -43,6 +49,8 @@ class ColumnKinds(CategoryColumns):
         Raises:
             Refused: a kind, or an argument, that is not known.
         """
+        if isinstance(node, ast.Name) and node.id in self._columns:
+            return self._columns[node.id]()
         if isinstance(node, ast.Name):
             value = self.variable(node)
             column = self.column(value)

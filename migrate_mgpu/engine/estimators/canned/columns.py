@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
-from migrate_mgpu.engine.estimators.canned.categories import Column
+from migrate_mgpu.engine.estimators.canned.categories import Column, Maker
 from migrate_mgpu.engine.estimators.canned.column_kinds import NUMERIC, PARAMETERS
 from migrate_mgpu.engine.estimators.canned.column_names import (
     LISTED,
-    Rounds,
+    Shown,
     taken_by_another,
 )
 from migrate_mgpu.engine.estimators.canned.crosses import CrossedColumns
@@ -110,63 +111,86 @@ class ColumnReader(CrossedColumns):
         Raises:
             Refused: a list or a column that is not known.
         """
-        columns = self._list(node)
+        columns = [maker() for maker in self._makers(node)]
         if len({column.name for column in columns}) < len(columns):
             raise Refused(self.module, node, "two feature columns have one name")
         if not columns:
             raise Refused(self.module, node, "an Estimator without feature columns")
         return sorted(columns, key=lambda column: column.name)
 
-    def _list(self, node: ast.expr) -> list[Column]:
+    def _makers(self, node: ast.expr) -> list[Maker]:
+        """What makes the columns of a list, one after the other."""
         inner = self.looked_through(node)
         if inner is not node:
-            return self._list(inner)
+            return self._makers(inner)
         if isinstance(node, (ast.List, ast.Tuple)):
-            return [self.column(element) for element in node.elts]
+            found: list[Maker] = []
+            for element in node.elts:
+                if isinstance(element, ast.Starred):
+                    found += self._makers(element.value)
+                else:
+                    found.append(partial(self.column, element))
+            return found
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return [*self._list(node.left), *self._list(node.right)]
-        if isinstance(node, ast.ListComp):
-            return self._comprehended(node)
+            return [*self._makers(node.left), *self._makers(node.right)]
+        if isinstance(node, ast.ListComp) and len(node.generators) == 1:
+            loop = node.generators[0]
+            if not loop.ifs:
+                return self._looped(loop.target, loop.iter, node.elt)
         if isinstance(node, ast.Name):
+            known = len(self.statements)
             value = self.variable(node)
-            self.comments += self.comments_of(self.module.names.statement(value))
-            columns = self._list(value)
+            if len(self.statements) > known:
+                self.comments += self.comments_of(self.module.names.statement(value))
+            makers = self._makers(value)
             for call in self._appended(node):
-                columns += self._of_append(call)
-            return columns
+                makers += self._of_append(call)
+            return makers
         raise Refused(self.module, node, "which feature columns these are cannot be told", LISTED)
 
-    def _comprehended(self, node: ast.ListComp) -> list[Column]:
-        """The columns of a comprehension over a list that is written out."""
-        loop = node.generators[0]
-        rounds = self.rounds(loop.target, loop.iter)
-        if rounds is None or len(node.generators) > 1 or loop.ifs:
-            text = "which feature columns this comprehension makes cannot be told"
-            raise Refused(self.module, node, text, LISTED)
-        return self._in_rounds(loop.target, rounds, node.elt)
+    def _looped(self, target: ast.expr, over: ast.expr, node: ast.expr) -> list[Maker]:
+        """What a loop makes: over what is written out, or over other columns."""
+        rounds = self.rounds(target, over)
+        if rounds is not None:
+            return [partial(self._in_round, target, values, node) for values in rounds]
+        if not isinstance(target, ast.Name):
+            raise Refused(
+                self.module, over, "which feature columns this loop makes cannot be told", LISTED
+            )
+        makers = self._makers(over)
+        return [partial(self._of_column, target.id, maker, node) for maker in makers]
 
-    def _in_rounds(self, target: ast.expr, rounds: Rounds, node: ast.expr) -> list[Column]:
-        columns: list[Column] = []
-        for values in rounds:
-            with self.bound(target, values):
-                columns.append(self.column(node))
-        return columns
+    def _in_round(self, target: ast.expr, values: tuple[Shown, ...], node: ast.expr) -> Column:
+        with self.bound(target, values):
+            return self.column(node)
 
-    def _of_append(self, call: ast.Call) -> list[Column]:
-        """The columns that an `append` adds, in a loop perhaps."""
+    def _of_column(self, name: str, maker: Maker, node: ast.expr) -> Column:
+        before = dict(self._columns)
+        self._columns[name] = maker
+        try:
+            return self.column(node)
+        finally:
+            self._columns = before
+
+    def _of_append(self, call: ast.Call) -> list[Maker]:
+        """What makes the columns that an `append` adds, in a loop perhaps."""
         names = self.module.names
         statement = names.statement(call)
         loop = names.parents[statement]
+        node = call.args[0]
+        makers: list[Maker] = [partial(self.column, node)]
         if isinstance(loop, ast.For):
-            rounds = self.rounds(loop.target, loop.iter)
-            assert rounds is not None  # `_appended` asked
-            columns = self._in_rounds(loop.target, rounds, call.args[0])
-        else:
-            columns = [self.column(call.args[0])]
-        if columns:
-            outer = loop if isinstance(loop, ast.For) else statement
-            columns[0].comments += self.comments_of(outer)
-        return columns
+            makers, statement = self._looped(loop.target, loop.iter, node), loop
+        comments = self.comments_of(statement)
+        if not makers or not comments:
+            return makers
+
+        def first() -> Column:
+            column = makers[0]()
+            column.comments += comments
+            return column
+
+        return [first, *makers[1:]]
 
     def _appended(self, name: ast.Name) -> list[ast.Call]:
         names = self.module.names
@@ -181,9 +205,8 @@ class ColumnReader(CrossedColumns):
             alone = isinstance(statement, ast.Expr) and statement.value is call
             block = names.parents[statement]
             looped = isinstance(block, (ast.If, ast.While))
-            if isinstance(block, ast.For):  # of nothing else, over what is written out
+            if isinstance(block, ast.For):  # of nothing else
                 looped = block.body != [statement] or bool(block.orelse)
-                looped = looped or self.rounds(block.target, block.iter) is None
                 self.statements.append(block)
             if parent.attr != "append" or not alone or looped or len(call.args) != 1:
                 text = "which feature columns these are cannot be told"

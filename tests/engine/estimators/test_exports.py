@@ -137,6 +137,31 @@ def receive(model):
 """)
 
 
+def test_examples_that_the_receiver_parses() -> None:
+    receive = """\
+KEY = "examples"
+
+
+def receive():
+    serialized = tf.placeholder(tf.string, name="input_example")
+    features = tf.parse_example(serialized, {"x": tf.FixedLenFeature([2], tf.float32)})
+    return tf.estimator.export.ServingInputReceiver(features, {KEY: serialized})
+
+
+"""
+    assert """\
+def receive(model):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name=KEY)])
+    def serve(serialized):
+        features = tf.io.parse_example(serialized, {"x": tf.io.FixedLenFeature([2], tf.float32)})
+        return model.predict_step(features)
+""" in converted(receive + RUN + EXPORT)
+    unknown = receive.replace('KEY = "examples"', "KEY = os.getcwd()")
+    stays(HEAD + unknown + RUN + EXPORT, "the name of an input cannot be told")
+    single = receive.replace("ServingInput", "TensorServingInput")
+    stays(HEAD + single + RUN + EXPORT, "a TensorServingInputReceiver of a dictionary")
+
+
 def test_a_single_input_has_tf1s_name() -> None:
     after = converted(RECEIVE.replace('{"x": x}', "x") + RUN + EXPORT)
     assert 'tf.TensorSpec([None, 2], tf.float32, name="input")' in after
@@ -197,7 +222,8 @@ NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
 
 
 @pytest.mark.parametrize(
-    ("place", "inputs"), [("examples", {"examples": EXAMPLES}), ("numbers", NUMBERS)]
+    ("place", "inputs"),
+    [("examples", {"examples": EXAMPLES}), ("numbers", NUMBERS), ("parsed", {"sent": EXAMPLES})],
 )
 def test_receivers_that_tf1_builds(
     runtime: Callable[[str], Runtime], tmp_path: Path, place: str, inputs: dict[str, object]

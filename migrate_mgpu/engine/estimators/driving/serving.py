@@ -20,19 +20,25 @@ from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import record
+from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
+_PARSERS = ("parse_example", "io.parse_example")
 _ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
 
 
 @record(frozen=True)
 class _Input:
-    """A placeholder: the name of the signature, of the parameter, and what it is made of."""
+    """A placeholder: the name of the signature, of the parameter, and what it is made of.
+
+    ``shown`` is the expression of the first.
+    """
 
     key: str
     parameter: str
     call: ast.Call
+    shown: str
 
 
 @record(frozen=True)
@@ -145,18 +151,42 @@ class _Serving:
         if "receiver_tensors_alternatives" in given or len(given) != 2:
             raise Refused(module, call, "a receiver with alternatives", _ADVICE)
         features = given["features"]
-        table = bool(items(self._behind(features)))
+        table = self._is_table(self._behind(features, may_change=True))
         if table != (kind == "ServingInputReceiver"):
             text = "features that are no dictionary written out" if not table else "a dictionary"
             raise Refused(module, features, f"a {kind} of {text}", _ADVICE)
         return features, given["receiver_tensors"]
 
-    def _behind(self, node: ast.expr) -> ast.expr:
+    def _is_table(self, node: ast.expr) -> bool:
+        """Whether features are a dictionary: one that is written out, or parsed."""
+        if isinstance(node, ast.Call) and tensorflow_name(self.module, node.func) in _PARSERS:
+            return True
+        return bool(items(node)) or (isinstance(node, ast.Dict) and None not in node.keys)
+
+    def _key(self, node: ast.expr) -> tuple[str, str]:
+        """A key of the signature, and its expression: a text, or the module's name for one."""
+        if isinstance(node, ast.Name):
+            bindings = self.module.names.bindings_of(node)
+            value = bindings[0].value if len(bindings) == 1 else None
+            home = self.module.names.defining_scope(node.id, self.module.names.scope_of_name[node])
+            text = constant(value) if value is not None else None
+            if isinstance(text, str) and home is not None and home.is_module:
+                return text, node.id
+        text = constant(node)
+        if not isinstance(text, str):
+            raise Refused(self.module, node, "the name of an input cannot be told", _ADVICE)
+        return text, self._quoted(text)
+
+    def _quoted(self, text: object) -> str:
+        return f"{self.module.source.quote}{text}{self.module.source.quote}"
+
+    def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:
         """What a variable of the function is, if it is given a value once."""
         if isinstance(node, ast.Name):
             bindings = self.module.names.bindings_of(node)
             if len(bindings) == 1 and bindings[0].value is not None:
-                self._unchanged(node)
+                if not may_change:
+                    self._unchanged(node)
                 return bindings[0].value
         return node
 
@@ -179,15 +209,20 @@ class _Serving:
         module = self.module
         table = self._behind(receiver)
         found: list[_Input] = []
-        pairs = items(table)
+        if isinstance(table, ast.Dict):
+            entries = zip(table.keys, table.values)
+            pairs = [(*self._key(key), value) for key, value in entries if key is not None]
+        else:
+            named = items(table).items()
+            pairs = [(str(key), self._quoted(key), value) for key, value in named]
         if not pairs and self._placeholder(table) is not None:
-            pairs = {"input": receiver}  # TF1's name for a single one
+            pairs = [("input", self._quoted("input"), receiver)]  # TF1's name for a single one
             table = receiver
-        for key, value in pairs.items():
+        for key, shown, value in pairs:
             call = self._placeholder(self._behind(value))
-            if call is None or not isinstance(key, str):
+            if call is None:
                 raise Refused(module, value, "an input of the signature is no placeholder", _ADVICE)
-            found.append(_Input(key, self._name(key, call), call))
+            found.append(_Input(key, self._name(key, call), call, shown))
         if not found:
             raise Refused(module, receiver, "receiver_tensors is not written out", _ADVICE)
         statement = module.names.statement(table)
@@ -234,10 +269,18 @@ class _Serving:
                     if name.id not in known:
                         raise Refused(module, name, "a shape that is made of inputs", _ADVICE)
         context = Context(module, self.tf)
-        shape = context.render(given["shape"]) if "shape" in given else "None"
-        quote = module.source.quote
+        shape = "[None]" if self._parsed(one) else "None"
+        shape = context.render(given["shape"]) if "shape" in given else shape
         dtype = context.render(given["dtype"])
-        return f"{self.tf}.TensorSpec({shape}, {dtype}, name={quote}{one.key}{quote})"
+        return f"{self.tf}.TensorSpec({shape}, {dtype}, name={one.shown})"
+
+    def _parsed(self, one: _Input) -> bool:
+        """Whether an input is parsed as examples: these are a vector, of whatever shape it is."""
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Call) and node.args:
+                if tensorflow_name(self.module, node.func) in _PARSERS:
+                    return self._behind(node.args[0]) is one.call
+        return False
 
 
 def _parameter(one: _Input) -> Replacement:

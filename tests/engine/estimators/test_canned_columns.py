@@ -31,6 +31,15 @@ def test_a_function_of_other_columns_goes_with_its_call() -> None:
     assert "def columns" not in after and "given" not in after
 
 
+def test_a_method_may_be_another_one_in_a_subclass() -> None:
+    body = (
+        f"class Trainer:\n    def columns(self):\n        return [{INDICATOR}]\n\n"
+        "    def run(self):\n        est = tf.estimator.DNNClassifier([4], self.columns())\n"
+        "        est.train(input_fn, steps=2)\n\n\nTrainer().run()\n"
+    )
+    assert "which feature columns these are cannot be told" in stays(body)
+
+
 EMBEDDED = (
     "def columns({}):\n    hours = fc.categorical_column_with_identity('a', size)\n"
     "    return [fc.embedding_column(hours, dimension=width)]\n\n\n"

@@ -88,8 +88,8 @@ class ColumnNames:
         The function goes with its call: `_removed` of the Estimator looks at its statements.
         """
         function = self.graph.target(self.module, node.func) if isinstance(node, ast.Call) else None
-        if function is None or function.module is not self.module:
-            return node
+        if function is None or function.module is not self.module or function.owner is not None:
+            return node  # a method may be another one in a subclass
         home = function.node
         assert isinstance(node, ast.Call)
         if not isinstance(home, ast.FunctionDef) or home.decorator_list:

@@ -48,8 +48,8 @@ def became(body: str, after: str = "est.train(input_fn, hooks=[Own()])\n") -> st
         ),
         ("def end(self, session=None):\n    pass", "def on_train_end(self, logs=None):\n    pass"),
         (
-            "def before_run(self, context):  # each step\n    print('step')",
-            "def on_train_batch_begin(self, batch, logs=None):  # each step\n    print('step')",
+            "def before_run(self, context):  # each step\n    self.n = 2",
+            "def on_train_batch_begin(self, batch, logs=None):  # each step\n    self.n = 2",
         ),
         (
             "def after_run(self, context, values):\n    batch = 1\n    print(batch)",
@@ -175,6 +175,18 @@ def test_a_step_more_at_the_end_of_the_input() -> None:
     seen = "def before_run(self, c):\n    self.count += 1"
     with pytest.raises(Refused, match="`count` counts a step more"):
         became(seen, "hook = Own()\nest.train(input_fn, hooks=[hook])\nprint(hook.count)\n")
+
+
+@pytest.mark.parametrize(
+    "does", ["print('step')", "if self.n:\n    raise ValueError", "c.log()", "self.tell()"]
+)
+def test_what_is_done_once_more_at_the_end_of_the_input(does: str) -> None:
+    body = f"def before_run(self, c):\n{textwrap.indent(does, '    ')}".replace("c.log", "X.sort")
+    with pytest.raises(Refused, match="is called once more"):
+        became(body)
+    assert "on_train_batch_begin" in became(body, ENDLESS)
+    harmless = "def before_run(self, c):\n    self.times.append(1)\n    c.request_stop()"
+    assert "on_train_batch_begin" in became(harmless)
 
 
 def test_another_classes_attribute_is_another_one() -> None:

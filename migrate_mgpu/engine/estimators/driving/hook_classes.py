@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root
 from migrate_mgpu.engine.estimators.driving.hook_fetches import LOSS, Fetches
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.engine.estimators.driving.hook_lookup import class_of
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.source import Edit
@@ -31,36 +32,8 @@ METHODS = {
 # Attributes of a callback's own, and of the model's.
 _TAKEN = {"model", "params", "validation_data", "_model", "_chief_worker_only", "_supports_tf_logs"}
 _HARMLESS = ("logging.", "gfile.", "io.gfile.", "train.SessionRunHook", "estimator.SessionRunHook")
-BASES = ("train.SessionRunHook", "estimator.SessionRunHook")
 STEPS = ("train.get_global_step", "train.get_or_create_global_step")
 ITERATIONS = "int({}.model.optimizer.iterations.numpy())"
-
-
-def hook_class(
-    graph: CallGraph, module: Module, node: ast.expr
-) -> tuple[Module, ast.ClassDef] | None:
-    """The class of the run that an expression names, if it is a plain ``SessionRunHook``."""
-    found = _class(graph, module, node)
-    if found is None:
-        return None
-    where, owner = found
-    bases = [tensorflow_name(where, base) for base in owner.bases]
-    plain = len(bases) == 1 and bases[0] in BASES
-    return found if plain and not owner.keywords and not owner.decorator_list else None
-
-
-def _class(graph: CallGraph, module: Module, node: ast.expr) -> tuple[Module, ast.ClassDef] | None:
-    names = module.names
-    if isinstance(node, ast.Name):
-        bindings = names.bindings_of(node)
-        if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
-            return module, bindings[0].node
-    head, _, last = (names.qualname(node) or "").rpartition(".")
-    for target in graph.project.resolve(module, head)[-1:] if head else []:
-        bindings = target.names.module_scope.bindings.get(last, [])
-        if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
-            return target, bindings[0].node
-    return None
 
 
 class HookClasses:
@@ -96,7 +69,7 @@ class HookClasses:
             nodes += names.attributes.get(owner.name, ())
             for node in nodes:
                 if isinstance(node.ctx, ast.Load):
-                    if _class(self.graph, other, node) == (module, owner):
+                    if class_of(self.graph, other, node) == (module, owner):
                         yield other, node
 
 
@@ -164,6 +137,11 @@ class _Conversion:
         method = self.methods.get("before_run")
         if method is None or self.endless:
             return
+        for node in ast.walk(method):
+            if isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and self._acts(node)):
+                text = "before_run is called once more when the input ends, and does this"
+                advice = "do it in after_run, or train on an input that repeats"
+                raise Refused(self.module, node, text, advice)
         written = {
             n.attr for n in ast.walk(method) if isinstance(n, ast.Attribute) and _changes(self, n)
         }
@@ -182,6 +160,16 @@ class _Conversion:
                     text = f"`{name}` counts a step more than were trained when the input ends"
                     advice = "set it in after_run, or train on an input that repeats"
                     raise Refused(other, node, text, advice)
+
+    def _acts(self, statement: ast.Expr) -> bool:
+        """Whether a call does more than change an attribute, or ask for the end."""
+        call = statement.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return isinstance(call, ast.Call)
+        if call.func.attr == "request_stop":
+            return False
+        owner = call.func.value
+        return not (isinstance(owner, ast.Attribute) and self._is_self(owner.value))
 
     def _is_self(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == "self"

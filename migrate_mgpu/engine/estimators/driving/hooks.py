@@ -8,12 +8,8 @@ from collections.abc import Sequence
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
 from migrate_mgpu.engine.estimators.driving.early_stopping import EarlyStopping, stops_early
-from migrate_mgpu.engine.estimators.driving.hook_classes import (
-    METHODS,
-    HookClasses,
-    hook_class,
-    is_super,
-)
+from migrate_mgpu.engine.estimators.driving.hook_classes import METHODS, HookClasses, is_super
+from migrate_mgpu.engine.estimators.driving.hook_lookup import hook_class
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.inputs.lengths import Lengths

@@ -9,7 +9,9 @@ returns, and takes the ``argmax`` itself. Where Keras's does not, a small class 
 TF2 has no ``tf.metrics`` of this kind; ``compile(metrics=...)`` takes Keras metrics.
 
 ## Safety
-Equal to 1e-6 over several batches (the docs' table names the measurement). ``weights``, the
+Equal to 1e-6 over several batches (the docs' table names the measurement). The squared and
+absolute errors of a list of numbers are averaged number by number, which Keras's own classes do
+not: of a batch they make one number. ``weights``, the
 curve ``PR`` of ``auc`` (TF1 has straight lines between its points, Keras interpolates), and
 what Keras has not (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
 as it is.
@@ -132,6 +134,11 @@ _CONFUSION = {
     "false_positives": "FalsePositives",
     "false_negatives": "FalseNegatives",
 }
+# Of each number: Keras's own classes average over the last axis first.
+_BY_NUMBER = {
+    "mean_squared_error": "{tf}.square({tf}.cast(labels, values.dtype) - values)",
+    "mean_absolute_error": "{tf}.abs({tf}.cast(labels, values.dtype) - values)",
+}
 # What a metric's class makes of the model's output, by what TF1's was given.
 _DERIVED = {
     "round_sigmoid": ("Sigmoid", "the sigmoid", "{tf}.sigmoid(y_pred)"),
@@ -213,6 +220,10 @@ class _Forms:
 
     def plain(self, short: str) -> str:
         """The Keras metric of what TF1's was given, with nothing derived from it."""
+        if short in _BY_NUMBER:
+            value = _BY_NUMBER[short].format(tf=self.tf)
+            value = f"lambda labels, values: {value}"
+            return f"{self.tf}.keras.metrics.MeanMetricWrapper({value}, name={{name}})"
         keras = {"accuracy": "Accuracy", "mean": "Mean", **_REGRESSION, **_CONFUSION}.get(short)
         if keras is not None:
             return f"{self.tf}.keras.metrics.{keras}(name={{name}})"

@@ -12,10 +12,13 @@ A `model_fn` may be a function, one that `functools.partial` or a lambda gives m
 one that another function makes, or a method: what it reads becomes its parameters. Its parts
 may stand in functions of their own, inside of it or beside it, and each mode may call the
 network by itself. A network may be a class with layers in `__init__`: it becomes a Keras model.
-A Keras model that is the whole network is used as it is.
+A Keras model that is the whole network is used as it is. `tf.feature_column.input_layer` becomes
+the tensors that its columns make.
 
 Where loss or metrics look at several values of the network, or at the features, `call`
-returns those values, and the model has a `train_step` and a `test_step` of its own.
+returns those values, and the model has a `train_step` and a `test_step` of its own. So does
+one whose network is called again, by `reuse`, to test: its evaluation's loss stays the
+training network's.
 
 ## Why
 TF 2.16 and later have no Estimator, and `tensorflow_estimator` does not import there. Keras

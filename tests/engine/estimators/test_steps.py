@@ -179,6 +179,47 @@ def test_an_accuracy_takes_its_two_values_in_any_order() -> None:
     assert "self.recall.update_state(" in after
 
 
+@pytest.mark.parametrize(
+    ("output", "plain"),
+    [
+        ("tf.layers.dense(net, 1)", True),
+        ("tf.squeeze(tf.layers.dense(net, 1), 1)", False),
+        ("tf.layers.dense(net, 1)[:, 0]", False),
+        ("0.5 * column + tf.reduce_sum(net, 1)", False),
+    ],
+)
+def test_a_metric_of_a_list_of_numbers_is_of_each(output: str, plain: bool) -> None:
+    body = (
+        '    net = tf.layers.dense(features["x"], 2)\n'
+        "    column = tf.squeeze(tf.layers.dense(net, 1), 1)\n"
+        f"    price = {output}\n"
+        "    loss = tf.losses.mean_squared_error(labels, price)\n"
+    )
+    metrics = '"mse": tf.metrics.mean_squared_error(labels, price)'
+    text = program(body, metrics=metrics).replace(
+        "np.ones([8, 4], np.float32)\n", f"np.ones({'[8, 1]' if plain else '[8]'}, np.float32)\n"
+    )
+    after, said = run(text)
+    assert ('tf.keras.metrics.MeanSquaredError(name="mse")' in after) is plain, (after, said)
+    assert ("tf.keras.metrics.MeanMetricWrapper(" in after) is not plain
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("tf.square(labels - decoded)", "tf.square(tf.cast(labels, decoded.dtype) - decoded)"),
+        ("labels * decoded", "tf.cast(labels, decoded.dtype) * decoded"),
+        ("tf.multiply(decoded, labels)", "tf.multiply(decoded, tf.cast(labels, decoded.dtype))"),
+        ("tf.to_float(labels) * decoded", "tf.cast(labels, tf.float32) * decoded"),
+        ("0.5 * decoded", "0.5 * decoded"),
+        ("decoded * decoded", "decoded * decoded"),
+    ],
+)
+def test_data_that_meets_the_network_has_its_type(value: str, written: str) -> None:
+    loss = f"    loss = tf.reduce_mean({value}) + tf.reduce_mean(tf.abs(code))\n"
+    assert f"return tf.reduce_mean({written}) + tf" in converted(NETWORK + loss)
+
+
 def test_labels_that_only_training_changes() -> None:
     body = (
         '    logits = tf.layers.dense(features["x"], 4)\n'

@@ -308,7 +308,9 @@ class Compiling:
         inner = body.indent + unit * (2 if hangs or len(unit) >= 4 else 3)
         if len(inner) + len(line) + 1 <= layout.width_of(source):
             return line
-        lines = "".join(f"\n{inner}{unit}{metric}," for metric in metrics)
+        deeper = inner + unit
+        fitted = [layout.fitted(source, metric, deeper, len(deeper), 1) for metric in metrics]
+        lines = "".join(f"\n{deeper}{metric}," for metric in fitted)
         return f"metrics=[{lines}\n{inner}]" if hangs else f"metrics=[{lines[:-1]}]"
 
     def _compile(self, body: Block, optimizer: str) -> None:

@@ -7,11 +7,14 @@ import ast
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
+from migrate_mgpu.engine.estimators.model_fn.shapes import reduces
 from migrate_mgpu.engine.estimators.names.tables import name_of
-from migrate_mgpu.engine.estimators.text.context import METRICS, rule
+from migrate_mgpu.engine.estimators.text.context import LAYERS, METRICS, rule
 from migrate_mgpu.engine.estimators.types import Metric, NeedsSteps, Refused
 from migrate_mgpu.engine.records import field, record
 
+# Keras's own average over the last axis first: of a list of numbers they make one.
+_BY_ROWS = ("metrics.mean_squared_error", "metrics.mean_absolute_error")
 # Metrics to which it is all the same what of two values are the labels.
 _SYMMETRIC = {
     "accuracy", "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
@@ -78,8 +81,13 @@ class _Reader:
         if relation is None and name_of(self.module, value).rpartition(".")[2] in _SYMMETRIC:
             relation = self._relation(found.labels, unit) if found.labels is not None else None
             labels = self._labels(found.predictions, unit)
+        by_number = ""
+        if name_of(self.module, value).startswith(_BY_ROWS) and self._is_list():
+            by_number = found.plain
         quoted = f"{self.module.source.quote}{name}{self.module.source.quote}"
         form = found.text(labels, relation) if relation else None
+        if by_number and form is not None:
+            form = by_number
         if form is None:
             reason = f"the metric {name!r} does not look at the labels and the network's output"
             raise NeedsSteps(self.module, value, reason, "no Keras metric is known for it")
@@ -87,6 +95,25 @@ class _Reader:
         if made is not None:
             self.classes.append(made)
         return form.format(name=quoted)
+
+    def _is_list(self) -> bool:
+        """Whether the network's output may be a number for each example, without an axis."""
+        _, made = self.reading.output
+        value = made.value if isinstance(made, ast.Assign) else None
+        if value is None or self._is_layer(value):
+            return value is None
+
+        def resolve(node: ast.expr) -> ast.expr:
+            found = self.flow.resolve(node, made)[0]
+            return node if found is None or self._is_layer(found) else found
+
+        return reduces(self.module, value, resolve)
+
+    def _is_layer(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        found = rule(LAYERS).layer(self.module, node, self.tf, True)
+        return isinstance(node.func, ast.Call) or found is not None
 
     def mean(self, name: str, value: ast.expr, unit: ast.stmt | None) -> LossPlan | None:
         """The values that a `tf.metrics.mean` averages, as a function of labels and output."""

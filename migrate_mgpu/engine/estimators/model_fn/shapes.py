@@ -35,7 +35,7 @@ def partners(
         for first, second in _pairs(module, node, loss):
             for mine, other in ((first, second), (second, first)):
                 name = _labels(module, mine, resolve)
-                if name is not None and not is_output(other) and _reduces(module, other, resolve):
+                if name is not None and not is_output(other) and reduces(module, other, resolve):
                     found[name] = other
     return found
 
@@ -79,7 +79,7 @@ def _uncast(module: Module, node: ast.expr) -> ast.expr:
     return node
 
 
-def _reduces(
+def reduces(
     module: Module, node: ast.expr, resolve: Callable[[ast.expr], ast.expr], depth: int = 0
 ) -> bool:
     """Whether a value has fewer dimensions than the output that it is made of."""
@@ -92,6 +92,6 @@ def _reduces(
             return True
         if isinstance(part, ast.Name) and depth < 8:
             value = resolve(part)
-            if value is not part and _reduces(module, value, resolve, depth + 1):
+            if value is not part and reduces(module, value, resolve, depth + 1):
                 return True
     return False

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from migrate_mgpu.engine.estimators.model_fn.casts import casts
 from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded, stored
 from migrate_mgpu.engine.estimators.model_fn.loss_functions import replacement
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
-from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs
+from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs, Place
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.network import Network
@@ -123,8 +124,8 @@ class Steps:
         """Gives a network its metrics and methods."""
         quote = self.module.source.quote
         mean = f"{self.tf}.keras.metrics.Mean(name={quote}loss{quote})"
-        network.made += [f"self.{MEAN} = {mean}"]
-        network.made += [f"self.{kept.attribute} = {kept.text}" for kept in self.metrics]
+        network.made.append((f"self.{MEAN}", mean))
+        network.made += [(f"self.{kept.attribute}", kept.text) for kept in self.metrics]
         network.members += [self._property, self._loss, self._train]
         if EVAL in self.reading.specs:
             network.members.append(self._test)
@@ -148,9 +149,13 @@ class Steps:
             block.line("]", 1)
         return block.text()
 
-    def _context(self, network: Network, nodes: Iterable[ast.AST]) -> Context:
+    def _context(self, network: Network, places: Sequence[Place], mode: str) -> Context:
         replaced: dict[ast.AST, Replacement] = {}
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+        flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
+        for node, unit in places:
+            replaced.update(casts(self.module, flow, node, unit, outputs, self.tf))
+        nodes = [part for node, _ in places for part in ast.walk(node)]
+        for call in (c for c in nodes if isinstance(c, ast.Call)):
             known = rule(LOSSES).loss(self.module, call, self.tf)
             if known is not None:
                 replaced[call] = replacement(known)
@@ -178,7 +183,8 @@ class Steps:
             if value.id in stored(last)[0] and len(last.targets) == 1:
                 value = last.value
                 units.pop()
-        context = self._context(network, [*units, value])
+        places: list[Place] = [*((unit, unit) for unit in units), (value, plan.unit)]
+        context = self._context(network, places, TRAIN)
         block = self._block(indent)
         self._statements(network, block, units, context)
         above = plan.unit if plan.unit is not None and plan.unit not in units else None
@@ -251,7 +257,10 @@ class Steps:
             for kept in self.metrics
         ]
         flat = [node for nodes in compared for node in nodes]
-        context = self._context(network, [*units, *flat])
+        wheres = [where for _, where in self.reading.metrics.values()]
+        places: list[Place] = [(unit, unit) for unit in units]
+        places += [(node, where) for nodes, where in zip(compared, wheres) for node in nodes]
+        context = self._context(network, places, EVAL)
         block = self._block(indent)
         self._statements(network, block, units, context)
         base = block.indent + self.module.source.indent_unit

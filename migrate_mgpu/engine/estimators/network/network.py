@@ -15,6 +15,7 @@ from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_edits
 from migrate_mgpu.engine.estimators.network.weights import lookup_of, weights_of
+from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
 from migrate_mgpu.engine.estimators.types import Refused
@@ -55,7 +56,7 @@ class Network:
         settings = {s for s in statements if self.kinds.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
         self.trains = False
-        self.made: list[str] = []  # more statements of `__init__`
+        self.made: list[tuple[str, str]] = []  # more attributes, and their values
         self.members: list[Member] = []
         self._reads: set[str] = set()
         self.parameters: list[str] = []
@@ -362,8 +363,10 @@ class Network:
             if name in shared and not (named and name == "name"):
                 head.line(f"self.{self._attribute_of(name)} = {name}", 1)
         head.lines += block.lines
-        for line in self.made:
-            head.line(line, 1)
+        base = head.indent + source.indent_unit
+        for name, value in self.made:
+            text = layout.fitted(source, value, base, len(base) + len(name) + 3)
+            head.line(f"{name} = {text}", 1)
         return head.text()
 
     def _signature(self, taken: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 
@@ -75,3 +76,15 @@ def _ending_at(argument: str, indent: str) -> str:
         return argument
     moved = [indent + line[len(old) :] if line.strip() else line for line in rest]
     return "\n".join([first, *moved])
+
+
+def fitted(source: Source, text: str, indent: str, column: int, tail: int = 0) -> str:
+    """A new call, broken where it does not fit behind ``column`` characters of a line."""
+    if column + len(text) + tail <= width_of(source) or "\n" in text:
+        return text
+    made = ast.parse(text, mode="eval").body
+    if not isinstance(made, ast.Call):
+        return text
+    head = ast.get_source_segment(text, made.func) or ""
+    given = [ast.get_source_segment(text, node) or "" for node in (*made.args, *made.keywords)]
+    return call(source, head, given, indent, column, tail)

@@ -8,6 +8,9 @@ Rewrites the strategy of an Estimator that becomes a Keras model:
 ``OneDeviceStrategy``. Where the strategy is ``None`` (one GPU), it becomes TF2's
 default strategy, ``tf.distribute.get_strategy()``, so that one code path serves both.
 
+``tf.contrib.estimator.replicate_model_fn`` and ``TowerOptimizer``, the towers of Estimators,
+become a ``MirroredStrategy`` as well: Keras splits a whole batch among its replicas, as they did.
+
 ## Why
 TF2 has no ``tf.contrib``, and its ``MirroredStrategy`` takes devices, not their number.
 Without devices it takes all GPUs, as before.
@@ -17,6 +20,9 @@ Exact: ``num_gpus=n`` meant ``/gpu:0`` to ``/gpu:n-1``, and the CPU where n is 0
 ``CollectiveAllReduceStrategy`` and ``MultiWorkerMirroredStrategy`` become the latter,
 measured with one worker; with several, each runs the program with its own
 ``TF_CONFIG``, as before.
+Towers average the gradients of their parts of a batch, which is what the strategy does with
+Keras; those that sum them up (``Reduction.SUM``) stay, and those with batch normalization, whose
+averages each tower moves in TF1.
 A strategy stays, with its Estimator, where TF2 has none that does the same with
 ``fit``: ``ParameterServerStrategy``, ``TPUStrategy``, ``CentralStorageStrategy``; several
 workers with a ``model_dir``, where all would write the same files.

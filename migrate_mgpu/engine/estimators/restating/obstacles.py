@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.records import replaced
+from migrate_mgpu.engine.records import record, replaced
 from migrate_mgpu.engine.source import Edit, Source
 
 Layers = dict[Path, list[tuple[Source, list[Edit]]]]  # the texts of a file, and their edits
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Obstacle:
     """A refusal in its file as it was: what is told of an Estimator as it stands, or restated."""
 

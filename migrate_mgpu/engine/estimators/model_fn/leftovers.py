@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
@@ -24,6 +25,8 @@ _HARMLESS = (
     "logging.debug",
     "logging.warn", "logging.warning", "trainable_variables", "global_variables",
 )  # fmt: skip
+# Calls in a message that only tell.
+_TELLING = {"format", "get_shape", "as_list", "join", "str", "repr", "len", "list", "type"}
 _HOOKS = {
     TRAIN: ("training_hooks", "training_chief_hooks"),
     EVAL: ("evaluation_hooks",),
@@ -89,6 +92,9 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
     """What is said of a statement that goes away; empty where nothing is lost."""
     module = reading.module
     calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
+    message = _message(reading, unit)
+    if message:
+        return message
     if any(rule(FUNCTIONS).is_summary(module, call) for call in calls):
         return "this summary is left out: Keras writes loss and metrics by its TensorBoard callback"
     for call in calls:
@@ -109,6 +115,43 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
             return ""
         return "nothing uses this value; it is left out"
     return ""
+
+
+def _message(reading: Reading, unit: ast.stmt) -> str:
+    """What is said of a message for a person; empty for another statement.
+
+    One that shows a tensor of the graph has nothing to show any more. Others that print stay
+    in the way: what they print may be a result.
+    """
+    outer = unit.value if isinstance(unit, ast.Expr) else None
+    if not isinstance(outer, ast.Call):
+        return ""
+    module = reading.module
+    for call in (c for c in ast.walk(outer) if isinstance(c, ast.Call) and c is not outer):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = call.func.id if isinstance(call.func, ast.Name) else name
+        if name not in _TELLING:
+            return ""
+    found = module.names.qualname(outer.func) or ""
+    if tensorflow_name(module, outer.func).startswith("logging.") or found.startswith("logging."):
+        return "this message is left out: the function runs once now, where no tensors are"
+    if not _prints(module, outer.func):
+        return ""
+    shown = {name.id for name in ast.walk(outer) if isinstance(name, ast.Name)}
+    tensors = {"features", "labels"}
+    for mode in MODES:
+        units = reading.paths[mode].units if mode in reading.specs else []
+        tensors |= {name for one in units for name in stored(one)[0]}
+    if shown & tensors:
+        return "this print is left out: it showed a tensor of TF1's graph, of which there is none"
+    return ""
+
+
+def _prints(module: Module, node: ast.expr) -> bool:
+    """Whether a name is Python's own `print`."""
+    names = module.names
+    named = isinstance(node, ast.Name) and node.id == "print"
+    return named and names.defining_scope("print", names.scope_at(node)) is None
 
 
 def _arguments(reading: Reading) -> list[Note]:

@@ -48,6 +48,8 @@ _SHOWN = (
     ("train_and_evaluate", "Under a strategy, with `train_and_evaluate`"),
     ("dense_classifier", "A classifier with parameters, predictions, and a flag for the GPUs"),
     ("rmsprop_decay", "Helper functions, RMSProp, a schedule, a metric of one's own"),
+    ("replicated_model_fn", "Towers: a `model_fn` that is replicated"),
+    ("canned_wide_deep", "A canned Estimator with a linear and a deep part"),
     ("image_batch_norm", "Images: convolutions, batch normalization, dropout, weight decay"),
 )
 

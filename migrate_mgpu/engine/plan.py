@@ -99,6 +99,7 @@ class _Planner:
         if not self.bridging:
             return []
         native = {id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules}
+        native |= self._of_tf2()
         found: dict[int, Module] = {}
         for state in self.states:
             if state.kind not in (BRIDGE, KEPT):
@@ -108,6 +109,19 @@ class _Planner:
                     if not file_suppressed(module.source):
                         found.setdefault(id(module), module)
         return list(found.values())
+
+    def _of_tf2(self) -> set[int]:
+        """Modules that Keras programs of TF2 run, perhaps such as an earlier run made.
+
+        v1 behaviour would break those; a module without TF1's names works with both.
+        """
+        judged = {id(state.program.entry) for state in self.states}
+        found: set[int] = set()
+        for program in self.project.programs():
+            modules = program.modules
+            if id(program.entry) not in judged and any(m.uses_keras_models for m in modules):
+                found |= {id(m) for m in modules if not self.bridge.needs_tf1(m)}
+        return found
 
     def _edit(self, outcomes: list[Outcome]) -> None:
         bridged = self._bridge_modules()

@@ -143,3 +143,46 @@ def test_what_belongs_to_a_file_that_cannot_be_migrated_stays(
     errors = {file.path.name: file.error for file in result.files if file.error}
     assert "internal error" in errors["model.py"]
     assert errors["train.py"] == "left unchanged, because model.py could not be migrated"
+
+
+KERAS = """\
+import tensorflow as tf
+import data
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(data.batches(), steps_per_epoch=2)
+"""
+SESSION = """\
+import tensorflow as tf
+import data
+
+x = tf.placeholder(tf.float32, [])
+with tf.Session() as session:
+    print(session.run(x, {x: 1.0}), data.batches)
+"""
+DATA = """\
+import tensorflow as tf
+
+
+def batches():
+    return tf.data.Dataset.from_tensor_slices(([[1.0]], [[1.0]])).repeat().batch(1)
+"""
+
+
+def test_a_module_that_a_keras_program_runs_as_well_gets_no_v1_behaviour() -> None:
+    """Such a program may be one that an earlier run made: a second run must not break it."""
+    programs = {"keras_train.py": KERAS, "session_train.py": SESSION, "data.py": DATA}
+
+    def migrated(**changed: str) -> dict[str, str | None]:
+        texts = {**programs, **{f"{name}.py": text for name, text in changed.items()}}
+        found = migrate([(n, t.encode()) for n, t in texts.items()], bridge=True, write=False)
+        return {file.path.name: file.after for file in found.files}
+
+    after = migrated()
+    assert "compat.v1" in (after["session_train.py"] or "")
+    assert after.get("data.py") in (None, DATA) and after.get("keras_train.py") in (None, KERAS)
+    lacking = DATA.replace(
+        "def batches", "def feed():\n    return tf.placeholder(tf.float32)\n\n\ndef batches"
+    )
+    assert "compat.v1" in (migrated(data=lacking)["data.py"] or "")

@@ -350,7 +350,9 @@ def main():
 main()
 """
     new, drive = driven(text)
-    assert new[len(HEAD) :] == f"""\
+    assert (
+        new[len(HEAD) :]
+        == f"""\
 def should_stop():
     return True
 def main():
@@ -368,6 +370,7 @@ def main():
     est.fit(input_fn(), callbacks=[StopEarly()], verbose=0)
 main()
 """
+    )
     assert {"time"} in drive.imports.values()
 
 

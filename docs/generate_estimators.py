@@ -105,10 +105,10 @@ Milliseconds a step on one CPU device, TensorFlow 1.15.5 beside the migrated pro
 | the same with `steps_per_execution=10` | | 0.39 (0.47) | 0.51 (0.60) |
 
 Where the network is work, the migrated program takes less time. Where it is not, what TF2 does
-around a step counts; `model.compile(..., steps_per_execution=10)` makes one call of ten steps, and
-trains the same. The tool does not write it: callbacks then see every tenth step only, Keras 3 trains
-up to the next multiple (20 steps where 15 are asked for), and Keras 3.15 ends with an error under a
-`MirroredStrategy` of several devices.
+around a step counts; `model.compile(..., steps_per_execution=10)` makes one call of ten steps,
+and trains the same. The tool does not write it: callbacks then see every tenth step only, Keras 3
+trains up to the next multiple (20 steps where 15 are asked for), and Keras 3.15 ends with an error
+under a `MirroredStrategy` of several devices.
 """
 
 

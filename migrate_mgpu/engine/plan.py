@@ -117,9 +117,9 @@ class _Planner:
         """
         judged = {id(state.program.entry) for state in self.states}
         found: set[int] = set()
-        for program in self.project.programs():
-            modules = program.modules
-            if id(program.entry) not in judged and any(m.uses_keras_models for m in modules):
+        for one in self.project.programs():
+            modules = one.modules
+            if id(one.entry) not in judged and any(m.uses_keras_models for m in modules):
                 found |= {id(m) for m in modules if not self.bridge.needs_tf1(m)}
         return found
 

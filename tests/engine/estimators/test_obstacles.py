@@ -29,9 +29,9 @@ def told(text: str) -> tuple[list[tuple[int, str]], tuple[str, ...]]:
 
 
 def test_what_is_in_the_way_of_the_restated_one_is_named_where_it_stands() -> None:
-    text = HEAD + MADE.replace("BODY", "        print(logits)\n") + TAIL
+    text = HEAD + MADE.replace("BODY", "        show(logits)\n") + TAIL
     ((line, message),), (reason,) = told(text)
-    assert text.splitlines()[line - 1].strip() == "print(logits)"
+    assert text.splitlines()[line - 1].strip() == "show(logits)"
     assert "belongs to none of network" in message
     assert reason == f"program.py:{line}: {message}"
 

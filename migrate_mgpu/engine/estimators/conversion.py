@@ -82,6 +82,9 @@ class Conversions:
                 raise flow.problems[0]
             function = flow.function
             model = self._model(function) if function is not None else self._own(flow)
+            if flow.splits and flow.config is not None and len(flow.config.train) > 1:
+                text = "`replicate_model_fn` under a strategy: 1.15 does one or the other"
+                raise Refused(flow.module, flow.call, text, "take one of them out")
             if flow.splits and model.callbacks:
                 raise Refused(
                     flow.module, flow.call, "the towers of `replicate_model_fn` have batch "

@@ -59,6 +59,13 @@ def test_an_embedding_is_a_layer() -> None:
     assert "self.w_embedding = tf.keras.layers.Dense(2, use_bias=False" in after, said
 
 
+def test_columns_that_an_imported_module_reads_stay() -> None:
+    program = PROGRAM.replace("import numpy", "import shown\nimport numpy")
+    helper = 'def count(params):\n    return len(params["columns"])\n'
+    after, said = run(program, ("shown.py", "import tensorflow as tf\n\n\n" + helper))
+    assert after.startswith(program), said
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from migrate_mgpu.engine.estimators.restating import closures, rounds
 from migrate_mgpu.engine.run import migrate
 from tests.engine.estimators.restated import END, HEAD, TAIL
 
@@ -41,3 +44,17 @@ def test_what_no_form_overcomes_is_named_itself() -> None:
     ((line, message),), (reason,) = told(text)
     assert "make_model_fn" in message
     assert reason == f"program.py:{line}: {message}"
+
+
+def test_a_mistake_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("form")
+
+    monkeypatch.setattr(rounds, "_FORMS", (broken,))
+    text = HEAD + MADE.replace("BODY", "") + TAIL
+    ((line, message),), (reason,) = told(text)
+    assert "internal error, please report it: KeyError: 'form'" in message
+    assert reason == f"program.py:{line}: {message}"
+    monkeypatch.setattr(rounds, "_FORMS", (broken, closures.restate))
+    result = migrate([("program.py", text.encode())], bridge=False, write=False)
+    assert "model.compile(" in (result.files[0].after or "")  # another form helps all the same

@@ -69,6 +69,11 @@ def test_one_that_an_expression_chooses_and_a_config_that_is_there() -> None:
     assert "MirroredStrategy() if GPUS > 1 else tf.distribute.get_strategy()" in after, said
 
 
+def test_no_config_at_all() -> None:
+    after, said = run(PROGRAM.replace("Estimator(function)", "Estimator(function, config=None)"))
+    assert "with strategy.scope():\n    estimator = model_fn()\n" in after, said
+
+
 def test_an_optimizer_of_towers_in_an_expression() -> None:
     plain = "    optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
     wrapped = PROGRAM[PROGRAM.index("    if GPUS > 1:\n        optim") :]
@@ -81,6 +86,13 @@ def test_an_optimizer_of_towers_in_an_expression() -> None:
 @pytest.mark.parametrize(
     "program",
     [
+        PROGRAM.replace("fn(model_fn)", "fn(model_fn, **OPTIONS)"),
+        PROGRAM.replace("    if GPUS > 1:\n        opt", "    if tell():\n        opt"),
+        PROGRAM.replace(
+            "Estimator(function)",
+            "Estimator(function, config=tf.estimator.RunConfig("
+            "train_distribute=tf.distribute.MirroredStrategy()))",
+        ),
         PROGRAM.replace("fn(model_fn)", "fn(model_fn, tf.losses.Reduction.SUM)"),
         PROGRAM.replace("fn(model_fn)", "fn(other_fn)"),
         PROGRAM.replace("estimator.train", "print(function)\nestimator.train"),
@@ -91,7 +103,10 @@ def test_an_optimizer_of_towers_in_an_expression() -> None:
         PROGRAM.replace("Optimizer(0.1)", "Optimizer")
         .replace("TowerOptimizer(optimizer)", "TowerOptimizer(lambda: optimizer(0.1))"),
     ],
-    ids=["sums", "two model_fns", "the function is used", "batch normalization", "a factory"],
+    ids=[
+        "options out of sight", "a test that does something", "a strategy as well", "sums",
+        "two model_fns", "the function is used", "batch normalization", "a factory",
+    ],
 )  # fmt: skip
 def test_what_is_nearly_that_stays(program: str) -> None:
     assert program != PROGRAM

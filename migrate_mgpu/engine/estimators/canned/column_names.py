@@ -19,6 +19,7 @@ from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Source
 from migrate_mgpu.engine.text import Layout, comments
 
 ADVICE = "write the column as Keras layers by hand"
@@ -105,7 +106,10 @@ class ColumnNames:
             self._given[home] = self._parameters(home, node)
         if home not in self.statements:
             self.statements.append(home)
-            self.comments += [*self._comments_above(home), *self.comments_of(given[0])]
+            self.comments += [
+                *comments_above(self.module.source, home),
+                *self.comments_of(given[0]),
+            ]
         return given[0].value
 
     def _taken(self, reference: Reference) -> bool:
@@ -211,19 +215,10 @@ class ColumnNames:
     def comments_of(self, statement: ast.stmt) -> list[str]:
         """The comments above a statement, in it and behind it."""
         source = self.module.source
-        found = self._comments_above(statement)
+        found = comments_above(source, statement)
         found += [comment.text for comment in comments(source.code(statement))]
         behind = Layout(source, statement).trailing_comment
         return [*found, *([behind] if behind else [])]
-
-    def _comments_above(self, statement: ast.stmt) -> list[str]:
-        source = self.module.source
-        found: list[str] = []
-        line = statement.lineno - 1
-        while line >= 1 and is_comment(source.line_text(line)):
-            found.insert(0, source.line_text(line).strip())
-            line -= 1
-        return found
 
     def _key(self, edit: CallEdit) -> str:
         node = edit.get("key")
@@ -323,6 +318,16 @@ def taken_by_another(module: Module, mention: ast.expr) -> bool:
         return False
     head, _, last = tensorflow_name(module, call.func).rpartition(".")
     return head == "estimator" and last in CANNED_KINDS
+
+
+def comments_above(source: Source, statement: ast.stmt) -> list[str]:
+    """The comments right above a statement."""
+    found: list[str] = []
+    line = statement.lineno - 1
+    while line >= 1 and is_comment(source.line_text(line)):
+        found.insert(0, source.line_text(line).strip())
+        line -= 1
+    return found
 
 
 def is_comment(line: str) -> bool:

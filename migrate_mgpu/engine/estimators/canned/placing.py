@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.canned.column_names import is_comment
+from migrate_mgpu.engine.estimators.canned.column_names import comments_above
 from migrate_mgpu.engine.estimators.canned.keras_model import KerasPlan
 from migrate_mgpu.engine.estimators.driving.checkpoints import model_dir
 from migrate_mgpu.engine.estimators.driving.drive import Drive, text_of
@@ -204,7 +204,7 @@ class _Placing:
             if index:
                 body.statement(statement, every)
                 continue
-            for line in self._comments(statement):
+            for line in comments_above(self.module.source, statement):
                 body.line(line)
             below = Block(source, body.indent)
             below.statement(statement, every)
@@ -212,16 +212,6 @@ class _Placing:
                 below.lines.pop(0)
             body.lines += [line for line in below.lines if line]
         return f"{indent}{head}{source.newline}{body.text()}"
-
-    def _comments(self, statement: ast.stmt) -> list[str]:
-        """The comments right above a statement."""
-        source = self.module.source
-        found: list[str] = []
-        line = statement.lineno - 1
-        while line >= 1 and is_comment(source.line_text(line)):
-            found.insert(0, source.line_text(line).strip())
-            line -= 1
-        return found
 
     def _span(self, block: list[ast.stmt]) -> tuple[int, int]:
         """Where whole lines of a block begin and end, the comments above it included."""
@@ -235,7 +225,7 @@ class _Placing:
             )  # fmt: skip
         if not first.owns_start or not last.owns_lines:
             raise Refused(self.module, block[0], "the Keras model shares a line with something")
-        above = len(self._comments(block[0]))
+        above = len(comments_above(self.module.source, block[0]))
         return source.line_starts[block[0].lineno - 1 - above], last.next_line
 
     def _blank_lines(self, end: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, loaded
 from migrate_mgpu.engine.estimators.names.tables import name_of, short_name_of
-from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.text.context import Replacement, cast_to
 from migrate_mgpu.engine.module import Module
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
@@ -32,7 +32,6 @@ def casts(
     node: ast.AST,
     unit: ast.stmt | None,
     outputs: Collection[str],
-    tf: str,
 ) -> dict[ast.AST, Replacement]:
     """The values within a node that get the type of the network's values, with what writes it."""
     found: dict[ast.AST, Replacement] = {}
@@ -44,7 +43,7 @@ def casts(
             given = any(flow.depends(mine, unit, name) for name in ("features", "labels"))
             typed = _typed(module, flow, mine, unit) or _typed(module, flow, other, unit)
             if given and not typed:
-                found[mine] = _cast(mine, tf, output)
+                found[mine] = cast_to(mine, f"{output}.dtype")
     return found
 
 
@@ -87,15 +86,3 @@ def _typed(module: Module, flow: Dataflow, node: ast.expr, unit: ast.stmt | None
         for one in behind
         for part in ast.walk(one)
     )
-
-
-def _cast(node: ast.expr, tf: str, output: str) -> Replacement:
-    def write(context: Context) -> str:
-        replaced = {other: text for other, text in context.replaced.items() if other is not node}
-        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
-        text = inner.render(node)
-        context.used.update(inner.used)
-        context.trains |= inner.trains
-        return f"{tf}.cast({text}, {output}.dtype)"
-
-    return write

@@ -153,7 +153,7 @@ class Steps:
         replaced: dict[ast.AST, Replacement] = {}
         flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
         for node, unit in places:
-            replaced.update(casts(self.module, flow, node, unit, outputs, self.tf))
+            replaced.update(casts(self.module, flow, node, unit, outputs))
         nodes = [part for node, _ in places for part in ast.walk(node)]
         for call in (c for c in nodes if isinstance(c, ast.Call)):
             known = rule(LOSSES).loss(self.module, call, self.tf)

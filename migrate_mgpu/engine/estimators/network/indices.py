@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
-from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+from migrate_mgpu.engine.estimators.text.context import Replacement, cast_to
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 
@@ -46,7 +46,7 @@ def whole_numbers(
             continue
         names = {n.id for n in ast.walk(argument) if isinstance(n, ast.Name)}
         if names & kinds.tensors:
-            found[argument] = _cast(argument)
+            found[argument] = cast_to(argument, "{tf}.int64")
     return found
 
 
@@ -71,15 +71,3 @@ def _argument(module: Module, call: ast.Call) -> ast.expr | None:
     if len(call.args) > place[0]:
         return call.args[place[0]]
     return next((k.value for k in call.keywords if k.arg == place[1]), None)
-
-
-def _cast(node: ast.expr) -> Replacement:
-    def write(context: Context) -> str:
-        replaced = {other: text for other, text in context.replaced.items() if other is not node}
-        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
-        text = inner.render(node)
-        context.used.update(inner.used)
-        context.trains |= inner.trains
-        return f"{context.tf}.cast({text}, {context.tf}.int64)"
-
-    return write

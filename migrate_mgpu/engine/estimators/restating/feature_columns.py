@@ -105,12 +105,19 @@ class _InputLayer:
         params = assigned(self.flow.module, self.flow.params)
         if not isinstance(params, ast.Dict):
             return None
-        if any(self._other_mentions(key, given, module) for module in self.flow.modules):
+        if any(self._other_mentions(key, given, module) for module in self._run()):
             return None
         for name, value in zip(params.keys, params.values):
             if name is not None and constant(name) == key:
                 return _Columns(self.flow.module, value, name)
         return None
+
+    def _run(self) -> list[Module]:
+        """Every module that may read the Estimator's params."""
+        found = self.flow.modules
+        for module in found:  # grows as it is walked
+            found += [other for other in module.imported if other not in found]
+        return found
 
     def _other_mentions(self, key: str, given: ast.Subscript, module: Module) -> bool:
         """Whether anything else may read the columns out of params."""

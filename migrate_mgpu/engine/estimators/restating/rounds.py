@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Union
 
@@ -29,6 +29,7 @@ from migrate_mgpu.engine.estimators.restating.obstacles import (
     obstacle,
     retell,
 )
+from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.notebook import Notebook
@@ -64,6 +65,7 @@ def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) ->
     for _ in range(_ATTEMPTS if some else 0):
         attempt = _Attempt(some, plan, left_out)
         found = attempt.run(first)
+        named += attempt.obstacles(first, attempt.mistakes)
         if found is None:
             break
         stays = attempt.stays(found)
@@ -73,7 +75,8 @@ def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) ->
             stays = attempt.stays(found)
         if not stays:
             return retell(attempt.told(found[0]), named)
-        named += attempt.obstacles(first, found, stays)
+        kept = {key: one.refused for key, one in _keyed(found) if key in stays}
+        named += attempt.obstacles(first, kept)
         left_out |= stays
     return retell(first[0], named)
 
@@ -109,21 +112,22 @@ class _Attempt:
     touched: set[Key] = field(default_factory=set)
     layers: Layers = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
+    mistakes: dict[Key, Refused] = field(default_factory=dict)
 
     def stays(self, planned: Planned) -> set[Key]:
         """The restated Estimators that are not converted all the same."""
         return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
 
     def obstacles(
-        self, first: Planned, found: Planned, stays: set[Key]
+        self, first: Planned, real: Mapping[Key, Refused | None]
     ) -> list[tuple[Obstacle, Obstacle]]:
-        """What was told of the Estimators that stay, and what keeps them once restated."""
+        """What was told of some Estimators, and what really stands in their way."""
         plain = {key: one.refused for key, one in _keyed(first)}
         pairs: list[tuple[Obstacle, Obstacle]] = []
-        for key, one in _keyed(found):
+        for key, refused in real.items():
             told = plain.get(key)
-            if key in stays and one.refused is not None and told is not None:
-                here, there = obstacle(told, {}), obstacle(one.refused, self.layers)
+            if refused is not None and told is not None:
+                here, there = obstacle(told, {}), obstacle(refused, self.layers)
                 if here is not None and there is not None and here.text != there.text:
                     pairs.append((here, there))
         return pairs
@@ -152,7 +156,9 @@ class _Attempt:
             for form in _FORMS:
                 try:
                     edits = form(one.flow, planned[1].graph)
-                except Exception:  # our own mistake: the Estimator stays, for what was said of it
+                except Exception as error:  # a mistake of ours: the Estimator stays, and it is told
+                    text = f"internal error, please report it: {type(error).__name__}: {error}"
+                    self.mistakes[key] = Refused(one.flow.module, one.flow.call, text)
                     continue
                 if edits and _fits(edits) and not edits.keys() & found.keys():
                     found.update(edits)

@@ -15,6 +15,7 @@ from migrate_mgpu.engine.estimators.driving.drive import root
 from migrate_mgpu.engine.estimators.facts.parts import TOWERS, EstimatorFlow, tensorflow_name
 from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import is_none
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -99,7 +100,7 @@ class _Replicated:
             if tensorflow_name(self.module, node.func) != _REPLICATE or len(node.args) > 3:
                 return None
             arguments = dict(zip(_PARAMETERS, node.args))
-            arguments.update({k.arg: k.value for k in node.keywords if k.arg})
+            arguments.update({k.arg or "**": k.value for k in node.keywords})
             function = arguments.pop("model_fn", None)
             if function is None or not set(arguments) <= set(_PARAMETERS):
                 return None
@@ -122,9 +123,11 @@ class _Replicated:
         source, call = self.module.source, self.flow.call
         config = self.flow.arguments.get("config")
         given = f"train_distribute={strategy}"
+        tf = root(self.module, call)
+        if config is not None and is_none(config):
+            return Edit(*source.span(config), f"{tf}.estimator.RunConfig({given})")
         if config is None:
             ends = [source.span(a)[1] for a in (*call.args, *(k.value for k in call.keywords))]
-            tf = root(self.module, call)
             return Edit(max(ends), max(ends), f", config={tf}.estimator.RunConfig({given})")
         end = source.span(config)[1]
         return Edit(end, end, f".replace({given})")
@@ -150,8 +153,16 @@ def _unwrapped(module: Module, call: ast.Call) -> Edit | None:
     gone: ast.stmt = statement
     parent = names.parents[statement]
     if isinstance(parent, ast.If) and parent.body == [statement] and not parent.orelse:
+        if not _only_asks(parent.test):
+            return None
         gone = parent
     layout = Layout(source, gone)
     if not layout.owns_lines or len(names.block(gone)) == 1:
         return None
     return Edit(above(source.text, layout.line_start), layout.next_line, "")
+
+
+def _only_asks(test: ast.expr) -> bool:
+    """Whether nothing is lost with a test: it calls nothing but `params.get`."""
+    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
+    return all(isinstance(c.func, ast.Attribute) and c.func.attr == "get" for c in calls)

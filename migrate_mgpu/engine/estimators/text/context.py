@@ -174,3 +174,17 @@ class Context:
     def _edit(self, node: ast.AST, text: str) -> Edit:
         start, end = self.module.source.span(node)
         return Edit(start, end, text)
+
+
+def cast_to(node: ast.expr, dtype: str) -> Replacement:
+    """What writes a value with a type (``{tf}`` in it is how the context spells TensorFlow)."""
+
+    def write(context: Context) -> str:
+        replaced = {other: text for other, text in context.replaced.items() if other is not node}
+        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
+        text = inner.render(node)
+        context.used.update(inner.used)
+        context.trains |= inner.trains
+        return f"{context.tf}.cast({text}, {dtype.format(tf=context.tf)})"
+
+    return write

@@ -88,6 +88,11 @@ class Notebook(Source):
         cell = self.cells[index]
         return cell.number, line - self.place(cell.start)[0] + 1
 
+    def line_of(self, cell: int, line: int) -> int:
+        """The joined text's line of a line of a cell."""
+        start = next(one.start for one in self.cells if one.number == cell)
+        return self.place(start)[0] + line - 1
+
 
 def decode(path: Path, data: bytes) -> Notebook:
     """Reads a notebook.

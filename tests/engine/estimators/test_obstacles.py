@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from migrate_mgpu.engine.estimators.restating import closures, rounds
@@ -58,3 +60,14 @@ def test_a_mistake_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "_FORMS", (broken, closures.restate))
     result = migrate([("program.py", text.encode())], bridge=False, write=False)
     assert "model.compile(" in (result.files[0].after or "")  # another form helps all the same
+
+
+def test_what_is_in_the_way_in_a_notebook_is_named_with_its_cell() -> None:
+    code = [HEAD, "# Above.\n" + MADE.replace("BODY", "        show(logits)\n"), TAIL]
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": c} for c in code]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    result = migrate([("n.ipynb", text.encode())], bridge=False, write=False)
+    (found,) = [f for f in result.findings if "stays" in f.message]
+    assert code[1].splitlines()[found.line - 1].strip() == "show(logits)"
+    assert found.cell == 2
+    assert result.programs[0].reasons == (f"n.ipynb:cell 2:{found.line}: {found.message}",)

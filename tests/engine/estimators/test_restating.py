@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from migrate_mgpu.engine.run import migrate
@@ -316,3 +318,17 @@ def test_a_program_that_stays_all_the_same_is_as_it_was() -> None:
     program = PARTS + "estimator.export_savedmodel('.', None)\n"
     after, _ = run(program)
     assert after == HEAD + program + TAIL
+
+
+def test_in_a_notebook_each_cell_stays_a_cell() -> None:
+    cells = ["%matplotlib inline\n" + HEAD, closure().partition("\n\n\nestimator")[0], "rate = 0.2"]
+    cells += ["estimator = tf.estimator.Estimator(make_model_fn(16, rate=rate))", TAIL.strip()]
+    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": c} for c in cells]
+    text = json.dumps({"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    result = migrate([("n.ipynb", text.encode())], bridge=False, write=False)
+    after = [cell["source"] for cell in json.loads(result.files[0].after or text)["cells"]]
+    assert after[0].startswith("%matplotlib inline\nimport functools")
+    assert after[1].startswith("def model_fn(hidden, rate):\n    model = tf.keras.Sequential([")
+    assert after[2:4] == ["rate = 0.2", "estimator = model_fn(hidden=16, rate=rate)"]
+    (told,) = [f for f in result.findings if f.message == "the Estimator is a Keras model"]
+    assert (told.cell, told.line) == (4, 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.notebook import Notebook
 from migrate_mgpu.engine.records import record, replaced
 from migrate_mgpu.engine.source import Edit, Source
 
@@ -21,6 +22,13 @@ class Obstacle:
     column: int
     reason: str
     advice: str
+    cell: int | None = None  # of a notebook; the line is then the cell's
+
+    @property
+    def told(self) -> str:
+        """The refusal as a program's reason has it."""
+        where = f"{self.line}" if self.cell is None else f"cell {self.cell}:{self.line}"
+        return f"{self.path}:{where}: {self.text}"
 
     @property
     def text(self) -> str:
@@ -44,8 +52,16 @@ def obstacle(refused: Refused, layers: Layers) -> Obstacle | None:
         if source.text.count(code) != 1:
             return None
         offset = source.text.index(code)
+    cell, line, column = place(source, offset)
+    return Obstacle(module.path, line, column, refused.reason, refused.advice, cell)
+
+
+def place(source: Source, offset: int) -> tuple[int | None, int, int]:
+    """1-based line and column of an index; in a notebook its cell, and the line in that."""
     line, column = source.place(offset)
-    return Obstacle(module.path, line, column, refused.reason, refused.advice)
+    if isinstance(source, Notebook):
+        return (*source.place_in_cell(line), column)
+    return None, line, column
 
 
 def before(offset: int, edits: list[Edit]) -> tuple[int, bool]:
@@ -73,18 +89,19 @@ def retell(result: f.RunResult, named: list[tuple[Obstacle, Obstacle]]) -> f.Run
         found = [
             finding
             for finding in files[first.path].findings
-            if (finding.line, finding.message) == (first.line, first.text)
+            if (finding.cell, finding.line, finding.message) == (first.cell, first.line, first.text)
         ]
         for finding in found:
             files[first.path].findings.remove(finding)
             told = replaced(
-                finding, path=real.path, line=real.line, column=real.column,
+                finding, path=real.path, line=real.line, column=real.column, cell=real.cell,
                 message=real.text, advice=real.advice,
             )  # fmt: skip
             files[real.path].findings.append(told)
-            files[real.path].findings.sort(key=lambda one: (one.line, one.column, one.code))
-        old = f"{first.path}:{first.line}: {first.text}"
-        new = f"{real.path}:{real.line}: {real.text}"
+            files[real.path].findings.sort(
+                key=lambda one: (one.cell or 0, one.line, one.column, one.code)
+            )
+        old, new = first.told, real.told
         for index, program in enumerate(result.programs):
             if old in program.reasons:
                 reasons = tuple(new if reason == old else reason for reason in program.reasons)

@@ -27,12 +27,13 @@ from migrate_mgpu.engine.estimators.restating.obstacles import (
     Obstacle,
     before,
     obstacle,
+    place,
     retell,
 )
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.findings import FileResult, RunResult
 from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.notebook import Notebook
+from migrate_mgpu.engine.notebook import Notebook, decode
 from migrate_mgpu.engine.project import Project
 from migrate_mgpu.engine.records import field, record, replaced
 from migrate_mgpu.engine.source import Edit, Source, splice
@@ -140,7 +141,7 @@ class _Attempt:
             if not edits:
                 break
             for module, own in edits.items():
-                contents[module.path] = module.source.encode(splice(module.source.text, own))
+                contents[module.path] = module.source.encode(module.source.apply(own))
                 self.layers.setdefault(module.path, []).append((module.source, own))
             found = self.plan(Project([(path, contents[path]) for path, _ in self.files]))
         return found if self.touched else None
@@ -175,26 +176,30 @@ class _Attempt:
 
     def _file(self, file: FileResult) -> None:
         layers = self.layers[file.path]
-        file.before = layers[0][0].file_text
-        after = [source for source, _ in layers[1:]]
-        last = layers[-1]
-        text = splice(last[0].text, last[1])
-        sources = [*after, Source(file.path, text)]
+        first, (last, edits) = layers[0][0], layers[-1]
+        file.before = first.file_text
+        restated: Source = Source(file.path, splice(last.text, edits))
+        if isinstance(last, Notebook):
+            restated = decode(file.path, self.contents[file.path])
         for index, finding in enumerate(file.findings):
-            offset = sources[-1].line_starts[finding.line - 1] + finding.column - 1
-            for _, edits in reversed(layers):
-                offset, _ = before(offset, edits)
-            line, column = layers[0][0].place(offset)
-            file.findings[index] = replaced(finding, line=line, column=column)
+            line = finding.line
+            if finding.cell is not None and isinstance(restated, Notebook):
+                line = restated.line_of(finding.cell, line)
+            offset = restated.line_starts[line - 1] + finding.column - 1
+            for _, made in reversed(layers):
+                offset, _ = before(offset, made)
+            cell, line, column = place(first, offset)
+            file.findings[index] = replaced(finding, line=line, column=column, cell=cell)
 
 
 def _fits(edits: dict[Module, list[Edit]]) -> bool:
     """Whether edits can be made: in files that may change, to text that Python understands."""
     for module, own in edits.items():
-        if not module.writable or isinstance(module.source, Notebook):
+        if not module.writable:
             return False
         try:
             ast.parse(splice(module.source.text, own))
+            module.source.apply(own)  # a notebook's edits stay within its cells
         except (SyntaxError, ValueError):
             return False
     return True

@@ -6,7 +6,9 @@ import ast
 
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.scopes import Scope
 from migrate_mgpu.engine.source import Edit
 
 _NAMED = ("contrib.learn.datasets.load_dataset",)
@@ -18,56 +20,83 @@ _LOADERS = (*_NAMED, *_TUTORIAL, "contrib.learn.datasets.mnist.load_mnist")
 _PARTS = {"train": ("train", "[5000:]"), "validation": ("train", "[:5000]"), "test": ("test", "")}
 
 
+@record(frozen=True)
+class MnistLoad:
+    """`mnist = input_data.read_data_sets(...)`: the variable, its home and its other mentions.
+
+    ``imported`` is the import of the tutorial's module, which goes with it. ``one_hot``: the
+    labels are rows of ten numbers.
+    """
+
+    module: Module
+    call: ast.Call
+    statement: ast.Assign
+    name: str
+    home: Scope
+    mentions: tuple[ast.Name, ...]
+    imported: ast.ImportFrom | None = None
+    one_hot: bool = False
+
+
+def mnist_load(module: Module, node: ast.AST) -> MnistLoad | None:
+    """The load of MNIST that a name of TF1's stands in; None where it is none."""
+    name = tensorflow_name(module, node)
+    if name not in _LOADERS:
+        return None
+    names = module.names
+    call = names.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node or not _is_mnist(call, name):
+        return None
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return None
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    if home is None or len(home.bindings[target.id]) != 1:
+        return None
+    imported = _import(module, node) if name in _TUTORIAL else None
+    if name in _TUTORIAL and imported is None:
+        return None
+    mentions = tuple(m for m in names.mentions(target.id, home) if m is not target)
+    one_hot = any(k.arg == "one_hot" and constant(k.value) is True for k in call.keywords)
+    return MnistLoad(module, call, statement, target.id, home, mentions, imported, one_hot)
+
+
 def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
     """The edits of a load of MNIST; None where it is none, or more is done with it.
 
     ``mnist.train.images`` are rows of 784 float32 in [0, 1] in TF1, labels are uint8:
     `load_data` of Keras gives both as uint8, images as (count, 28, 28).
     """
-    name = tensorflow_name(module, node)
-    if name not in _LOADERS:
+    load = mnist_load(module, node)
+    if load is None or load.one_hot:
         return None
     names, source = module.names, module.source
-    call = names.parents.get(node)
-    if not isinstance(call, ast.Call) or call.func is not node or not _is_mnist(call, name):
-        return None
-    statement = names.statement(call)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if getattr(statement, "value", None) is not call or not isinstance(target, ast.Name):
-        return None
-    home = names.defining_scope(target.id, names.scope_of_name[target])
-    if home is None or len(home.bindings[target.id]) != 1:
-        return None
     fresh = {
-        part: names.fresh(home, f"{target.id}_{part}", f"{part}_set") for part in ("train", "test")
+        part: names.fresh(load.home, f"{load.name}_{part}", f"{part}_set")
+        for part in ("train", "test")
     }
-    start, end = source.span(statement)
     keras, edits = f"{tf}.keras.datasets.mnist", []
-    if name in _TUTORIAL:
-        imported = _import(module, node)
-        if imported is None:
-            return None
+    if load.imported is not None:
         keras = names.fresh(names.module_scope, "mnist_data", "keras_mnist")
-        text = f"from tensorflow.keras.datasets import mnist as {keras}"
-        edits.append(Edit(*source.span(imported), text))
+        edits.append(import_edit(load, keras))
     loaded = f"{fresh['train']}, {fresh['test']} = {keras}.load_data()"
-    edits.append(Edit(start, end, loaded))
-    for mention in names.mentions(target.id, home):
-        if mention is target:
-            continue
+    edits.append(Edit(*source.span(load.statement), loaded))
+    for mention in load.mentions:
         part = names.parents[mention]
         value = names.parents[part]
         if not (isinstance(part, ast.Attribute) and isinstance(value, ast.Attribute)):
             return None
         if part.attr not in _PARTS or value.attr not in ("images", "labels"):
             return None
-        if _is_written_anew(module, value):
+        if is_written_anew(module, value):
             return None
         whole, rows = _PARTS[part.attr]
         text = f"{fresh[whole]}[{int(value.attr == 'labels')}]{rows}"
         if value.attr == "images":
-            quoted = f"{source.quote}float32{source.quote}"
-            text = f"{text}.reshape(-1, 784).astype({quoted}) * (1.0 / 255.0)"
+            text += pixels(source.quote)
             outer = names.parents[value]
             if not isinstance(outer, (ast.Assign, ast.Call, ast.keyword, ast.Dict, ast.Tuple)):
                 text = f"({text})"
@@ -77,7 +106,20 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
     return edits
 
 
-def _is_written_anew(module: Module, node: ast.AST) -> bool:
+def import_edit(load: MnistLoad, name: str) -> Edit:
+    """The import of the tutorial's module becomes that of Keras's, by a name."""
+    assert load.imported is not None
+    text = "from tensorflow.keras.datasets import mnist"
+    text += "" if name == "mnist" else f" as {name}"
+    return Edit(*load.module.source.span(load.imported), text)
+
+
+def pixels(quote: str) -> str:
+    """What stands behind an array of images, that they are as TF1 gives them."""
+    return f".reshape(-1, 784).astype({quote}float32{quote}) * (1.0 / 255.0)"
+
+
+def is_written_anew(module: Module, node: ast.AST) -> bool:
     """Whether an array stands in a call that makes an input function, a spec or an Estimator."""
     calls = [a for a in module.names.ancestors(node) if isinstance(a, ast.Call)]
     return any(tensorflow_name(module, call.func).startswith("estimator.") for call in calls)
@@ -104,7 +146,9 @@ def _import(module: Module, node: ast.AST) -> ast.ImportFrom | None:
 def _is_mnist(call: ast.Call, name: str) -> bool:
     given = [*call.args, *(k.value for k in call.keywords)]
     if name in _TUTORIAL:
-        plain = all(k.arg == "one_hot" and constant(k.value) is False for k in call.keywords)
+        plain = all(
+            k.arg == "one_hot" and isinstance(constant(k.value), bool) for k in call.keywords
+        )
         return plain and len(call.args) == 1
     if name not in _NAMED:
         return not given

@@ -13,6 +13,7 @@ from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
 from migrate_mgpu.engine.estimators.restating import (
     branches,
     closures,
+    digits,
     feature_columns,
     helpers,
     local_functions,
@@ -53,6 +54,7 @@ _FORMS = (
     total_loss.restate,
     feature_columns.restate,
     towers.restate,
+    digits.restate,
 )
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
@@ -83,11 +85,11 @@ def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) ->
 
 
 def _concerned(files: Files, planned: Planned) -> Files:
-    """The files of the programs in which an Estimator stays because of its model_fn."""
+    """The files of the programs in which an Estimator stays because of a form."""
     conversions = planned[1]
     if isinstance(conversions, NoEstimators):
         return []
-    flows = [one.flow for one in conversions.all if _about_its_model(one)]
+    flows = [one.flow for one in conversions.all if _restatable(one)]
     homes = {module for flow in flows for module in flow.modules}
     programs = conversions.graph.project.programs() if flows else []
     concerned = [program.modules for program in programs if homes & set(program.modules)]
@@ -152,9 +154,9 @@ class _Attempt:
         if isinstance(planned[1], NoEstimators):
             return found
         for key, one in _keyed(planned):
-            if key in self.left_out or not _about_its_model(one):
+            if key in self.left_out or not _restatable(one):
                 continue
-            for form in _FORMS:
+            for form in _FORMS if _about_its_model(one) else (digits.restate,):
                 try:
                     edits = form(one.flow, planned[1].graph)
                 except Exception as error:  # a mistake of ours: the Estimator stays, and it is told
@@ -203,6 +205,14 @@ def _fits(edits: dict[Module, list[Edit]]) -> bool:
         except (SyntaxError, ValueError):
             return False
     return True
+
+
+def _restatable(one: Conversion) -> bool:
+    """Whether an Estimator stays because of a form that may be restated."""
+    stays = one.refused
+    return _about_its_model(one) or (
+        stays is not None and digits.concerns(stays.module, stays.node)
+    )
 
 
 def _about_its_model(one: Conversion) -> bool:

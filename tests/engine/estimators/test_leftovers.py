@@ -29,6 +29,7 @@ estimator = tf.estimator.Estimator(model_fn)
         ("logging.info('shape %s', str(logits.get_shape()))", "this message is left out"),
         ("print(logits)", "this print is left out"),
         ("print('logits', logits.get_shape().as_list())", "this print is left out"),
+        ("print('')\n    print('in model_fn', mode)", "this print is left out: TF1 ran the function"),
         (
             "if mode == tf.estimator.ModeKeys.TRAIN:\n        tf.logging.info('a {}'.format(1))",
             "this message is left out",
@@ -45,7 +46,9 @@ def test_a_message_goes_with_a_remark(message: str, remark: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "print('training')",
+        "print('training', 7 * rate())",
+        "print('training', file=log)",
+        "print(STEPS)",
         "tf.logging.info('saved to {}'.format(save(logits)))",
         "print(save(logits))",
         "show(logits)",

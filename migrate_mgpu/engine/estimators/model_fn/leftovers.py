@@ -120,8 +120,9 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
 def _message(reading: Reading, unit: ast.stmt) -> str:
     """What is said of a message for a person; empty for another statement.
 
-    One that shows a tensor of the graph has nothing to show any more. Others that print stay
-    in the way: what they print may be a result.
+    One that shows a tensor of the graph has nothing to show any more, and one that shows
+    nothing but a text or the mode told that the graph was built. Others that print stay in
+    the way: what they print may be a result.
     """
     outer = unit.value if isinstance(unit, ast.Expr) else None
     if not isinstance(outer, ast.Call):
@@ -144,6 +145,8 @@ def _message(reading: Reading, unit: ast.stmt) -> str:
         tensors |= {name for one in units for name in stored(one)[0]}
     if shown & tensors:
         return "this print is left out: it showed a tensor of TF1's graph, of which there is none"
+    if shown <= {"print", "mode"}:
+        return "this print is left out: TF1 ran the function anew for each training and evaluation"
     return ""
 
 

@@ -120,3 +120,95 @@ def test_run_config_leaves_seed_and_comments() -> None:
     new, result = driven(body)
     assert new[len(HEAD) :] == f"# for the paper\ntf.random.set_seed(7)\n{MADE}"
     assert any("log_step_count_steps" in text for _, _, text in result.notes)
+
+
+CHOSEN = (
+    "if N > 1:\n"
+    "    strategy = tf.distribute.MirroredStrategy()\n"
+    "    config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+)
+FROM = "est = tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+WRITTEN = (
+    "strategy = tf.distribute.get_strategy()\n"
+    "if N > 1:\n"
+    "    strategy = tf.distribute.MirroredStrategy()\n"
+    f"{SCOPED}"
+)
+
+
+def test_no_run_config_is_the_default_strategy() -> None:
+    assert lines(f"config = None\n{CHOSEN}{FROM}") == WRITTEN
+
+
+def test_a_strategy_that_replace_gives_under_a_condition() -> None:
+    body = (
+        "config = tf.estimator.RunConfig()\n"
+        "if N > 1:\n"
+        "    config = config.replace(train_distribute=tf.distribute.MirroredStrategy())\n"
+    )
+    assert lines(body + FROM) == WRITTEN
+
+
+def test_a_strategy_that_replace_gives_always() -> None:
+    body = (
+        "config = tf.estimator.RunConfig()\n"
+        "config = config.replace(train_distribute=tf.distribute.MirroredStrategy())\n"
+    )
+    assert lines(body + FROM) == f"strategy = tf.distribute.MirroredStrategy()\n{SCOPED}"
+
+
+def test_a_strategy_that_is_used_elsewhere_keeps_its_name_for_itself() -> None:
+    body = f"config = None\n{CHOSEN}    print(strategy.num_replicas_in_sync)\n{FROM}"
+    assert lines(body) == (
+        "distribution = tf.distribute.get_strategy()\n"
+        "if N > 1:\n"
+        "    strategy = tf.distribute.MirroredStrategy()\n"
+        "    distribution = strategy\n"
+        "    print(strategy.num_replicas_in_sync)\n"
+        "with distribution.scope():\n"
+        "    est = model_fn(params={'n': 1})\n"
+    )
+
+
+@pytest.mark.parametrize("other", ["None", "tf.estimator.RunConfig()"])
+def test_a_run_config_chosen_in_an_expression(other: str) -> None:
+    body = (
+        "mirrored = tf.distribute.MirroredStrategy()\n"
+        "config = tf.estimator.RunConfig(train_distribute=mirrored) "
+        f"if N > 1 else {other}\n{FROM}print(mirrored)\n"
+    )
+    assert lines(body) == (
+        "mirrored = tf.distribute.MirroredStrategy()\n"
+        "strategy = mirrored if N > 1 else tf.distribute.get_strategy()\n"
+        f"{SCOPED}print(mirrored)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "config = tf.estimator.RunConfig(tf_random_seed=1) if N > 1 else None\n",
+            "chosen in an expression",
+        ),
+        (
+            "config = None\nif N > 1:\n    config = tf.estimator.RunConfig(model_dir='x')\n",
+            "no model_dir in another branch",
+        ),
+        (
+            "config = tf.estimator.RunConfig(model_dir='x')\n"
+            "if N > 1:\n    config = config.replace(save_checkpoints_steps=3)\n",
+            "no save_checkpoints_steps in another branch",
+        ),
+        (
+            f"config = None\n{CHOSEN}def made(config):\n"
+            "    return tf.estimator.Estimator(model_fn, config=config, params={'n': 1})\n"
+            "config = made(config)\n",
+            "not known where the model is made",
+        ),
+    ],
+)
+def test_settings_that_only_one_branch_has(body: str, reason: str) -> None:
+    uses = "" if "def made" in body else f"{FROM}est.train(input_fn, steps=2)\n"
+    with pytest.raises(Refused, match=reason):
+        lines(body + uses)

@@ -16,6 +16,7 @@ from migrate_mgpu.engine.estimators.driving.homes import Home, find_home, known
 from migrate_mgpu.engine.estimators.driving.reads import is_read
 from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Look, Use
+from migrate_mgpu.engine.estimators.facts.settings import check_same
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.text.context import rule
@@ -51,9 +52,6 @@ def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
     if given is not None and not (is_read(flow.config, given) and flow.config):
         return flow.module, given
     found = flow.config.values("model_dir") if flow.config is not None else []
-    texts = {module.source.code(node) for module, node in found}
-    if len(texts) > 1:
-        raise Refused(*found[1], "the RunConfig has another model_dir in another branch")
     return found[0] if found else None
 
 
@@ -64,6 +62,8 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         Refused: the folder, or what is done with the Estimator, lies elsewhere.
     """
     given = model_dir(flow)
+    if "model_dir" not in flow.arguments:
+        check_same(flow, setup.values, "model_dir")
     settings = {
         name: flow.config.values(name) if flow.config is not None else []
         for name in ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
@@ -99,6 +99,8 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
                 module, node, "a model_dir under several workers: each would write the same files",
                 "save on the first worker alone",
             )  # fmt: skip
+    for name in ("save_checkpoints_steps", "keep_checkpoint_max"):
+        check_same(flow, setup.values, name)
     home = find_home(flow, setup)
     names, source = home.module.names, home.module.source
     scope = names.scope_at(home.statement)

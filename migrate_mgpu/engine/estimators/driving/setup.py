@@ -20,11 +20,13 @@ from migrate_mgpu.engine.estimators.facts.parts import (
     StrategyFlow,
     constructed,
 )
+from migrate_mgpu.engine.estimators.facts.settings import unset
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
-from migrate_mgpu.engine.estimators.facts.values import Values
+from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import Scope
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout, comments
 
@@ -42,6 +44,8 @@ class Setup:
         self.strategy: str | None = None  # the expression of the strategy where the model is made
         self.outer: str | None = None  # and where the RunConfig is, if that is in another function
         self.handed: list[Handover] = []
+        self._chosen: set[ast.expr] = set()
+        self.bare: list[Value] = []  # RunConfigs without a strategy, where others have one
 
     def run(self) -> None:
         self._strategies()
@@ -136,6 +140,7 @@ class Setup:
             raise Refused(strategy.module, strategy.expression, "evaluation alone is distributed")
         self.handed = handovers(config, self.values)
         self._common_strategy()
+        self._bare_lines()
         for made in self._configs():
             self._config_goes(made)
         for one in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
@@ -154,22 +159,56 @@ class Setup:
         if not config.train:
             return
         first = config.train[0]
-        bare = [m for m in config.made if "train_distribute" not in m.arguments]
-        distributed = [m for m in config.replaced if "train_distribute" in m.arguments]
-        if len(texts) == 1 and self._visible(first, flow.module, flow.call):
-            if not bare or distributed:
-                self.strategy = texts.pop()
-                return
+        self.bare = unset(flow, self.values, "train_distribute")
         names = flow.module.names
         scope = names.scope_at(flow.statement)
-        if any(self._module_scope(m) != (flow.module, scope) for m in config.made):
-            if len(config.made) == 1 and not config.replaced and self._given(first):
+        if len(texts) == 1 and self._visible(first, flow.module, flow.call):
+            if not self.bare or self._only_for_this(first, scope):
+                self.strategy = texts.pop()
+                return
+        bare = [(value.module, value.node) for value in self.bare]
+        places = [self._module_scope(m) for m in (*config.made, *config.replaced)]
+        places += [(m, m.names.scope_at(n)) for m, n in bare if n is not None]
+        if any(place != (flow.module, scope) for place in places):
+            simple = len(config.made) == 1 and not config.replaced and not bare
+            if simple and self._given(first):
                 return
             raise Refused(
                 first.module, first.expression, "the strategy is not known where the model is made",
                 "make both in one function",
             )  # fmt: skip
         self.strategy = names.fresh(scope, "strategy", "distribution", "distribute_strategy")
+
+    def _only_for_this(self, strategy: StrategyFlow, scope: Scope) -> bool:
+        """Whether a variable has one strategy, and nothing but the RunConfigs reads it."""
+        node, config = strategy.expression, self.flow.config
+        if not isinstance(node, ast.Name) or len(scope.bindings.get(node.id, ())) != 1:
+            return False
+        assert config is not None
+        reads = self.values.reads(self.flow.module, node.id, scope)
+        return {read.node for read in reads} <= {one.expression for one in config.train}
+
+    def _bare_lines(self) -> None:
+        """`config = None` where the model has no strategy: TF2's default one."""
+        for value in self.bare:
+            module, node = value.module, value.node
+            if not value.is_none:
+                continue
+            statement = module.names.statement(node) if node is not None else None
+            if node is not None and _choice(module, node) is not None:
+                continue
+            mentions = self.values.mentions(module, node) if node is not None else []
+            if (
+                not isinstance(statement, ast.Assign)
+                or statement.value is not node
+                or any(one.node is not self.flow.arguments["config"] for one in mentions)
+            ):
+                raise Refused(
+                    module, node or self.flow.call, "there may be no RunConfig here, so no "
+                    "strategy", "make a RunConfig without a strategy",
+                )  # fmt: skip
+            line = f"{self.strategy} = {root(module, statement)}.distribute.get_strategy()"
+            self.drive.edit(module, Layout(module.source, statement).replace([line]))
 
     def _given(self, strategy: StrategyFlow) -> bool:
         """Whether the functions that got the RunConfig can get the strategy in its place."""
@@ -233,6 +272,12 @@ class Setup:
         lines = self._config_lines(made)
         layout = Layout(module.source, statement)
         call = made.outer or made.call
+        choice = _choice(module, call)
+        if choice is not None and (lines or self.strategy is not None):
+            if choice in self._chosen:
+                return
+            self._chosen.add(choice)
+            lines = self._chosen_line(made, choice)
         inline = any(call is one.argument for one in self.handed)
         if inline or (statement is self.flow.statement and module is self.flow.module):
             if lines:
@@ -250,6 +295,29 @@ class Setup:
         if all(other in self._removed for other in block) and not lines:
             lines = ["pass"]
         self.drive.edit(module, layout.replace([*kept, *lines]))
+
+    def _chosen_line(self, made: Made, choice: ast.expr) -> list[str]:
+        """`strategy = A if several else B` for RunConfigs that are chosen in one expression."""
+        module, name = made.module, self.outer or self.strategy
+        told = {"train_distribute", *rule(RUN_CONFIG).LEFT_OUT}
+        configs = {m.outer or m.call: m for m in self._configs()}
+
+        def written(node: ast.expr) -> str:
+            if isinstance(node, ast.IfExp):
+                test = text_of(module, node.test)
+                return f"{written(node.body)} if {test} else {written(node.orelse)}"
+            one = configs.get(node) if isinstance(node, ast.Call) else None
+            none = isinstance(node, ast.Constant) and node.value is None
+            if not none and (one is None or self.strategy is None or one.arguments.keys() - told):
+                raise Refused(
+                    module, node, "a RunConfig is chosen in an expression",
+                    "choose it by `if`, in statements of its own",
+                )  # fmt: skip
+            given = one.arguments.get("train_distribute") if one is not None else None
+            return self._strategy_text(module, given, one or made)
+
+        text = written(choice)
+        return [f"{name} = {text}"] if text != name else []
 
     def _config_lines(self, made: Made) -> list[str]:
         module, arguments = made.module, made.arguments
@@ -270,8 +338,9 @@ class Setup:
                 raise Refused(module, value, f"`{name}` of RunConfig is not known")
         config = self.flow.config
         assert config is not None
-        if self.strategy is not None and made in config.made:
-            node = arguments.get("train_distribute")
+        node = arguments.get("train_distribute")
+        bare = any(made.call is value.node for value in self.bare)
+        if self.strategy is not None and (node is not None or bare):
             written = self._strategy_text(module, node, made)
             name = self.outer or self.strategy
             if written != name:
@@ -283,14 +352,21 @@ class Setup:
         assert config is not None
         tf = root(module, made.call)
         if node is None:
-            if any("train_distribute" in m.arguments for m in config.replaced):
-                return self.strategy or ""
             return f"{tf}.distribute.get_strategy()"
         strategy = next(s for s in config.train if s.expression is node)
         for one in strategy.made:
             if one.call is node:
                 return str(rule(STRATEGY).strategy_text(one, tf))
         return text_of(module, node)
+
+
+def _choice(module: Module, node: ast.expr) -> ast.expr | None:
+    """The outermost expression that a RunConfig is chosen in: `A if x else B`, `A or B`."""
+    found = None
+    parent = module.names.parents[node]
+    while isinstance(parent, (ast.IfExp, ast.BoolOp)):
+        found, parent = parent, module.names.parents[parent]
+    return found
 
 
 def _prints(module: Module, call: ast.Call) -> bool:

@@ -270,7 +270,7 @@ class Values:
             name = _parameter(parent, node, function) if function is not None else None
             if function is not None and name is not None:
                 scope = function.module.names.scopes[function.node]
-                return self._in_scope(function.module, name, scope)
+                return self.reads(function.module, name, scope)
         return None
 
     def _loaded(self, module: Module, target: ast.expr) -> list[Value] | None:
@@ -281,7 +281,7 @@ class Values:
                 return None
             return [
                 value
-                for value in self._in_scope(module, target.id, home)
+                for value in self.reads(module, target.id, home)
                 if not isinstance(value.node, ast.Name)
                 or value.module is not module
                 or any(b.node is target for b in reaching(module, value.node, home))
@@ -312,7 +312,8 @@ class Values:
                 if known is None or known[1] is owner or _inherits(known[1]):
                     yield Value(other, attribute)
 
-    def _in_scope(self, module: Module, name: str, home: Scope) -> list[Value]:
+    def reads(self, module: Module, name: str, home: Scope) -> list[Value]:
+        """Every place that reads a variable, other modules' included."""
         found = [
             Value(module, mention)
             for mention in module.names.mentions(name, home)
@@ -329,7 +330,7 @@ class Values:
         for scope in other.names.scopes.values():
             for local, bindings in scope.bindings.items():
                 if any(self._is(other, b.qualname, module, name) for b in bindings):
-                    yield from self._in_scope(other, local, scope)
+                    yield from self.reads(other, local, scope)
         for attribute in other.names.attributes.get(name, ()):
             if self._is(other, other.names.qualname(attribute), module, name):
                 yield Value(other, attribute)

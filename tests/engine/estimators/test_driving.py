@@ -82,6 +82,28 @@ from tests.engine.estimators.programs import HEAD, MADE, MAKE, SCOPED, configure
             "    print(p)",
         ),
         (
+            "p = est.predict(input_fn)\nprint(next(p))",
+            "p = est.predict(input_fn(), verbose=0)\n"
+            "p = iter([dict(zip(p, row)) for row in zip(*p.values())])\n"
+            "print(next(p))",
+        ),
+        (
+            "p = est.predict(input_fn)\nfor _ in range(2):\n    print(list(p))",
+            "p = est.predict(input_fn(), verbose=0)\n"
+            "p = iter([dict(zip(p, row)) for row in zip(*p.values())])\n"
+            "for _ in range(2):\n    print(list(p))",
+        ),
+        (
+            "next(est.predict(input_fn))",
+            "predictions = est.predict(input_fn(), verbose=0)\n"
+            "next(iter([dict(zip(predictions, row)) for row in zip(*predictions.values())]))",
+        ),
+        (
+            "p = list(est.predict(input_fn, predict_keys=['x']))",
+            "predictions = est.predict(input_fn(), verbose=0)\n"
+            "p = list([{'x': row} for row in predictions['x']])",
+        ),
+        (
             "for i in range(3):\n    est.train(input_fn, steps=5)\n    est.evaluate(input_fn)",
             "for i in range(3):\n    est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
             "    est.evaluate(input_fn(), return_dict=True, verbose=0)",
@@ -205,7 +227,8 @@ def test_a_folder_that_may_be_left_out() -> None:
         ("e = est.train(input_fn, steps=5)\nsave(e)", "what `train` returns is used"),
         ("est.train(load(), steps=5)", "what `load"),
         ("est.evaluate(input_fn, checkpoint_path='x')", "a checkpoint is evaluated"),
-        ("est.predict(input_fn, predict_keys=['x'])", "`predict_keys`"),
+        ("est.predict(input_fn, predict_keys=['x', 'y'])", "`predict_keys`"),
+        ("est.predict(input_fn, predict_keys='x')", "`predict_keys`"),
         (
             "def f():\n    x = source()\n    return x.make_initializable_iterator().get_next()\n"
             "est.train(f, steps=1)",

@@ -28,6 +28,7 @@ from migrate_mgpu.engine.estimators.driving.fitting import Fitting, Training, op
 from migrate_mgpu.engine.estimators.driving.hooks import ADVICE, DRIVING, Callbacks, Hooks
 from migrate_mgpu.engine.estimators.driving.reads import substitute, written
 from migrate_mgpu.engine.estimators.driving.results import adapt_results
+from migrate_mgpu.engine.estimators.driving.rows import rows_of, walked_once
 from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.driving.stopping import model_stop, stopping
 from migrate_mgpu.engine.estimators.facts.finding import is_shown
@@ -271,7 +272,7 @@ class _Driver:
 
     def _predict(self, use: Use) -> None:
         module, arguments = use.module, use.arguments
-        for name in ("predict_keys", "checkpoint_path", "yield_single_examples"):
+        for name in ("checkpoint_path", "yield_single_examples"):
             if name in arguments:
                 raise Refused(module, arguments[name], f"`{name}` of predict is not converted")
         node = arguments.get("input_fn")
@@ -286,7 +287,10 @@ class _Driver:
         indent = source.indent_of(statement)
         pieces = [self.datasets.text(use, module, node, indent, 0, False), *self._verbose]
         if not self.model.predicts:
-            self._replace(use, self._call(use, "predict", pieces))
+            if "predict_keys" in arguments:
+                raise Refused(module, arguments["predict_keys"], "predictions without keys")
+            text = self._call(use, "predict", pieces)
+            self._replace(use, text if walked_once(use, self.values) else f"iter({text})")
             return
         layout = Layout(source, statement)
         names = module.names
@@ -294,15 +298,14 @@ class _Driver:
         if assigned and isinstance(statement.targets[0], ast.Name):  # type: ignore[attr-defined]
             name = statement.targets[0].id  # type: ignore[attr-defined]
             self._replace(use, self._call(use, "predict", pieces))
-            rows = f"[dict(zip({name}, row)) for row in zip(*{name}.values())]"
+            rows = rows_of(use, self.flow, self.values, name)
             self.drive.edit(module, layout.insert_after([f"{name} = {rows}"]))
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
         head = f"{use.shown}.predict"
         text = write.call(source, head, pieces, indent, len(indent) + len(name) + 3)
         self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
-        rows = f"[dict(zip({name}, row)) for row in zip(*{name}.values())]"
-        self._replace(use, rows)
+        self._replace(use, rows_of(use, self.flow, self.values, name))
 
     def _replace(self, use: Use, text: str) -> None:
         start, end = use.module.source.span(use.call)

@@ -135,7 +135,7 @@ def _training(rungs: list[Rung], reference: Side, target: Side, allowed: Toleran
         (rungs[7], "final", "weights", tolerances.WEIGHT, steps),
     ):
         for i, j in pairs:
-            name = f"{label}/{one['variables'][i]['name']}"
+            name = f"{label}/{matching.title(one['variables'][i])}"
             a, b = first.get(f"{kind}/{i}"), second.get(f"{kind}/{j}")
             extra = None
             # Gradients that are really different are no rounding: what follows shows.
@@ -166,14 +166,15 @@ def _variables(
         for i in indices:
             v = variables[i]
             text = f"{v['shape']} has no partner in the {where}"
-            found.append(Output(v["name"], DIFFERS, detail=text))
+            found.append(Output(matching.title(v), DIFFERS, detail=text))
     for i, j in pairs:
         a, b = first.get(f"initial/{i}"), second.get(f"initial/{j}")
         if a is None or b is None:
-            found.append(Output(before[i]["name"], DIFFERS, detail="its first value is not known"))
+            text = "its first value is not known"
+            found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
         elif not numeric.identical(a, b):
             text = "the reference's first value was not carried into the target"
-            found.append(Output(before[i]["name"], DIFFERS, detail=text))
+            found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
     if pairs and not found:
         found.append(Output("variables", EQUAL, detail=f"{len(pairs)} pairs"))
     return found or [Output("variables", DIFFERS, detail="no variable was trained")]

@@ -15,10 +15,20 @@ def plain(name: str) -> str:
     return re.sub(r"(/replica_\d+)?(:\d+)?$", "", name)
 
 
+def title(variable: dict[str, Any]) -> str:
+    """A variable's name, and which model's it is where that is not the first."""
+    model = variable.get("model", 0)
+    return f"{variable['name']} of model {model + 1}" if model else str(variable["name"])
+
+
 def pair(
     reference: list[dict[str, Any]], target: list[dict[str, Any]]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """Pair variables by name where names agree, then by creation order and shape.
+
+    Where the reference trains several models (``model`` counts them), each is paired with the
+    target's that comes as late. A reference of one model may be several in the target: eager
+    programs show only which variables are trained together.
 
     Names agree when they are equal, or when their last two parts are, which no other variable
     has (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay
@@ -31,6 +41,28 @@ def pair(
     Returns:
       Pairs of indices, the indices of ``reference`` without a partner, those of ``target``.
     """
+    models, others = ({v.get("model", 0) for v in side} for side in (reference, target))
+    if len(models) < 2 or not others <= models:
+        return _pair(reference, target)
+    found: list[tuple[int, int]] = []
+    for model in sorted(models):
+        one, other = (
+            [i for i, v in enumerate(side) if v.get("model", 0) == model]
+            for side in (reference, target)
+        )
+        pairs = _pair([reference[i] for i in one], [target[j] for j in other])[0]
+        found += [(one[i], other[j]) for i, j in pairs]
+    known, taken = {i for i, _ in found}, {j for _, j in found}
+    return (
+        sorted(found),
+        [i for i in range(len(reference)) if i not in known],
+        [j for j in range(len(target)) if j not in taken],
+    )
+
+
+def _pair(
+    reference: list[dict[str, Any]], target: list[dict[str, Any]]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     pairs: dict[int, int] = {}  # of the reference: of the target
     taken: set[int] = set()
 

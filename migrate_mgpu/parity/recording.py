@@ -6,6 +6,10 @@ watchers (``watch_graph``, ``watch_eager``) call it; numbers go into the trace's
 
 A *series* is one train op, or one set of variables that a tape trains: a program with
 one optimizer has one. Its k-th step has a loss for each tower or replica.
+
+A *model* is what has variables of its own: an Estimator, by its model_dir, has its own in
+each graph that it builds; without Estimators a name is one variable in all graphs. In eager
+programs each series of other variables counts as one.
 """
 
 # Plain strings for paths: pathlib's resolve() would follow links.
@@ -90,7 +94,11 @@ class Recorder:
         self._matching = matching
         self._reference: dict[str, Any] | None = None
         self._saved_at = time.monotonic()
-        self._index: dict[str, int] = {}
+        self._index: dict[tuple[int, str], int] = {}
+        self.estimator: str | None = None  # the model_dir of the one that trains
+        self._models: dict[str | None, int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}  # of series, by model and place there
+        self._published: set[int] = set()  # models
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None
 
@@ -101,6 +109,16 @@ class Recorder:
             while len(self.series) <= index:
                 self.series.append(Series(len(self.series)))
             return self.series[index]
+
+    def model(self) -> int:
+        """The number of the model that is trained now, by its Estimator."""
+        with self.lock:
+            return self._models.setdefault(self.estimator, len(self._models))
+
+    def series_number(self, model: int, place: int) -> int:
+        """The index of a model's series, by its place among the train ops of a graph."""
+        with self.lock:
+            return self._numbers.setdefault((model, place), len(self._numbers))
 
     def loss(self, index: int, place: int, value: float, examples: int | None) -> None:
         with self.lock:
@@ -134,15 +152,15 @@ class Recorder:
 
     # Variables ------------------------------------------------------------------------------
 
-    def variable(self, name: str, shape: Any, dtype: str) -> int:
+    def variable(self, name: str, shape: Any, dtype: str, model: int = 0) -> int:
         """The index of a trained variable, registered on first sight."""
         with self.lock:
             name = self._matching.plain(name)
-            if name not in self._index:
-                self._index[name] = len(self.variables)
+            if (model, name) not in self._index:
+                self._index[model, name] = len(self.variables)
                 entry = {"name": name, "shape": [int(n) for n in shape], "dtype": dtype}
-                self.variables.append(entry)
-            return self._index[name]
+                self.variables.append({**entry, "model": model})
+            return self._index[model, name]
 
     def array(self, kind: str, index: int, value: Any) -> None:
         """Keep an array of a variable: ``initial``, ``gradient``, ``after_one``, ``final``."""
@@ -171,16 +189,37 @@ class Recorder:
                         raise Refused("the reference failed before its first step")
                     time.sleep(WAIT_S)
                 self.seconds_waited += time.monotonic() - begin
-                import numpy
-
-                with numpy.load(path) as stored:
-                    variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
-                    values = [stored[f"initial/{i}"] for i in range(len(variables))]
-                if not variables:
+                self._reference = self._load(path)
+                if not self._reference["variables"]:
                     self.note("the reference trains nothing: first values are the target's own")
-                self._reference = {"variables": variables, "values": values}
-                self._reference["carrier"] = self._matching.Carrier(variables)
             return self._reference
+
+    def reference_with(self, model: int) -> dict[str, Any] | None:
+        """The same with the values of a model that the reference trains after its first;
+        waits until it does, or has ended. None where it trains no such model."""
+        with self.lock:
+            path, begin, seen = self.options["initial"], time.monotonic(), 0
+            found, ended = None, False
+            while found is None and not ended:
+                ended = os.path.exists(path + ".none")  # asked for first: no value comes after it
+                written = os.stat(path).st_mtime_ns
+                if written != seen:
+                    stored, seen = self._load(path), written
+                    if any(entry.get("model", 0) == model for entry in stored["variables"]):
+                        found = self._reference = stored
+                elif not ended:
+                    time.sleep(WAIT_S)
+            self.seconds_waited += time.monotonic() - begin
+            return found
+
+    def _load(self, path: str) -> dict[str, Any]:
+        import numpy
+
+        with numpy.load(path) as stored:
+            variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
+            values = [stored[f"initial/{i}"] for i in range(len(variables))]
+        carrier = self._matching.Carrier(variables)
+        return {"variables": variables, "values": values, "carrier": carrier}
 
     def carry(self, variables: list[dict[str, Any]]) -> list[tuple[int, Any]]:
         """Pair the trained variables with the reference's; returns (index, value) to assign."""
@@ -194,18 +233,20 @@ class Recorder:
         return [(j, reference["values"][i]) for i, j in pairs]
 
     def publish_initial(self, listed: list[tuple[dict[str, Any], Any]] | None = None) -> None:
-        """Write the initial values where the target waits for them.
+        """Write the initial values where the target waits for them, again for each model.
 
         Args:
           listed: variables (``name``, ``shape``) with their values; without it those that
             are registered.
         """
         path = self.options.get("publish")
-        if not path or os.path.exists(path):
+        models = {entry.get("model", 0) for entry in self.variables} | {0}
+        if not path or models <= self._published:
             return
         import numpy
 
         with self.lock:
+            self._published |= models
             variables = self.variables
             arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
             if listed is not None:
@@ -282,8 +323,11 @@ class Recorder:
                 action()
             except Exception as error:
                 self.note(f"final values could not be read: {type(error).__name__}: {error}")
-        if status == 0:
+        if status == 0 and not self._published:
             self.publish_initial([])  # without a step there are none: the target need not wait
+        if self.options.get("publish"):
+            with self._open(self.options["publish"] + ".none", "w"):
+                pass  # no more will come
 
     def save(self) -> dict[str, Any]:
         import numpy

@@ -125,8 +125,7 @@ def run_pair(
         work = Path(name)
 
         def ended(_: Process) -> None:
-            if not initial.exists():  # the target must not wait for ever
-                initial.with_name("initial.npz.none").touch()
+            initial.with_name("initial.npz.none").touch()  # the target must not wait for ever
 
         place = places.choose(devices, (reference[0], target[0]), options.run_on)
         first = _process("reference", *reference, devices, options, folder, work, initial, place)

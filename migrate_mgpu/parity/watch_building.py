@@ -36,6 +36,7 @@ class GraphState:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
         self.train_ops: list[TrainOp] = []
+        self.model: int | None = None
         self.counts: dict[int | None, int] = {}
         self.plans: dict[Any, Any] = {}
 
@@ -126,6 +127,8 @@ class GraphBuilding:
     ) -> None:
         self.recorder.declared = True
         state = state_of(graph)
+        if state.model is None:  # another replica may come when its Estimator is done
+            state.model = self.recorder.model()
         replica = tools.replica_id()
         index = state.counts.get(replica, 0)
         state.counts[replica] = index + 1
@@ -133,11 +136,12 @@ class GraphBuilding:
             index = len(state.train_ops)
         if index == len(state.train_ops):
             shares = replica is not None or _divided(graph)
-            state.train_ops.append(TrainOp(index, "sum" if shares else "mean"))
+            number = self.recorder.series_number(state.model, index)
+            state.train_ops.append(TrainOp(number, "sum" if shares else "mean"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
         train_op.rate = self._declared.rate_tensor(optimizer)
-        self._declared.optimizer(index, optimizer, in_graph=True)
+        self._declared.optimizer(train_op.index, optimizer, in_graph=True)
         train_op.operations |= set(tools.operations(result))
         for place, loss in enumerate(losses):
             train_op.losses[place if replica is None else replica] = loss

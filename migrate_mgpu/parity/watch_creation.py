@@ -130,8 +130,6 @@ class Creation:
           trained: what the first step trains. A program may have made, and left, another
             model before: what found no partner for that gets its value all the same.
         """
-        import numpy
-
         if self._carried:
             return
         self._carried = True
@@ -143,8 +141,33 @@ class Creation:
         alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
         pairs, _, _ = pair(reference["variables"], [entry for entry, _ in alone])
         chosen += [(i, alone[j][1]) for i, j in pairs]
-        for i, variable in chosen:
-            value = reference["values"][i]
+        self.give([(reference["values"][i], variable) for i, variable in chosen], tracing)
+
+    def carry_later(self, model: int, new: dict[int, Any], tracing: bool) -> None:
+        """Before the first step of a model that is trained after another: the reference has
+        its values when it trains it. What has partners has its values: a second optimizer of
+        one graph.
+
+        Args:
+          model: its number.
+          new: its variables, by their index.
+        """
+        recorder = self.recorder
+        reference = recorder.reference()
+        if not any(j in new for _, j in recorder.carried["pairs"]):
+            reference = recorder.reference_with(model)
+            if reference is None:
+                return
+            recorder.carry(recorder.variables)
+        if any(entry.get("model", 0) for entry in reference["variables"]):
+            pairs = recorder.carried["pairs"]
+            self.give([(reference["values"][i], new[j]) for i, j in pairs if j in new], tracing)
+
+    def give(self, chosen: list[tuple[Any, Any]], tracing: bool) -> None:
+        """Assign values to variables, where they have others."""
+        import numpy
+
+        for value, variable in chosen:
             if numpy.array_equal(tools.value(variable), value):
                 continue
             # A replicated variable's own assign changes, within a replica, that replica's part.

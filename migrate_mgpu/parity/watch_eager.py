@@ -37,6 +37,7 @@ class EagerWatch:
         self._local = threading.local()
         self._series: dict[frozenset[int], int] = {}
         self._variables: dict[int, Any] = {}  # index -> variable
+        self._models = 0
         self._indices: dict[int, int] = {}  # id of a variable -> index
         self._raw: dict[int, dict[int, Any]] = {}  # index -> replica -> gradient
         self._applied: set[int] = set()
@@ -131,6 +132,7 @@ class EagerWatch:
 
     def _register(self, variables: list[Any]) -> None:
         recorder = self.recorder
+        model = self._model_of(variables)
         new = [v for v in variables if id(v) not in self._indices]
         for variable in sorted(new, key=self._creation.place):
             name = tools.name(variable)
@@ -138,7 +140,8 @@ class EagerWatch:
             plain, n = recorder._matching.plain(name), 1
             while recorder._matching.plain(name) in known:  # Keras 3 names each "kernel"
                 name, n = f"{plain}_{n}", n + 1
-            index = recorder.variable(name, variable.shape.as_list(), variable.dtype.name)
+            shape = variable.shape.as_list()
+            index = recorder.variable(name, shape, variable.dtype.name, model)
             self._indices[id(variable)] = index
             self._variables[index] = variable
         with tools.tf("framework.ops").init_scope():
@@ -146,9 +149,21 @@ class EagerWatch:
                 trained = [(recorder.variables[self._indices[id(v)]], v) for v in variables]
                 self._creation.carry(trained, self._tracing())
                 recorder.carry(recorder.variables)
+                if model:
+                    later = {self._indices[id(v)]: v for v in new}
+                    self._creation.carry_later(model, later, self._tracing())
             for variable in new:
                 recorder.array("initial", self._indices[id(variable)], tools.value(variable))
             self._publish()
+
+    def _model_of(self, variables: list[Any]) -> int:
+        """The number of the model whose variables these are; a new one where none is known."""
+        for variable in variables:
+            if id(variable) in self._indices:
+                entry = self.recorder.variables[self._indices[id(variable)]]
+                return int(entry["model"])
+        self._models += 1
+        return self._models - 1
 
     def _publish(self) -> None:
         """For the target, all that was made: a second optimizer's first step comes later."""

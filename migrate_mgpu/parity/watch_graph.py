@@ -208,17 +208,19 @@ class GraphWatch:
 
     def _before(self, session: Any, plan: Plan) -> None:
         recorder = self.recorder
-        graph_ops = getattr(session.graph, building.STATE).train_ops
+        state = getattr(session.graph, building.STATE)
+        graph_ops, model = state.train_ops, state.model
         variables = tools.in_creation_order(
             session.graph, [v for t in graph_ops for v in t.variables()]
         )
         known = [
-            (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name), v) for v in variables
+            (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name, model), v)
+            for v in variables
         ]
         if "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first:
             for train_op in graph_ops:
                 recorder.get_series(train_op.index).seen_first.add("initial")
-            if recorder.carries:
+            if recorder.carries and (model == 0 or recorder.reference_with(model)):
                 for j, value in recorder.carry(recorder.variables):
                     for index, variable in known:
                         if index == j:
@@ -232,7 +234,7 @@ class GraphWatch:
     def _after(self, session: Any, plan: Plan, found: dict[Any, Any], fed: dict[Any, Any]) -> None:
         import numpy
 
-        recorder = self.recorder
+        recorder, model = self.recorder, getattr(session.graph, building.STATE).model
         counts = {
             name[1]: numpy.shape(value)[0] for name, value in found.items() if name[0] == "source"
         }
@@ -244,7 +246,7 @@ class GraphWatch:
             series = recorder.get_series(train_op.index)
             series.combine = train_op.combine
             series.variables = series.variables or sorted(
-                {recorder.variable(v.name, v.shape, "") for v in train_op.variables()}
+                {recorder.variable(v.name, v.shape, "", model) for v in train_op.variables()}
             )
             counted: set[Any] = set()
             for place in sorted(train_op.losses):
@@ -262,16 +264,13 @@ class GraphWatch:
                 recorder.rate(train_op.index, float(found["rate", train_op.index]))
             if "gradient" not in series.seen_first:
                 series.seen_first.add("gradient")
-                self._gradients(train_op, found)
+                self._gradients(train_op, found, model)
                 assert self._last is not None
-                names = {recorder._matching.plain(v.name) for v in train_op.variables()}
-                stepped = [
-                    (i, v) for i, v in self._last[1] if recorder.variables[i]["name"] in names
-                ]
+                stepped = [(i, v) for i, v in self._last[1] if i in series.variables]
                 self._read(session, stepped, "after_one")
         recorder.check_enough()
 
-    def _gradients(self, train_op: Any, found: dict[Any, Any]) -> None:
+    def _gradients(self, train_op: Any, found: dict[Any, Any], model: int) -> None:
         import numpy
 
         totals: dict[int, Any] = {}
@@ -286,7 +285,7 @@ class GraphWatch:
                     values = found[key + ("values",)]
                     value = numpy.zeros(variable.shape.as_list(), values.dtype)
                     numpy.add.at(value, found[key + ("indices",)], values)
-                at = self.recorder.variable(variable.name, variable.shape, "")
+                at = self.recorder.variable(variable.name, variable.shape, "", model)
                 totals[at] = totals[at] + value if at in totals else value
         for at, value in totals.items():
             self.recorder.array("gradient", at, value)

@@ -47,6 +47,8 @@ class ResultsWatch:
             if isinstance(values, dict):
                 self.recorder.output("evaluate", values)
 
+        if "_call_model_fn" in cls.__dict__:
+            self._name_estimator(cls)
         if "evaluate" in cls.__dict__:
             self._outermost(cls, "evaluate", evaluated)
         original = cls.__dict__.get("predict")
@@ -66,6 +68,20 @@ class ResultsWatch:
                     self._keep_predictions(kept)
 
         cls.predict = predict
+
+    def _name_estimator(self, cls: Any) -> None:
+        """What a model_fn builds is its Estimator's."""
+        original = cls._call_model_fn
+
+        @functools.wraps(original)
+        def _call_model_fn(estimator: Any, *args: Any, **options: Any) -> Any:
+            before, self.recorder.estimator = self.recorder.estimator, estimator.model_dir
+            try:
+                return original(estimator, *args, **options)
+            finally:
+                self.recorder.estimator = before
+
+        cls._call_model_fn = _call_model_fn
 
     def _keep_predictions(self, kept: list[Any]) -> None:
         import numpy

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from migrate_mgpu.parity import again, check, ladder, matching, printed
+from migrate_mgpu.parity import again, check, ladder, printed
 from migrate_mgpu.parity.sides import Side
 from migrate_mgpu.parity.tolerances import Tolerances
 
@@ -298,63 +298,6 @@ def test_why_a_side_crashed_is_told_in_a_line(tmp_path, message, shown):
     one = side(tmp_path, "a")
     one.trace["exception"] = {"type": "ValueError", "message": message}
     assert one.failure == f"ValueError: {shown}"
-
-
-def test_variables_are_paired_by_name_then_by_order_and_shape():
-    def known(*named: tuple[str, list[int]]) -> list[dict[str, Any]]:
-        return [{"name": name, "shape": shape} for name, shape in named]
-
-    before = known(("a/kernel", [2]), ("b/kernel", [2]), ("c", [3]), ("d", [2]))
-    after = known(("b/kernel:0", [2]), ("x", [2]), ("a/kernel", [2]), ("y", [4]))
-    pairs, lacking, more = matching.pair(before, after)
-    assert pairs == [(0, 2), (1, 0), (3, 1)]
-    assert (lacking, more) == ([2], [3])
-
-
-def test_variables_of_a_layer_stay_together():
-    """As a GAN's, whose models were made in another order."""
-
-    def model(*layers: tuple[str, int, int]) -> list[dict[str, Any]]:
-        found = []
-        for name, rows, units in layers:
-            found.append({"name": f"{name}/kernel", "shape": [rows, units]})
-            found.append({"name": f"{name}/bias", "shape": [units]})
-        return found
-
-    before = model(("generator/one", 3, 8), ("discriminator/one", 4, 8))
-    after = model(("dense", 4, 8), ("dense_1", 3, 8))
-    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
-    # By the end of a name, when it is no other's.
-    before = model(("net/one", 8, 8), ("net/two", 8, 8))
-    after = model(("two", 8, 8), ("one", 8, 8))
-    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
-    carrier = matching.Carrier(before)
-    assert carrier.choose("two/kernel:0", [8, 8]) == 2
-    # A lost bias leaves the other layers together.
-    before, after = model(("a", 4, 8), ("b", 8, 8)), model(("x", 4, 8), ("y", 8, 8))
-    del after[1]
-    assert matching.pair(before, after) == ([(0, 0), (2, 1), (3, 2)], [1], [])
-
-
-def test_series_are_paired_by_what_they_train():
-    def training(*names: str, **series: list[int]) -> dict[str, Any]:
-        found = [{"losses": [[float(n)]], "variables": v} for n, v in enumerate(series.values())]
-        variables = [{"name": name, "shape": [2]} for name in names]
-        return {"variables": variables, "series": found}
-
-    before = training("d", "g", d=[0], g=[1])
-    after = training("g", "d", g=[0], d=[1])
-    found = matching.pair_series(before, after)
-    assert [name for name, _, _ in found] == ["loss", "loss[2]"]
-    assert [(a["losses"], b["losses"]) for _, a, b in found] == [
-        ([[0.0]], [[1.0]]),
-        ([[1.0]], [[0.0]]),
-    ]
-    # Without knowing: in order; and none is lost.
-    found = matching.pair_series(training("d", a=[]), training("d", a=[], b=[]))
-    assert [(a is None, b is None) for _, a, b in found] == [(False, False), (True, False)]
-    found = matching.pair_series(training("d", "g", d=[0], g=[1]), training("g", g=[0]))
-    assert [(a is None, b is None) for _, a, b in found] == [(False, True), (False, False)]
 
 
 def test_noise_of_printed_numbers():

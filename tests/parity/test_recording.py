@@ -44,3 +44,32 @@ def test_a_reference_that_failed_ends_the_target(tmp_path):
     (tmp_path / "initial.npz.none").touch()
     with pytest.raises(Refused):
         target.reference()
+
+
+def test_a_second_model_comes_when_the_reference_trains_it(tmp_path):
+    reference, target = sides(tmp_path)
+    numbers = []
+    for folder, value in (("/a", 1.0), ("/b", 2.0), ("/a", 3.0)):
+        reference.estimator = folder
+        model = reference.model()
+        numbers.append((model, reference.series_number(model, 0)))
+        index = reference.variable("dense/kernel:0", [1], "float32", model)
+        reference.arrays.setdefault(f"initial/{index}", [value])
+        reference.publish_initial()
+        if folder == "/a":
+            assert target.reference()["variables"] == [reference.variables[0]]  # it waits for none
+    assert numbers == [(0, 0), (1, 1), (0, 0)]
+    second = target.reference_with(1)
+    assert second is not None
+    assert [v.tolist() for v in second["values"]] == [[1.0], [2.0]]
+    target.variable("dense/kernel", [1], "float32")
+    target.variable("dense/kernel", [1], "float32", 1)
+    assert [value.tolist() for _, value in target.carry(target.variables)] == [[1.0], [2.0]]
+
+
+def test_a_second_model_that_the_reference_does_not_train(tmp_path):
+    reference, target = sides(tmp_path)
+    reference.array("initial", reference.variable("dense/kernel", [1], "float32"), [1.0])
+    reference.publish_initial()
+    reference.finish(0)
+    assert target.reference_with(1) is None

@@ -70,7 +70,7 @@ class Evidence:
         for i, j in self.matched[0]:
             one, other = self.first.get(f"{kind}/{i}"), self.second.get(f"{kind}/{j}")
             if one is not None and other is not None and one.shape == other.shape:
-                name = self.before["variables"][i]["name"]
+                name = matching.title(self.before["variables"][i])
                 found.append(Pair(name, one.astype("float64"), other.astype("float64")))
         return found
 

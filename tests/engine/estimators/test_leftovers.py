@@ -29,7 +29,7 @@ estimator = tf.estimator.Estimator(model_fn)
         ("logging.info('shape %s', str(logits.get_shape()))", "this message is left out"),
         ("print(logits)", "this print is left out"),
         ("print('logits', logits.get_shape().as_list())", "this print is left out"),
-        ("print('')\n    print('in model_fn', mode)", "this print is left out: TF1 ran the function"),
+        ("print('')\n    print('in model_fn', mode)", "this print is left out: TF1 ran"),
         (
             "if mode == tf.estimator.ModeKeys.TRAIN:\n        tf.logging.info('a {}'.format(1))",
             "this message is left out",

@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.restating import (
     helpers,
     local_functions,
     methods,
+    public_keras,
     total_loss,
     towers,
     variable_makers,
@@ -55,7 +56,9 @@ _FORMS = (
     feature_columns.restate,
     towers.restate,
     digits.restate,
+    public_keras.restate,
 )
+_OF_ANY = (digits.restate, public_keras.restate)  # whatever keeps the Estimator
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
@@ -156,7 +159,7 @@ class _Attempt:
         for key, one in _keyed(planned):
             if key in self.left_out or not _restatable(one):
                 continue
-            for form in _FORMS if _about_its_model(one) else (digits.restate,):
+            for form in _FORMS if _about_its_model(one) else _OF_ANY:
                 try:
                     edits = form(one.flow, planned[1].graph)
                 except Exception as error:  # a mistake of ours: the Estimator stays, and it is told
@@ -210,9 +213,10 @@ def _fits(edits: dict[Module, list[Edit]]) -> bool:
 def _restatable(one: Conversion) -> bool:
     """Whether an Estimator stays because of a form that may be restated."""
     stays = one.refused
-    return _about_its_model(one) or (
-        stays is not None and digits.concerns(stays.module, stays.node)
-    )
+    if stays is None:
+        return False
+    of_any = digits.concerns(stays.module, stays.node) or public_keras.concerns(one.flow)
+    return of_any or _about_its_model(one)
 
 
 def _about_its_model(one: Conversion) -> bool:

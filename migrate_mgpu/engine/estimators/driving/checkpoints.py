@@ -16,6 +16,7 @@ from migrate_mgpu.engine.estimators.driving.homes import Home, find_home, known
 from migrate_mgpu.engine.estimators.driving.reads import is_read
 from migrate_mgpu.engine.estimators.driving.setup import STRATEGY, Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Look, Use
+from migrate_mgpu.engine.estimators.facts.places import is_visible
 from migrate_mgpu.engine.estimators.facts.settings import check_same
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.text import layout as write
@@ -276,6 +277,11 @@ def _batch(
         raise Refused(flow.module, flow.call, text)
     use = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
     module = use.module if use.train_spec is None else use.train_spec.module
+    own = module.names.scope_at(use.train_spec.call) if use.train_spec is not None else None
+    if own is not None and own is not use.module.names.scope_at(use.call):
+        if use.module is not module or not is_visible(module, node, place):
+            text = "what the Estimator is fed is known in the function of its TrainSpec alone"
+            raise Refused(module, node, text, "make the TrainSpec where the Estimator is used")
     for name in ast.walk(node):
         if isinstance(name, ast.Name):
             for binding in module.names.bindings_of(name):

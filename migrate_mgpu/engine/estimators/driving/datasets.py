@@ -43,20 +43,19 @@ class Datasets:
         if statement is module.names.statement(use.call) and module is use.module:
             self.named[spec.call] = ""
             return
-        if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not spec.call:
             raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
         layout = Layout(source, statement)
-        if not layout.owns_start or module.names.scope_at(statement) is not (
-            module.names.scope_at(use.call)
-        ):
-            raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
-                          "make it beside train_and_evaluate")  # fmt: skip
-        scope = module.names.scope_at(statement)
-        old = statement.targets[0].id
+        if not layout.owns_start:
+            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+        scope, old = module.names.scope_at(statement), target.id
         short = "train" if spec.kind == "TrainSpec" else "eval"
         stem = old[: -len("_spec")] if old.endswith("_spec") else short
         name = module.names.fresh(scope, f"{stem}_dataset", f"{short}_dataset", f"{short}_data")
         self.named[spec.call] = name
+        if module is not use.module or scope is not module.names.scope_at(use.call):
+            self._elsewhere(use, spec, target, name)
         head = f"{name} = "
         made = self.text(use, module, node, layout.indent, len(layout.indent) + len(head),
                              spec.kind == "TrainSpec") + taken(spec)  # fmt: skip
@@ -64,6 +63,46 @@ class Datasets:
             f"{c.text}{source.newline}{layout.indent}" for c in comments(source.code(statement))
         )
         self.drive.edit(module, Edit(layout.start, layout.end, lead + head + made))
+
+    def _elsewhere(self, use: Use, spec: Made, made: ast.Name, name: str) -> None:
+        """A spec that a helper makes: its variables hold the dataset, on the way to its use."""
+        module = spec.module
+        if self.setup.strategy is not None and spec.kind == "TrainSpec":
+            raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
+                          "make it beside train_and_evaluate")  # fmt: skip
+        goal = use.module.names.scope_at(use.call)
+        for value in self.setup.values.passes(module, spec.call):
+            node = value.node
+            if node is spec.call:
+                continue
+            if not isinstance(node, ast.Name):
+                if isinstance(node, ast.Call) and self._takes(value.module, node):
+                    continue
+                raise Refused(
+                    module, spec.call, f"how the {spec.kind} is handed on is not followed"
+                )
+            scope = value.module.names.scope_at(node)
+            bound = scope.bindings.get(node.id, [])
+            if len(bound) != 1 or bound[0].kind == "parameter":
+                raise Refused(value.module, node, f"the {spec.kind} is handed to a function")
+            free = value.module.names.fresh(scope, name)
+            if free != name and node.id != made.id:
+                raise Refused(value.module, node, f"`{name}` means something else here")
+            target = bound[0].node
+            assert isinstance(target, ast.Name)
+            if target is not made:
+                self._rename(value.module, target, name)
+            if scope is goal and value.module is use.module:
+                self.named[spec.call] = name
+            else:
+                self._rename(value.module, node, name)
+
+    def _takes(self, module: Module, call: ast.Call) -> bool:
+        """`train_spec, eval_spec = specs()`, whose names are followed."""
+        return isinstance(module.names.parents[call], ast.Assign)
+
+    def _rename(self, module: Module, node: ast.Name, name: str) -> None:
+        self.drive.edit(module, Edit(*module.source.span(node), name))
 
     def text(
         self, use: Use, module: Module, node: ast.expr, indent: str, column: int, trains: bool

@@ -138,14 +138,15 @@ def _helper_call(flow: EstimatorFlow, values: Values) -> Home | None:
     if not same or len(receivers) != 1 or not isinstance(first.receiver, ast.Name):
         return None
     bindings = names.bindings_of(first.receiver)
-    if len(bindings) != 1 or not isinstance(bindings[0].value, ast.Call):
+    if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Name):
         return None
-    statement = names.statement(bindings[0].value)
-    function = values.graph.target(module, bindings[0].value.func)
+    statement = names.statement(bindings[0].node)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.Call) or names.scope_at(statement) is not scope:
+        return None
+    function = values.graph.target(module, value.func)
     calls = values.calls(function) if function is not None else None
-    if calls is None or len(calls) != 1 or names.scope_at(statement) is not scope:
-        return None
-    if not isinstance(statement, ast.Assign) or statement.value is not bindings[0].value:
+    if calls is None or len(calls) != 1:
         return None
     return Home(module, statement, first.shown)
 

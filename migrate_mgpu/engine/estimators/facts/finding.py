@@ -312,8 +312,8 @@ class _Finder:
                 arguments = bind(module, call, TRAIN_AND_EVALUATE)
                 use = Use(module, call, "train_and_evaluate", node, arguments)
                 given = arguments.get("train_spec"), arguments.get("eval_spec")
-                use.train_spec = find_spec(self.values, module, given[0], "TrainSpec")
-                use.eval_spec = find_spec(self.values, module, given[1], "EvalSpec")
+                use.train_spec = find_spec(self.values, module, call, given[0], "TrainSpec")
+                use.eval_spec = find_spec(self.values, module, call, given[1], "EvalSpec")
                 use.exporters = tuple(find_exporters(self.values, use.eval_spec))
                 flow.uses.append(use)
                 return

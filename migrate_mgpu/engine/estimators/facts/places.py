@@ -20,7 +20,7 @@ def known_at(
     The expression itself where its names mean the same there; for a parameter what the
     one call of its function gives. None where there is no such expression.
     """
-    if module is other and _visible(module, node, place):
+    if module is other and is_visible(module, node, place):
         return node
     if not isinstance(node, ast.Name):
         return None
@@ -40,7 +40,7 @@ def known_at(
     return known_at(values, calls[0].module, given, other, place)
 
 
-def _visible(module: Module, node: ast.expr, place: ast.AST) -> bool:
+def is_visible(module: Module, node: ast.expr, place: ast.AST) -> bool:
     """Whether each name of an expression means the same at another place of its module."""
     names = module.names
     scope = names.scope_at(place)

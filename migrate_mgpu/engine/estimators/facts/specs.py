@@ -6,17 +6,23 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.engine.estimators.facts.parts import Made, constructed, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.places import known_at
 from migrate_mgpu.engine.estimators.facts.signatures import bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.records import replaced
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
 EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}
 
 
-def find_spec(values: Values, module: Module, node: ast.expr | None, kind: str) -> Made:
-    """The one spec that an argument may be.
+def find_spec(
+    values: Values, module: Module, use: ast.Call, node: ast.expr | None, kind: str
+) -> Made:
+    """The one spec that an argument of ``use`` may be.
+
+    The numbers of a spec that another function makes are those that are known at the use.
 
     Raises:
         Refused: it may be several, or is used for more.
@@ -30,8 +36,24 @@ def find_spec(values: Values, module: Module, node: ast.expr | None, kind: str) 
             for mention in values.mentions(found.module, found.call):
                 assert mention.node is not None
                 _only_trains(mention.module, mention.node, kind)
-            return found
+            return _known_at(values, found, module, use)
     raise Refused(module, node, f"which {kind} this is cannot be told")
+
+
+def _known_at(values: Values, spec: Made, module: Module, use: ast.Call) -> Made:
+    names = spec.module.names
+    if spec.module is module and names.scope_at(spec.call) is module.names.scope_at(use):
+        return spec
+    arguments = dict(spec.arguments)
+    for name in ("max_steps", "steps", "hooks", "exporters"):
+        if name not in arguments or isinstance(arguments[name], ast.Constant):
+            continue
+        known = known_at(values, spec.module, arguments[name], module, use)
+        if known is None or module is not spec.module or name in ("hooks", "exporters"):
+            text = f"`{name}` of a {spec.kind} that another function makes"
+            raise Refused(spec.module, arguments[name], text, "make it beside train_and_evaluate")
+        arguments[name] = known
+    return replaced(spec, arguments=arguments)
 
 
 def _only_trains(module: Module, node: ast.expr, kind: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.engine.calls import CallGraph, Function, Reference
 from migrate_mgpu.engine.estimators.facts.reaching import reaching
+from migrate_mgpu.engine.estimators.facts.tuples import own_nodes, taken_apart, unpacked
 from migrate_mgpu.engine.handing import _given, _parameter
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import Binding, Scope
@@ -101,7 +102,10 @@ class Values:
                     return None
                 found += imported
             else:
-                return None
+                parts = unpacked(self.graph, module, binding)
+                if parts is None:
+                    return None
+                found += [Value(home, node) for home, node in parts]
         return found or None
 
     def _imported(self, module: Module, qualname: str) -> list[Value] | None:
@@ -184,6 +188,11 @@ class Values:
     def _of_item(self, module: Module, node: ast.Subscript) -> list[Value] | None:
         """`{'mirrored': A, 'one': B}[name]`."""
         tables = self.origins(module, node.value)
+        if len(tables) == 1 and isinstance(tables[0].node, ast.Tuple):
+            index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            members = tables[0].node.elts
+            if isinstance(index, int) and -len(members) <= index < len(members):
+                return [Value(tables[0].module, members[index])]
         if len(tables) != 1 or not isinstance(tables[0].node, ast.Dict):
             return None
         table = tables[0].node
@@ -206,7 +215,7 @@ class Values:
         found: list[Value] = []
         for node in returns(function):
             found.append(Value(function.module, node.value))
-        if not found or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own(function.node)):
+        if not found or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function.node)):
             return None
         if not _always_returns(function.node.body):
             found.append(Value(function.module, None))
@@ -251,6 +260,20 @@ class Values:
             return self._loaded(module, parent.targets[0])
         if isinstance(parent, ast.AnnAssign) and parent.value is node:
             return self._loaded(module, parent.target)
+        if isinstance(parent, ast.Tuple) and isinstance(parent.ctx, ast.Load):
+            places = taken_apart(module, parent, node, self.calls)
+            if places is None:
+                return None
+            found: list[Value] = []
+            for home, place in places:
+                if isinstance(place.ctx, ast.Load):
+                    found.append(Value(home, place))
+                    continue
+                loaded = self._loaded(home, place)
+                if loaded is None:
+                    return None
+                found += loaded
+            return found
         if isinstance(parent, ast.IfExp) and node is not parent.test:
             return [Value(module, parent)]
         if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
@@ -342,17 +365,7 @@ class Values:
 
 def returns(function: Function) -> list[ast.Return]:
     """The `return` statements of a function itself."""
-    return [node for node in _own(function.node) if isinstance(node, ast.Return)]
-
-
-def _own(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions inside of it."""
-    stack: list[ast.AST] = list(ast.iter_child_nodes(function))
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(node))
+    return [node for node in own_nodes(function.node) if isinstance(node, ast.Return)]
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:

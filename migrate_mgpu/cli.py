@@ -31,6 +31,7 @@ WORDS = (
     b"session_config",
     b"enable_eager_execution",
     b"stimator",
+    b"multi_gpu_model",
 )
 _SUBCOMMANDS = ("rules", "explain", "runtimes", "parity")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine import findings as f
 from migrate_mgpu.engine.calls import CallGraph
+from migrate_mgpu.engine.copies import copies
 from migrate_mgpu.engine.estimators import NoEstimators, conversions
 from migrate_mgpu.engine.fates import Fates, Outcome
 from migrate_mgpu.engine.flows import Flow
@@ -24,7 +25,7 @@ from migrate_mgpu.engine.sinks import SinkCall, sink_calls
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
 from migrate_mgpu.engine.text import Layout
-from migrate_mgpu.engine.tidy import blank_lines, orphans
+from migrate_mgpu.engine.tidy import blank_lines, one_scope, orphans
 from migrate_mgpu.engine.tracking import find_flows
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class _Planner:
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
         self.conversions = conversions(self.project, self.graph, self.rules)
+        self.copies = copies(self.project, self.graph, self.rules)
         self.states = self._states(flows)
         self.fates = Fates(self.graph, self.states, self.rules, self.bridging)
         outcomes = self.fates.decide(flows)
@@ -83,13 +85,15 @@ class _Planner:
 
     def _states(self, flows: list[Flow]) -> list[State]:
         """The programs' states; an Estimator that one of its programs keeps stays in all."""
-        judge = Judge(flows, self.graph, self.bridge, self.optimizers, self.conversions)
+        judge = Judge(
+            flows, self.graph, self.bridge, self.optimizers, self.conversions, self.copies
+        )
         programs = self.project.programs()
         while True:
             self.graph.converted = self.conversions.calls()
             found = (judge.state(program) for program in programs)
             states = [state for state in found if state is not None]
-            if not self.conversions.settle(states):
+            if not self.conversions.settle(states) and not self.copies.settle(states):
                 return states
 
     # -- edits ------------------------------------------------------------
@@ -148,6 +152,7 @@ class _Planner:
         for state in self.states:
             if state.kind == NATIVE:
                 self._estimators(state, gone, imports)
+                self._copies(state, gone, imports)
                 self._native_extras(state, gone)
                 for module in state.program.modules:
                     if module.writable and module not in done:
@@ -167,6 +172,7 @@ class _Planner:
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
             self.edits[module] += remove_imports(module, gone, self.edits[module])
             self.edits[module] += with_imports(module, imports.get(module, set()))
+            self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])
 
     def _orphans(self, outcomes: list[Outcome], gone: set[ast.AST]) -> None:
@@ -219,6 +225,17 @@ class _Planner:
         for module, edits in state.rest.items():
             own = self.edits.setdefault(module, [])
             own.extend(edit for edit in edits if edit not in own)
+
+    def _copies(
+        self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]
+    ) -> None:
+        """Keras models that were copied to several GPUs, under a strategy."""
+        for copy in state.copies:
+            own = self.edits.setdefault(copy.module, [])
+            own.extend(edit for edit in copy.edits if edit not in own)
+            imports.setdefault(copy.module, set()).update(copy.imports)
+            gone |= copy.gone
+            self.report.copied(copy)
 
     def _learning_rates(self, module: Module) -> None:
         rule = self.optimizers.RULE

@@ -16,6 +16,7 @@ from migrate_mgpu.engine.source import Edit, splice
 from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 
 if TYPE_CHECKING:
+    from migrate_mgpu.engine.copies.planning import Copy
     from migrate_mgpu.engine.estimators.conversion import Conversion
 
 NEXT = {
@@ -105,6 +106,13 @@ class Report:
                 self.rule(module, node, rewriter)
         for module, node, text in one.notes:
             self.add(module, node, "MGPU401", f.MANUAL, text)
+
+    def copied(self, copy: Copy) -> None:
+        """A model's copies became a strategy, and what its owner is to know."""
+        rule = next(m.RULE for m in modules() if m.RULE.code == "MGPU501")
+        self.add(copy.module, copy.call, rule.code, f.APPLIED, rule.summary)
+        for node, text in copy.notes:
+            self.add(copy.module, node, rule.code, f.MANUAL, text)
 
     def state(self, state: State) -> None:
         """Why a program is refused."""

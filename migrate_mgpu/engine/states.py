@@ -21,6 +21,8 @@ from migrate_mgpu.engine.sinks import sink_calls
 from migrate_mgpu.engine.source import Edit
 
 if TYPE_CHECKING:
+    from migrate_mgpu.engine.copies import NoCopies
+    from migrate_mgpu.engine.copies.planning import Copies, Copy
     from migrate_mgpu.engine.estimators import NoEstimators
     from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
     from migrate_mgpu.engine.estimators.types import Refused
@@ -70,6 +72,7 @@ class State:
     flows: list[Flow] = field(default_factory=list)
     runs_on: str = ""
     estimators: list[Conversion] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
     rest: dict[Module, list[Edit]] = field(default_factory=dict)  # of a native program's modules
     imports: dict[Module, set[str]] = field(default_factory=dict)
 
@@ -88,9 +91,11 @@ class Judge:
         bridge: ModuleType,
         optimizers: ModuleType,
         conversions: Conversions | NoEstimators,
+        copies: Copies | NoCopies,
     ) -> None:
         self.flows = flows
         self.conversions = conversions
+        self.copies = copies
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
         self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
@@ -110,15 +115,26 @@ class Judge:
         sessions = sessions_of(modules, self._flow_of)
         made = [c for c in self.conversions.of(inside) if c.flow.module.writable]
         opened = any(session.sink.module.writable for session in sessions)
-        if not flows and not opened and not made:
+        copied = self.copies.of(modules)
+        if not flows and not opened and not made and not copied:
             return None
-        if not flows and not made and not any(self._needs_tf1(module) for module in modules):
+        if (
+            not flows
+            and not made
+            and not copied
+            and not any(self._needs_tf1(module) for module in modules)
+        ):
             return None  # a test case's `self.session()`, and nothing of TF1
-        state = State(program, BRIDGE, sessions=sessions, flows=flows, estimators=made)
+        state = State(program, BRIDGE, [], sessions, flows, estimators=made, copies=copied)
         if made:
             self._estimators(state)
             if state.kind == NATIVE or not (flows or opened):
                 return state
+        for copy in copied:
+            why = copy.refused
+            if why is not None:
+                text = f"`multi_gpu_model` stays: {why.reason}"
+                state.refuse(Reason(why.module, why.node, text, why.advice, "MGPU501"))
         for module in program.needed:
             self._module_obstacles(state, module)
         for broken in program.broken:
@@ -222,8 +238,10 @@ class Judge:
         )
 
     def _module_obstacles(self, state: State, module: Module) -> None:
+        copied = {copy.call.func for copy in state.copies}
         for obstacle in module.obstacles:
-            state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+            if not (copied and _is_copied(module, obstacle.node, obstacle.reason, copied)):
+                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
         mixed = self._is_mixed(module)
         if mixed is not None:
             state.refuse(
@@ -265,7 +283,7 @@ class Judge:
 
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
-        gone = removable_nodes(state, self.graph)
+        gone = removable_nodes(state, self.graph) | {copy.call.func for copy in state.copies}
         left = [
             (module, use)
             for module in state.program.needed
@@ -273,13 +291,16 @@ class Judge:
             for use in [*self._v1_uses(module), *_silently_different(module)]
             if not _inside(module, use.node, gone)
             and not _binds_only_removed(module, use.node, gone)
+            and not (state.copies and _is_copied(module, use.node, use.spelled, gone))
             and not (use.symbol.flavour == "v1" and use.symbol.name.startswith(_FINE_EAGERLY))
         ]
         keras_left = [
             (module, node, name)
             for module in state.program.needed
             for node, name in gone_keras_names(module)
-            if not _inside(module, node, gone) and not _binds_only_removed(module, node, gone)
+            if not _inside(module, node, gone)
+            and not _binds_only_removed(module, node, gone)
+            and not (state.copies and _is_copied(module, node, name, gone))
         ]
         for module in state.program.needed:
             for obstacle in self._optimizer_obstacles(module):
@@ -368,6 +389,18 @@ def _binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return False
     return all(name_unused(module, node, alias, gone) for alias in node.names)
+
+
+def _is_copied(module: Module, node: ast.AST, told: str, gone: AbstractSet[ast.AST]) -> bool:
+    """Whether what is told of a node is only that TF2 has no ``multi_gpu_model``, which goes."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return _inside(module, node, gone)
+    copying = [alias for alias in node.names if alias.name == "multi_gpu_model"]
+    return (
+        bool(copying)
+        and "multi_gpu_model" in told
+        and all(name_unused(module, node, alias, gone) for alias in copying)
+    )
 
 
 def name_unused(

@@ -180,6 +180,23 @@ def add_to_device_lib(module: Any, machine: Machine) -> None:
     module.list_local_devices = list_local_devices
 
 
+def add_to_sessions(module: Any, machine: Machine) -> None:
+    """Make a Session list the GPUs (``python.client.session``): ``multi_gpu_model`` asks there."""
+    original = module.BaseSession.list_devices
+
+    @functools.wraps(original)
+    def list_devices(self: Any) -> Any:
+        devices = original(self)
+        real = sum(device.device_type == "GPU" for device in devices)  # of a split one
+        for i, index in list(enumerate(machine.shown()))[real:]:
+            name = f"/job:localhost/replica:0/task:0/device:GPU:{i}"
+            total = machine.totals_mib[index] * 2**20
+            devices.append(module._DeviceAttributes(name, "GPU", total, i))
+        return devices
+
+    module.BaseSession.list_devices = list_devices
+
+
 def map_context(module: Any, machine: Machine) -> None:
     """Eager execution: GPU i's work goes to logical CPU i, and these CPUs are made; or
     to the logical GPUs of a split one."""

@@ -53,6 +53,8 @@ def patch_session(trace: Any, module: Any) -> None:
             trace.save()
 
     module.BaseSession.__init__ = __init__
+    if trace.machine is not None:
+        fake_gpus.add_to_sessions(module, trace.machine)
 
 
 def patch_server(trace: Any, module: Any) -> None:

@@ -1,0 +1,167 @@
+"""``multi_gpu_model`` becomes a strategy under which the model is made and compiled.
+
+## What it does
+The model that ``keras.utils.multi_gpu_model`` copied to several GPUs is made and
+compiled under ``tf.distribute.MirroredStrategy``; ``fit``, ``evaluate`` and
+``predict`` then do what those of the copies did. The strategy is chosen above the
+model: an ``if`` that chose between the model and its copies chooses the strategy. A
+``tf.device`` that held the weights on the CPU goes. Where the model and its copies
+had two names, the model's stays.
+
+## Why
+No TF2 has ``multi_gpu_model``.
+
+## Safety
+Measured on 1.15.5 (``fixtures/estimator/model_copies``): the loss of the copies is
+that of the whole batch, as Keras under a strategy has it, on 1, 2 and 4 devices. Three
+things differ, and each is said where it applies: a batch that the GPUs cannot share
+evenly; batch normalization's averages, which TF1's copies moved over each other, with
+another result in every run; files that the copies' own model wrote.
+
+A program stays where Keras would do something else without a word, or where the
+model cannot be followed: a loss of one's own that is not plainly one number for each
+example, an optimizer or a recurrent layer that TF2 has changed, ``activity_regularizer``,
+``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made,
+copied and compiled in several functions, or trained beside its copies.
+
+## References
+``tf.keras.utils.multi_gpu_model``, ``tf.distribute.MirroredStrategy``;
+[what the copies do](semantics.md#multi_gpu_model)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import Case, Rule, constant
+
+RULE = Rule(
+    code="MGPU501",
+    name="model-copies",
+    summary="a Keras model's copies on several GPUs become a strategy",
+)
+
+_HEAD = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow.keras.utils import multi_gpu_model
+
+x, y = np.ones((8, 4)), np.ones((8, 1))
+"""
+_AFTER = """\
+import numpy as np
+import tensorflow as tf
+
+x, y = np.ones((8, 4)), np.ones((8, 1))
+"""
+
+CASES = (
+    Case(
+        "a number of GPUs",
+        _HEAD
+        + """\
+with tf.device('/cpu:0'):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+parallel_model = multi_gpu_model(model, gpus=2)
+parallel_model.compile(loss='mse', optimizer='sgd')
+parallel_model.fit(x, y, batch_size=8)
+model.save('model.h5')
+""",
+        _AFTER
+        + """\
+strategy = tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+    model.compile(loss='mse', optimizer='sgd')
+model.fit(x, y, batch_size=8)
+model.save('model.h5', include_optimizer=False)
+""",
+    ),
+    Case(
+        "several GPUs or one",
+        _HEAD
+        + """\
+
+def main(gpus):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+    if gpus > 1:
+        model = multi_gpu_model(model, gpus=gpus)
+    model.compile(loss='mse', optimizer='sgd')
+    model.fit(x, y, batch_size=8)
+
+
+main(1)
+""",
+        _AFTER
+        + """\
+
+def main(gpus):
+    strategy = tf.distribute.get_strategy()
+    if gpus > 1:
+        strategy = tf.distribute.MirroredStrategy(
+            ['/gpu:%d' % i for i in range(gpus)])
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+        model.compile(loss='mse', optimizer='sgd')
+    model.fit(x, y, batch_size=8)
+
+
+main(1)
+""",
+    ),
+    Case(
+        "a loss of the whole batch",
+        _HEAD
+        + """\
+def dice(labels, outputs):
+    return 1 - 2 * tf.reduce_sum(labels * outputs) / tf.reduce_sum(labels + outputs)
+
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model = multi_gpu_model(model, gpus=2)
+model.compile(loss=dice, optimizer='sgd')
+model.fit(x, y, batch_size=8)
+""",
+        refused="the loss `dice` may not be one number for each example",
+    ),
+)
+
+
+def strategy(module: Module, gpus: ast.expr | None, tf: str, indent: str, column: int) -> str:
+    """The strategy's constructor, as it stands behind ``column`` characters of a line.
+
+    ``gpus`` is a number or a list of indices; None means all of them.
+    """
+    from migrate_mgpu.engine.estimators.text import layout
+
+    source, quote = module.source, module.source.quote
+    pieces: list[str] = []
+    if (gpus is not None and constant(gpus) is not None) or isinstance(gpus, ast.Constant):
+        number = constant(gpus)
+        if isinstance(number, (list, tuple)):
+            pieces = [_listed(list(number), quote)]
+        elif isinstance(number, int) and number <= 4:
+            pieces = [_listed(list(range(number)), quote)]
+        elif number is not None:
+            pieces = [f"[{quote}/gpu:%d{quote} % i for i in range({number})]"]
+    elif gpus is not None:
+        text = source.code(gpus)
+        given = text if _is_list(module, gpus) else f"range({text})"
+        pieces = [f"[{quote}/gpu:%d{quote} % i for i in {given}]"]
+    head = f"{tf}.distribute.MirroredStrategy"
+    return layout.call(source, head, pieces, indent, column)
+
+
+def _listed(indices: list[object], quote: str) -> str:
+    return f"[{', '.join(f'{quote}/gpu:{i}{quote}' for i in indices)}]"
+
+
+def _is_list(module: Module, node: ast.expr) -> bool:
+    """Whether a variable holds the GPUs' indices, and not their number."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.ListComp)):
+        return True
+    bindings = module.names.bindings_of(node) if isinstance(node, ast.Name) else []
+    return bool(bindings) and all(
+        isinstance(b.value, (ast.List, ast.Tuple, ast.ListComp)) for b in bindings
+    )

@@ -1,4 +1,5 @@
-"""What a person would clean up behind moved code: orphaned variables, blank lines left over."""
+"""What a person would clean up behind moved code: orphaned variables, blank lines left over,
+one scope after another."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from migrate_mgpu.engine.notebook import Notebook
 from migrate_mgpu.engine.source import Edit, Source
 from migrate_mgpu.engine.text import Layout
 
+_SCOPE = re.compile(r"with [\w.]+\.scope\(\):\r?\n([ \t]+)")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -63,6 +65,25 @@ def _is_plain(value: ast.expr | None) -> bool:
 
 def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
     return any(parent in gone for parent in module.names.ancestors(node))
+
+
+def one_scope(source: Source, edits: list[Edit]) -> list[Edit]:
+    """The edits, where models that follow line on line are made in one ``scope()``."""
+    found: list[Edit] = []
+    head = ""
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        scope = _SCOPE.match(edit.new)
+        lines = edit.new.splitlines()[1:]
+        whole = scope and all(line.startswith(scope[1]) for line in lines if line.strip())
+        own = scope[0] if scope and whole else ""
+        between = source.text[found[-1].end : edit.start] if found else ""
+        follows = not between.strip() and between.count("\n") == 1
+        if scope and own and own == head and follows:
+            unit = scope[1][len(between.rpartition("\n")[2]) :]
+            edit = Edit(edit.start, edit.end, unit + edit.new[scope.end() :])
+        head = own
+        found.append(edit)
+    return found
 
 
 def blank_lines(source: Source, edits: list[Edit]) -> list[Edit]:

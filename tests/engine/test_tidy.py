@@ -74,3 +74,51 @@ def test_no_blank_line_opens_a_block() -> None:
         "    with tf.Session(config=config) as sess:\n        pass\n"
     )
     assert after(code) == "def main():\n    with tf.Session() as sess:\n        pass\n"
+
+
+MODELS = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode, params):
+    outputs = tf.layers.dense(features, params)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(([[1.0]], [[1.0]])).repeat()
+
+
+def main():
+    strategy = tf.distribute.MirroredStrategy()
+    config = tf.estimator.RunConfig(train_distribute=strategy)
+    one = tf.estimator.Estimator(model_fn, params=1, config=config)
+{between}    two = tf.estimator.Estimator(model_fn, params=2, config={config})
+    one.train(input_fn, steps=2)
+    two.train(input_fn, steps=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "config", "scopes"),
+    [
+        ("", "config", 1),
+        ("    # the larger one\n", "config", 2),
+        ("\n", "config", 2),
+        ("    print(1)\n", "config", 2),
+        ("", "tf.estimator.RunConfig()", 1),
+    ],
+)
+def test_models_that_follow_each_other_are_made_in_one_scope(
+    between: str, config: str, scopes: int
+) -> None:
+    code = MODELS.format(between=between, config=config)
+    (file,) = migrate([("case.py", code.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert file.after.count("with strategy.scope():") == scopes
+    both = "    with strategy.scope():\n        one = model_fn(params=1)\n"
+    second = "        two = model_fn(params=2)\n" if config == "config" else "    two = model_fn"
+    if not between:
+        assert both + second in file.after

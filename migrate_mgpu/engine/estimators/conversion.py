@@ -10,7 +10,9 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.canned.estimator import CannedClasses, read_canned
 from migrate_mgpu.engine.estimators.canned.keras_model import read_keras_model
 from migrate_mgpu.engine.estimators.driving.driving import Drive, drive, root
+from migrate_mgpu.engine.estimators.facts.alternatives import check_driven_alike
 from migrate_mgpu.engine.estimators.facts.finding import KERAS, EstimatorFlow, find_estimators
+from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.model_fn.converting import convert
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
@@ -74,6 +76,7 @@ class Conversions:
         for flow, node in own:
             self._bound.setdefault(node, set()).update(flow.bound)
         self.all = [self._convert(flow) for flow in flows]
+        self._check_alternatives()
         self._shared()
 
     def _convert(self, flow: EstimatorFlow) -> Conversion:
@@ -98,9 +101,23 @@ class Conversions:
             # A defect of ours keeps one program as it is; all others are still done.
             text = f"internal error, please report it: {type(error).__name__}: {error}"
             return Conversion(flow, Refused(flow.module, flow.call, text))
+        self._without_other_models(flow, driven)
         found = _joined(flow, model, driven)
         found.refused = self._switched_off(found)
         return found
+
+    def _without_other_models(self, flow: EstimatorFlow, driven: Drive) -> None:
+        """What stands in another Estimator's model_fn changes with that one."""
+        for other in self.flows:
+            function = other.function
+            if function is None or function == flow.function or function.module not in driven.edits:
+                continue
+            start, end = function.module.source.span(function.node)
+            driven.edits[function.module] = [
+                edit
+                for edit in driven.edits[function.module]
+                if not (start <= edit.start and edit.end <= end)
+            ]
 
     def _switched_off(self, found: Conversion) -> Refused | None:
         """A part of a conversion whose rule the user does not want, here or at all."""
@@ -152,6 +169,26 @@ class Conversions:
                 text = f"{function.name} is called here, besides by its Estimator"
                 raise Refused(reference.module, reference.node, text)
 
+    def _check_alternatives(self) -> None:
+        """Estimators of which a run makes one are driven by the same statements."""
+        values = Values(self.graph)
+        found = {one.flow.call: one for one in self.all}
+        for one in self.all:
+            for flow in one.flow.alternatives:
+                other = found[flow.call]
+                if one.refused is not None or other.refused is not None:
+                    continue
+                passed = values.passes(one.flow.module, one.flow.call)
+                places = [
+                    (value.module, value.module.names.statement(value.node))
+                    for value in passed
+                    if value.node is not None
+                ]
+                try:
+                    check_driven_alike(one.flow, one.edits, other.edits, places)
+                except Refused as refused:
+                    one.refused = refused
+
     def _shared(self) -> None:
         """Estimators that share a model_fn are converted together, or not at all."""
         changed = True
@@ -194,6 +231,8 @@ class Conversions:
 
 
 def _overlap(first: Conversion, second: Conversion) -> bool:
+    if second.flow in first.flow.alternatives or first.flow in second.flow.alternatives:
+        return True
     function, other = first.flow.function, second.flow.function
     return function is not None and other is not None and function.node is other.node
 

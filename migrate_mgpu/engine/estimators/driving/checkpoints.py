@@ -130,7 +130,8 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         drive.note(where, value, "checkpoints are saved when a training ends, not after a time")
     for where, value in settings["keep_checkpoint_every_n_hours"][:1]:
         drive.note(where, value, "`keep_checkpoint_every_n_hours` is left out")
-    at_once = _known(home, places)  # the input function is known where the model is made
+    # Whether the input function is known where the model is made, and that is in one place.
+    at_once = _known(home, places) and not (flow.alternatives and home.statement is flow.statement)
     place = home.statement if own else _place(home, first)
     if own and not at_once:
         raise Refused(

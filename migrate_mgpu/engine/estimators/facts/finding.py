@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.facts.alternatives import find_alternatives
 from migrate_mgpu.engine.estimators.facts.folders import shared_folders
 from migrate_mgpu.engine.estimators.facts.helpers import helper_settings
 from migrate_mgpu.engine.estimators.facts.parts import (
@@ -53,6 +54,7 @@ def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
             flow = finder.flow(module, call)
             if flow is not None:
                 found.append(flow)
+    find_alternatives(found)
     shared_folders(found, graph)
     return found
 
@@ -269,10 +271,7 @@ class _Finder:
             self._use(flow, module, node)
             for origin in self.values.origins(module, node):
                 if origin.node is not flow.call and not origin.is_none:
-                    raise Refused(
-                        module, node, "it may be another Estimator here",
-                        "give each Estimator a variable of its own",
-                    )  # fmt: skip
+                    flow.doubts.append((module, node, origin.node))
 
     def _use(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
         parent = module.names.parents[node]

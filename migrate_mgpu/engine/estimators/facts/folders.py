@@ -30,6 +30,8 @@ def shared_folders(flows: list[EstimatorFlow], graph: CallGraph) -> None:
     for sharing in folders.values():
         for mine, other in combinations(sharing, 2):
             first, second = mine[0], other[0]
+            if second in first.alternatives:
+                continue
             if first is not second and not _one_after_the_other(first, second, graph):
                 reason = "two Estimators share this model_dir: one goes on with the other's model"
                 advice = "make the second where the first is done with, or use one for both"

@@ -121,7 +121,8 @@ class EstimatorFlow:
 
     ``function`` is the model_fn, ``spelled`` the expression that names it, ``bound`` what
     ``functools.partial`` or a lambda fixes of it by name, ``wrapped`` the call of it in
-    such a lambda.
+    such a lambda. ``doubts`` are the places that may have something else, with what it is,
+    ``alternatives`` the Estimators among that: a run makes one of them.
     """
 
     module: Module
@@ -137,6 +138,8 @@ class EstimatorFlow:
     uses: list[Use] = field(default_factory=list)
     exports: list[Use] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
+    doubts: list[tuple[Module, ast.expr, ast.expr | None]] = field(default_factory=list)
+    alternatives: list[EstimatorFlow] = field(default_factory=list)
     problems: list[Refused] = field(default_factory=list)
 
     @property

@@ -215,7 +215,9 @@ class Values:
         found: list[Value] = []
         for node in returns(function):
             found.append(Value(function.module, node.value))
-        if not found or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function.node)):
+        if not found or any(
+            isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function.node)
+        ):
             return None
         if not _always_returns(function.node.body):
             found.append(Value(function.module, None))

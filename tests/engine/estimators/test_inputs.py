@@ -120,3 +120,26 @@ def test_a_partial_in_a_variable_keeps_its_import() -> None:
     new, result = driven(f"{MAKE}f = functools.partial(input_fn, 2)\nest.train(f, steps=1)\n")
     assert "f = functools.partial(input_fn, 2)\nest.fit(f(), " in new
     assert not any(ast.unparse(node) == "functools.partial" for node in result.gone)
+
+
+@pytest.mark.parametrize(
+    ("given", "followed"),
+    [
+        ("'mnist', split='train', as_supervised=True", True),
+        ("'mnist', 'train'", True),
+        ("name='mnist', split=['train', 'test']", False),
+        ("'mnist'", False),
+        ("'mnist', split='train', with_info=True", False),
+        ("'mnist', split='train', batch_size=-1", False),
+        ("'mnist', split='train', **options", False),
+    ],
+)
+def test_datasets_that_are_loaded(given: str, followed: bool) -> None:
+    make = "import tensorflow_datasets as tfds\n\n\n"
+    body = f"def batches():\n    data = tfds.load({given})\n    return data.batch(4)\n"
+    use = f"\n\n{MAKE}est.train(batches, steps=1)\n"
+    if followed:
+        assert "est.fit(batches(), steps_per_epoch=1, verbose=0)" in lines(make + body + use)
+    else:
+        with pytest.raises(Refused, match="is not followed"):
+            driven(make + body + use)

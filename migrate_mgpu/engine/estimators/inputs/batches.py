@@ -26,6 +26,20 @@ METHODS = {
 _ONE_SHOT = "make_one_shot_iterator"
 
 
+def is_loaded(module: Module, call: ast.Call) -> bool:
+    """`tfds.load` of one split: a Dataset, in TF1 and in TF2.
+
+    Several splits are given as a list or a dictionary of Datasets, ``with_info`` as a pair,
+    ``batch_size=-1`` as tensors.
+    """
+    if module.names.qualname(call.func) != "tensorflow_datasets.load":
+        return False
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    split = given.get("split") or (call.args[1] if len(call.args) > 1 else None)
+    plain = isinstance(split, ast.Constant) and isinstance(split.value, str)
+    return plain and len(call.args) < 3 and not {None, "with_info", "batch_size"} & set(given)
+
+
 @record()
 class Batches:
     """Plans what changes where input functions return; edits collect here."""
@@ -92,7 +106,7 @@ class Batches:
         last = name.rpartition(".")[2]
         if last == _ONE_SHOT:
             return ITERATOR
-        if name.startswith(("data.", "contrib.data.")):
+        if name.startswith(("data.", "contrib.data.")) or is_loaded(module, node):
             return DATASET
         function = self.graph.target(module, node.func)
         if function is not None:

@@ -1,10 +1,12 @@
 """Time per step of Estimator programs and of the Keras programs that the tool makes of them.
 
-    python benchmarks/estimators.py [--steps 4000] [--image-steps 100] [--runs 3]
+    python benchmarks/estimators.py [--steps 4000] [--digit-steps 1000] [--image-steps 100]
+        [--runs 3]
 
-Two programs: `fixtures/estimator/dense_classifier`, whose step is so small that what TensorFlow
-does around it counts, and `benchmarks/images.py`, whose convolutions are the step. The first is
-also shown with `steps_per_execution`, Keras's own way to make small steps cheap.
+Three programs: `fixtures/estimator/dense_classifier`, whose step is so small that what TensorFlow
+does around it counts, `benchmarks/digits.py`, a dense network as large as tutorials make it, and
+`benchmarks/images.py`, whose convolutions are the step. The first is also shown with
+`steps_per_execution`, Keras's own way to make small steps cheap.
 
 All run without the harness, on one CPU device, the original on TensorFlow 1.15.5 and the
 migrated one on 2.15 and the newest. Each runs with two numbers of steps; the difference is the
@@ -28,6 +30,7 @@ from migrate_mgpu import runtimes
 
 HERE = Path(__file__).parent
 DENSE = HERE.parent / "fixtures" / "estimator" / "dense_classifier" / "before.py"
+DIGITS = HERE / "digits.py"
 IMAGES = HERE / "images.py"
 FEW = 20
 TOGETHER = 10  # divides FEW and the steps: Keras 3 would train up to the next multiple
@@ -78,6 +81,7 @@ def per_step(python: Path, program: Path, steps: int) -> Times:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=4000, help="of the small program")
+    parser.add_argument("--digit-steps", type=int, default=1000)
     parser.add_argument("--image-steps", type=int, default=100)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
@@ -85,12 +89,13 @@ def main() -> int:
         parser.error(f"--steps must be a multiple of {TOGETHER}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        dense, images = migrated(DENSE, folder), migrated(IMAGES, folder)
+        dense, digits, images = (migrated(one, folder) for one in (DENSE, DIGITS, IMAGES))
         fast = together(dense)
         targets = ("tf2.15", "tf2-latest")
         for title, before, steps, afters in (
-            ("dense network", DENSE, options.steps, {"as written": dense, "together": fast}),
-            ("image network", IMAGES, options.image_steps, {"as written": images}),
+            ("16 units", DENSE, options.steps, {"as written": dense, "together": fast}),
+            ("digits", DIGITS, options.digit_steps, {"as written": digits}),
+            ("images", IMAGES, options.image_steps, {"as written": images}),
         ):
             sides = [("original", "tf1.15", before)]
             sides += [

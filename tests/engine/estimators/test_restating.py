@@ -182,6 +182,35 @@ def test_networks_that_differ_by_mode_stay(old: str, new: str) -> None:
     assert any("the Estimator stays" in message for message in said)
 
 
+KERAS = (
+    BY_MODE[BY_MODE.index("def model_fn") :]
+    .replace("network(features, 8, training=True)", "model(features)")
+    .replace("network(features, 8, training=False)", "model(features, training=False)")
+    .replace("    if mode == tf.estimator.ModeKeys.TRAIN", "    model = make()\n\n    if mode == "
+             "tf.estimator.ModeKeys.TRAIN")
+)  # fmt: skip
+MAKE = """\
+def make():
+    layers = tf.keras.layers
+    return tf.keras.Sequential([layers.Dense(8), layers.Dropout(0.4), layers.Dense(3)])
+
+
+"""
+
+
+def test_a_keras_model_that_is_told_in_one_mode_only() -> None:
+    after, said = run(MAKE + KERAS)
+    assert "logits = self.model(features, training=False)\n" in after, said
+
+
+def test_a_model_of_ones_own_may_train_by_default() -> None:
+    own = MAKE.replace("return tf.keras.Sequential([", "return Own([")
+    own = "class Own(tf.keras.Sequential):\n    pass\n\n\n" + own
+    after, said = run(own + KERAS)
+    assert after == HEAD + own + KERAS + TAIL
+    assert any("the Estimator stays" in message for message in said)
+
+
 PARTS = """\
 # How it learns.
 def get_train_op(loss, rate):

@@ -52,6 +52,15 @@ def converted(body: str, optimizer: str = ADAM) -> str:
             "tf.Variable(tf.constant(0.5, shape=[4, 3]))",
             "shape=[4, 3], initializer=tf.keras.initializers.Constant(0.5)",
         ),
+        (
+            'tf.get_variable("w", initializer=tf.ones([4, 3]))',
+            'name="w", shape=[4, 3], initializer="ones"',
+        ),
+        (
+            'tf.get_variable(initializer=tf.random_normal(shape=[4, 3], stddev=0.1), name="w")',
+            "self.add_weight(\n            shape=[4, 3], "
+            'initializer=tf.keras.initializers.RandomNormal(stddev=0.1), name="w"',
+        ),
     ],
 )
 def test_a_weight_of_the_model(made: str, weight: str) -> None:
@@ -86,7 +95,8 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
     [
         ('w = tf.get_variable("w", [features.shape[1], 3])', "known only as the model runs"),
         ('w = tf.get_variable("w", [4, 3], dtype=tf.float64)', "not of float32"),
-        ('w = tf.get_variable("w", initializer=tf.ones([4, 3]))', "without a shape"),
+        ('w = tf.get_variable("w", initializer=tf.ones_like(features))', "without a shape"),
+        ('w = tf.get_variable("w", [4, 3], initializer=tf.ones([4, 3]))', "begins with"),
         ('w = tf.get_variable("w", [4, 3], initializer=np.ones)', "begins with cannot be told"),
         ('w = tf.get_variable("w", [4, 3], collections=["own"])', "`collections`"),
         ("w = tf.Variable(np.ones([4, 3], np.float32))", "begins with cannot be told"),
@@ -256,3 +266,25 @@ def test_a_mode_that_gives_no_spec_is_none_of_the_models() -> None:
     text = text.replace("\n\n\nestimator =", "\n    return spec\n\n\nestimator =")
     after, said = run(text)
     assert "tf.keras.Sequential([tf.keras.layers.Dense(3)])" in after, said
+
+
+LINEAR = """\
+def linear(x, kernel, stddev):
+    w = tf.get_variable("w", initializer=tf.truncated_normal(kernel, stddev=0.1))
+    b = tf.get_variable("b", initializer=0.5)
+    return tf.matmul(x, w) + b
+
+
+"""
+
+
+def test_a_shape_that_a_function_is_given() -> None:
+    calls = 'with tf.variable_scope("a"):\n    net = linear(features, [4, 8], 0.1)\n'
+    calls += 'with tf.variable_scope("b"):\n    logits = linear(net, (8, 3), 0.2)\n'
+    text = program(calls).replace("def model_fn", LINEAR + "def model_fn")
+    after, said = run(text)
+    assert "    def __init__(self, kernel):\n" in after, said
+    assert "self.w = self.add_weight(" in after and "shape=kernel," in after
+    assert "initializer=tf.keras.initializers.Constant(0.5), shape=()" in after
+    changed = text.replace("    w = tf.get", "    kernel = [4, 8]\n    w = tf.get")
+    assert run(changed.replace("[4, 8]\n    w", "kernel[:2]\n    w"))[0].count("model_fn(features")

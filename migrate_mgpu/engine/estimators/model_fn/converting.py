@@ -25,6 +25,12 @@ from migrate_mgpu.engine.estimators.network.layers import Found
 from migrate_mgpu.engine.estimators.network.network import Network
 from migrate_mgpu.engine.estimators.network.plan import Plan
 from migrate_mgpu.engine.estimators.network.sequences import chain, write_sequence
+from migrate_mgpu.engine.estimators.network.summaries import (
+    LEFT_OUT,
+    unused_functions,
+    without,
+    without_summaries,
+)
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import ModelPlan, NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
@@ -83,6 +89,7 @@ class _Conversion:
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.outputs: Outputs | None = None
+        self.summaries: list[tuple[Module, ast.AST, str]] = []  # of the network, and what is told
         self.steps: Steps | None = None
         try:
             self._compiled(graph)
@@ -146,9 +153,18 @@ class _Conversion:
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
         plan.notes = check_leftovers(
-            self.reading, self.network, self.loss, self.training, compiling.units
+            self.reading,
+            self.network,
+            self.loss,
+            self.training,
+            compiling.units,
+            self.classes.graph,
         )
-        plan.notes += self._warnings()
+        plan.notes += [*self._warnings(), *self.summaries]
+        written = [(where, statement) for where, statement, text in plan.notes if text == LEFT_OUT]
+        for other, function in unused_functions(written, self.classes.graph):
+            plan.edits.setdefault(other, []).append(without(other.source, function))
+            plan.gone.add(function)
         for node in self._new_code(compiling, step):
             self.plain.visit(module, node)
         self._finish_classes(plan)
@@ -226,7 +242,7 @@ class _Conversion:
             self.module,
             self.node,
             body,
-            _with_inner(self.network),
+            self._without_summaries(self.module, _with_inner(self.network)),
             ["features"],
             reading.settings,
             reading.modes,
@@ -296,6 +312,7 @@ class _Conversion:
             raise Refused(module, node, f"{node.name} makes layers, and is decorated")
         settings = [n for n in made.settings if n not in made.known]
         kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        kept = self._without_summaries(module, kept)
         plan = Plan(
             module,
             node,
@@ -325,6 +342,12 @@ class _Conversion:
         made.settings = network.parameters
         for statement in node.body:
             self.plain.visit(module, statement)
+
+    def _without_summaries(self, module: Module, kept: set[ast.stmt]) -> set[ast.stmt]:
+        """The statements of a network that stay; of those that do not it is told."""
+        stays, gone = without_summaries(module, kept, self.classes.graph)
+        self.summaries += [(module, statement, LEFT_OUT) for statement in gone]
+        return stays
 
     def _finish_classes(self, plan: ModelPlan) -> None:
         self.classes.check_uses()

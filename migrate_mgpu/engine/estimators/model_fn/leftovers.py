@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingPlan
+from migrate_mgpu.engine.estimators.network.summaries import LEFT_OUT, writes_summary
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -40,6 +42,7 @@ def check_leftovers(
     loss: LossPlan,
     training: TrainingPlan,
     compiled: list[ast.stmt],
+    graph: CallGraph,
 ) -> list[Note]:
     """Remarks on statements that the Keras program does without.
 
@@ -59,7 +62,7 @@ def check_leftovers(
             if unit in known or unit in seen or _is_docstring(unit):
                 continue
             seen.add(unit)
-            note = _leave(reading, unit)
+            note = _leave(reading, unit, graph)
             if note:
                 notes.append((reading.module, unit, note))
     notes += _arguments(reading)
@@ -88,7 +91,7 @@ def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
     return found
 
 
-def _leave(reading: Reading, unit: ast.stmt) -> str:
+def _leave(reading: Reading, unit: ast.stmt, graph: CallGraph) -> str:
     """What is said of a statement that goes away; empty where nothing is lost."""
     module = reading.module
     calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
@@ -96,7 +99,9 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
     if message:
         return message
     if any(rule(FUNCTIONS).is_summary(module, call) for call in calls):
-        return "this summary is left out: Keras writes loss and metrics by its TensorBoard callback"
+        return LEFT_OUT
+    if writes_summary(module, unit, graph):
+        return LEFT_OUT
     for call in calls:
         found = symbol(module.names.qualname(call.func))
         if found is None and isinstance(unit, ast.Expr):

@@ -76,7 +76,12 @@ def variable(module: Module, call: ast.Call, tf: str, regularized: bool) -> Laye
         edit.drop("name")
     if not regularized or is_none(edit.get("regularizer")):
         edit.drop("regularizer")
-    more = _from_shape(edit) if name == "get_variable" else _from_value(edit, tf)
+    if name == "Variable":
+        more = _from_value(edit, tf, "initial_value")
+    elif edit.get("shape") is None and _is_value(module, edit.get("initializer")):
+        more = _from_value(edit, tf, "initializer")
+    else:
+        more = _from_shape(edit)
     edit.function("self.add_weight")
     edit.order(())
     stem = stem.lower() if stem.isidentifier() else "weight"
@@ -112,18 +117,33 @@ def _from_shape(edit: CallEdit) -> tuple[Edit, ...]:
 
 def _check_shape(module: Module, node: ast.expr) -> None:
     value = assigned(module, node)
-    if not isinstance(value, (ast.List, ast.Tuple)):
+    if not isinstance(value, (ast.List, ast.Tuple)) and not _is_parameter(module, value):
         text = "the shape of a variable is not written out"
         raise Refused(module, node, text, "write it as a list")
 
 
-def _from_value(edit: CallEdit, tf: str) -> tuple[Edit, ...]:
-    """`tf.Variable`: the function that gives its first value is an initializer in Keras."""
+def _is_parameter(module: Module, node: ast.expr | None) -> bool:
+    """Whether a name is a function's parameter, which nothing gives another value."""
+    if not isinstance(node, ast.Name) or node not in module.names.scope_of_name:
+        return False
+    return [binding.kind for binding in module.names.bindings_of(node)] == ["parameter"]
+
+
+def _is_value(module: Module, node: ast.expr | None) -> bool:
+    """Whether `tf.get_variable` is given the first value itself, which says the shape too."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Constant) and isinstance(node.value, float)
+    name = name_of(module, node)
+    return _ALIASES.get(name, name) in _VALUES
+
+
+def _from_value(edit: CallEdit, tf: str, parameter: str) -> tuple[Edit, ...]:
+    """The function that gives a variable's first value is an initializer in Keras."""
     module, source = edit.module, edit.module.source
-    value = edit.get("initial_value")
+    value = edit.get(parameter)
     refuse_unless(edit, "shape", (None,), "the `shape` of a tf.Variable", _ADVICE)
     if value is not None and isinstance(constant(value), float):
-        edit.rename("initial_value", "initializer")
+        edit.rename(parameter, "initializer")
         edit.value("initializer", f"{tf}.keras.initializers.Constant({source.code(value)})")
         edit.add("shape", "()")
         return ()
@@ -144,7 +164,7 @@ def _from_value(edit: CallEdit, tf: str) -> tuple[Edit, ...]:
     begin, end = source.span(value)
     first, last = source.span(shape)
     initializer = _initializer(inner, keras, name, tf)
-    edit.rename("initial_value", "shape")
+    edit.rename(parameter, "shape")
     return (Edit(begin, first, ""), Edit(last, end, f", initializer={initializer}"))
 
 

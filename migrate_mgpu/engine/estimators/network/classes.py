@@ -16,6 +16,7 @@ from migrate_mgpu.engine.estimators.network.model_classes import (
     network_class,
 )
 from migrate_mgpu.engine.estimators.network.objects import returns_model
+from migrate_mgpu.engine.estimators.network.summaries import only_writes_summaries
 from migrate_mgpu.engine.estimators.text.context import FUNCTIONS, LAYERS, Context, rule
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -251,6 +252,8 @@ class PlainFunctions:
                 continue
             if function.node in self._seen or self.classes.makes_layers(function):
                 continue
+            if only_writes_summaries(function):
+                continue  # it goes with its calls
             self._seen.add(function.node)
             same: dict[str, dict[str, Value]] = {}
             assert isinstance(function.node, ast.FunctionDef)

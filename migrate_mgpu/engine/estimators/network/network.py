@@ -148,6 +148,7 @@ class Network:
         plan = self.plan
         replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
         replaced.update({call: self._application(call) for call in self.applied})
+        replaced.update(dict.fromkeys(self._gone(), _nothing))
         if plan.replicas:
             for statement in plan.statements:
                 replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
@@ -173,6 +174,13 @@ class Network:
             lines.lines.pop(0)
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
+
+    def _gone(self) -> list[ast.stmt]:
+        """The statements that are left out of others, which stay in part."""
+        kept = self.plan.kept
+        parts = (part for statement in self.plan.statements for part in ast.walk(statement))
+        found = (part for part in parts if isinstance(part, ast.stmt) and part not in kept)
+        return [statement for statement in found if not holds(statement, kept)]
 
     def context(self, replaced: dict[ast.AST, Replacement]) -> Context:
         """A place in a method, where settings are attributes."""
@@ -258,7 +266,8 @@ class Network:
             if isinstance(node, ast.For):
                 found += self._loop_edits(node, context)
             if isinstance(node, (ast.With, ast.If)) and node not in self.plan.kept:
-                found += self._left_out(node)
+                if holds(node, self.plan.kept):
+                    found += self._left_out(node)
             if isinstance(node, (ast.If, ast.For, ast.With)) and node in self.plan.kept:
                 found += self._settings_out(node)
         return found
@@ -394,3 +403,8 @@ class _Call:
 
 def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
     return [*statement.body, *getattr(statement, "orelse", [])]
+
+
+def _nothing(context: Context) -> str:
+    """What stands for a statement that goes away."""
+    return ""

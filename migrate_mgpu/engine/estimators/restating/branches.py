@@ -13,12 +13,17 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
 from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, loaded
 from migrate_mgpu.engine.estimators.model_fn.modes import MODES, TRAIN, Modes, path
+from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
 from migrate_mgpu.engine.estimators.text.writing import render
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import record
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
+
+_MODELS = ("keras.Sequential", "keras.models.Sequential", "keras.Model", "keras.models.Model")
 
 
 def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -27,7 +32,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     if function is None or not isinstance(function.node, ast.FunctionDef):
         return {}
     try:
-        edits = _Branches(function.module, function.node).edits()
+        edits = _Branches(function.module, function.node, graph).edits()
     except Refused:
         return {}
     return {function.module: edits} if edits else {}
@@ -43,19 +48,24 @@ class _Group:
 
 
 class _Branches:
-    def __init__(self, module: Module, function: ast.FunctionDef) -> None:
+    def __init__(self, module: Module, function: ast.FunctionDef, graph: CallGraph) -> None:
         self.module = module
+        self.graph = graph
         self.function = function
         same = {mode: mode for mode in MODES}
         modes = Modes(module, function, {"mode": same})
         paths = {mode: path(module, function, modes, mode) for mode in MODES}
-        self.units = {
-            mode: found.units
-            for mode, found in paths.items()
-            if found.result is not None and not isinstance(found.result, ast.Constant)
-        }
         parameters = [a.arg for a in (*function.args.args, *function.args.kwonlyargs)]
-        self.flows = {mode: Dataflow(paths[mode], parameters) for mode in self.units}
+        self.flows = {mode: Dataflow(paths[mode], parameters) for mode in MODES}
+        self.units = {
+            mode: found.units for mode, found in paths.items() if self._returns(mode, found.result)
+        }
+
+    def _returns(self, mode: str, result: ast.expr | None) -> bool:
+        """Whether a mode ends in a value, and not in an error."""
+        if isinstance(result, ast.Name):
+            return bool(self.flows[mode].definitions(result.id, None))
+        return result is not None and not isinstance(result, ast.Constant)
 
     def edits(self) -> list[Edit]:
         """All edits, or none."""
@@ -106,7 +116,7 @@ class _Branches:
             found.units[mode] = alike[0]
         flags = {id(flag): flag for flag in found.flags}
         for mode, other in found.units.items():
-            if mode != TRAIN and len(_flags(unit, other) or ()) != len(flags):
+            if mode != TRAIN and len(self._flags(unit, other) or ()) != len(flags):
                 return None
         found.flags = list(flags.values())
         return found
@@ -114,9 +124,26 @@ class _Branches:
     def _alike(self, unit: ast.stmt, other: ast.stmt, flags: list[ast.expr]) -> bool:
         if _target(other) != _target(unit):
             return False
-        found = _flags(unit, other)
+        found = self._flags(unit, other)
         flags.extend(found or ())
         return found is not None
+
+    def _flags(self, unit: ast.stmt, other: ast.stmt) -> list[ast.expr] | None:
+        """The arguments that are True in one call and False in the other; None if more differs."""
+        assert isinstance(unit, ast.Assign) and isinstance(unit.value, ast.Call)
+        assert isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
+        untold = self._is_keras(unit.value.func) and self._is_keras(other.value.func)
+        return _flags(unit.value, other.value, untold)
+
+    def _is_keras(self, function: ast.expr) -> bool:
+        """Whether a variable is a Keras model: in a graph it does not train unless it is told."""
+        made = assigned(self.module, function) if isinstance(function, ast.Name) else None
+        maker = self.graph.target(self.module, made.func) if isinstance(made, ast.Call) else None
+        if maker is None:
+            return name_of(self.module, made) in _MODELS
+        module, returns = maker.module, [n for n in walk(maker.node) if isinstance(n, ast.Return)]
+        values = [assigned(module, one.value) for one in returns]
+        return bool(values) and all(name_of(module, value) in _MODELS for value in values)
 
     def _top(self, unit: ast.stmt) -> ast.stmt:
         """The statement of the function's own block that a statement stands in."""
@@ -155,18 +182,16 @@ def _target(unit: ast.stmt) -> str | None:
     return None
 
 
-def _flags(unit: ast.stmt, other: ast.stmt) -> list[ast.expr] | None:
-    """The arguments that are True in one call and False in the other; None if more differs."""
-    assert isinstance(unit, ast.Assign) and isinstance(unit.value, ast.Call)
-    assert isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
-    first, second = unit.value, other.value
+def _flags(first: ast.Call, second: ast.Call, untold: bool) -> list[ast.expr] | None:
+    """``untold``: a call that does not say ``training`` is one with ``training=False``."""
     if ast.dump(first.func) != ast.dump(second.func) or len(first.args) != len(second.args):
         return None
-    if [k.arg for k in first.keywords] != [k.arg for k in second.keywords]:
+    mine_, yours_ = _keywords(first, untold), _keywords(second, untold)
+    if [k.arg for k in mine_] != [k.arg for k in yours_]:
         return None
     pairs = [
         *zip(first.args, second.args),
-        *((a.value, b.value) for a, b in zip(first.keywords, second.keywords)),
+        *((a.value, b.value) for a, b in zip(mine_, yours_)),
     ]
     found: list[ast.expr] = []
     for mine, yours in pairs:
@@ -178,3 +203,10 @@ def _flags(unit: ast.stmt, other: ast.stmt) -> list[ast.expr] | None:
             return None
         found.append(mine)
     return found
+
+
+def _keywords(call: ast.Call, untold: bool) -> list[ast.keyword]:
+    """The keywords of a call, without a ``training=False`` that says what is so without it."""
+    if not untold:
+        return call.keywords
+    return [k for k in call.keywords if not (k.arg == "training" and constant(k.value) is False)]

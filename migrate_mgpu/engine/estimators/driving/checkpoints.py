@@ -105,11 +105,12 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
     home = find_home(flow, setup)
     names, source = home.module.names, home.module.source
     scope = names.scope_at(home.statement)
-    places, strategy, own = flow.uses, home.strategy, home.owner
+    places = [use for use in flow.uses if home.shows(use)]
+    strategy, own = home.strategy, home.owner
     node = known(home, setup.values, module, node, "model_dir")
     module = home.module
     tf = root(module, home.statement)
-    first = min(places, key=lambda use: (use.call.lineno, use.call.col_offset))
+    first = min(flow.uses, key=lambda use: (use.call.lineno, use.call.col_offset))
     receiver = home.receiver
     found = Checkpoints(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
     extra = []
@@ -132,8 +133,9 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
         drive.note(where, value, "`keep_checkpoint_every_n_hours` is left out")
     # Whether the input function is known where the model is made, and that is in one place.
     at_once = _known(home, places) and not (flow.alternatives and home.statement is flow.statement)
-    place = home.statement if own else _place(home, first)
-    if own and not at_once:
+    fixed = bool(own) or home.spread
+    place = home.statement if fixed else _place(home, first)
+    if fixed and not at_once:
         raise Refused(
             first.module, first.call,
             "what the Estimator is fed is not known where it is made, and it has a model_dir",

@@ -6,11 +6,13 @@ import ast
 
 from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
-from migrate_mgpu.engine.estimators.facts.places import known_at
+from migrate_mgpu.engine.estimators.facts.places import is_visible, known_at
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import record, replaced
+
+_ASKS = ("evaluate", "predict")  # what saves no checkpoint
 
 
 @record(frozen=True)
@@ -19,7 +21,8 @@ class Home:
 
     ``owner`` is ``self.`` where that is an attribute: the checkpoints become one as well.
     ``strategy`` is how the strategy is known there; ``scoped``: the statement stands under
-    its scope once it is written.
+    its scope once it is written. ``spread``: functions of the run evaluate and predict with
+    the model as well, or one of them alone.
     """
 
     module: Module
@@ -28,6 +31,18 @@ class Home:
     owner: str = ""
     strategy: str | None = None
     scoped: bool = True
+    spread: bool = False
+
+    def shows(self, use: Use) -> bool:
+        """Whether a use may say what the model is fed: what it says means the same here."""
+        if not self.spread:
+            return True
+        if use.module is not self.module:
+            return False
+        scope = self.module.names.scope_at
+        node = use.arguments.get("input_fn")
+        here = scope(use.call) is scope(self.statement)
+        return here or (node is not None and is_visible(self.module, node, self.statement))
 
     def reaches(self, module: Module, node: ast.AST) -> bool:
         """Whether a place is in a method of the class whose attribute the model is."""
@@ -96,7 +111,9 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
         if owner is not None and inside and isinstance(target, ast.Attribute):
             _made_once(flow, owner, values)
             return Home(flow.module, flow.statement, first.shown, "self.", strategy)
-    made = _helper_call(flow, values)
+    made = _helper_call(flow, values) or _trained_here(flow, values)
+    if made is not None and made.statement is flow.statement:
+        return replaced(made, strategy=strategy)
     if made is not None:
         if strategy is None:
             return made
@@ -149,6 +166,32 @@ def _helper_call(flow: EstimatorFlow, values: Values) -> Home | None:
     if calls is None or len(calls) != 1:
         return None
     return Home(module, statement, first.shown)
+
+
+def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
+    """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
+    for value in values.passes(flow.module, flow.call):
+        module, call = value.module, value.node
+        if not isinstance(call, ast.Call):
+            continue
+        names = module.names
+        statement = names.statement(call)
+        target = _target(statement)
+        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not call:
+            continue
+        if call is not flow.call:
+            function = values.graph.target(module, call.func)
+            calls = values.calls(function) if function is not None else None
+            if calls is None or len(calls) != 1:
+                continue
+        scope = names.scope_at(statement)
+        trained = [use for use in (*flow.uses, *flow.exports) if use.kind not in _ASKS]
+        if len(scope.bindings.get(target.id, ())) == 1 and all(
+            use.module is module and names.scope_at(use.call) is scope and use.shown == target.id
+            for use in trained
+        ):
+            return Home(module, statement, target.id, spread=True)
+    return None
 
 
 def _attribute(use: Use) -> bool:

@@ -20,7 +20,7 @@ from migrate_mgpu.engine.estimators.facts.parts import (
     StrategyFlow,
     constructed,
 )
-from migrate_mgpu.engine.estimators.facts.settings import unset
+from migrate_mgpu.engine.estimators.facts.settings import configures, unset
 from migrate_mgpu.engine.estimators.facts.signatures import SIGNATURES
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.text.context import rule
@@ -201,7 +201,7 @@ class Setup:
             if (
                 not isinstance(statement, ast.Assign)
                 or statement.value is not node
-                or any(one.node is not self.flow.arguments["config"] for one in mentions)
+                or any(one.node is None or not configures(one.module, one.node) for one in mentions)
             ):
                 raise Refused(
                     module, node or self.flow.call, "there may be no RunConfig here, so no "

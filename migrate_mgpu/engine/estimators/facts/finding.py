@@ -26,9 +26,9 @@ from migrate_mgpu.engine.estimators.facts.parts import (
     constructed,
     tensorflow_name,
 )
+from migrate_mgpu.engine.estimators.facts.settings import configures
 from migrate_mgpu.engine.estimators.facts.signatures import (
     CANNED_KINDS,
-    ESTIMATORS,
     EXPORTS,
     METHODS,
     SIGNATURES,
@@ -229,12 +229,8 @@ class _Finder:
                     continue
                 config.reads.append(Look(module, parent, parent.attr))
                 continue
-            call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-            if isinstance(call, ast.Call) and node is not call.func:
-                head, _, last = tensorflow_name(module, call.func).rpartition(".")
-                if head in ("estimator", "keras.estimator") and last in ESTIMATORS:
-                    if bind(module, call, SIGNATURES[last]).get("config") is node:
-                        continue
+            if configures(module, node):
+                continue
             if isinstance(parent, ast.Expr):
                 continue
             raise Refused(module, node, "the RunConfig is used for more than an Estimator here")

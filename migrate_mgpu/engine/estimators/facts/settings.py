@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.engine.estimators.facts.signatures import ESTIMATORS, SIGNATURES, bind
 from migrate_mgpu.engine.estimators.facts.values import Value, Values
 from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.module import Module
 
 
 def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:
@@ -32,6 +34,18 @@ def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:
             elif origin.node not in giving:
                 found.append(origin)
     return found
+
+
+def configures(module: Module, node: ast.expr) -> bool:
+    """Whether an expression stands where an Estimator gets its RunConfig."""
+    parent = module.names.parents[node]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call) or node is call.func:
+        return False
+    head, _, last = tensorflow_name(module, call.func).rpartition(".")
+    if head not in ("estimator", "keras.estimator") or last not in ESTIMATORS:
+        return False
+    return bind(module, call, SIGNATURES[last]).get("config") is node
 
 
 def check_same(flow: EstimatorFlow, values: Values, name: str) -> None:

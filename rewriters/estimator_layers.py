@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.names import contrib_layers, variables
+from migrate_mgpu.engine.estimators.names import contrib_layers, recurrent, variables
 from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
 from migrate_mgpu.engine.estimators.names.tables import name_of, refuse_unless
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
@@ -258,7 +258,7 @@ def layer(module: Module, call: ast.Call, tf: str, regularized: bool = True) -> 
     head, _, short = name.rpartition(".")
     kind = _FUNCTIONS.get(short) if head == "layers" else None
     if kind is None:
-        return None
+        return recurrent.layer(module, call, tf)
     parameters = ("inputs", *kind.parameters, "reuse", "dtype", "_scope", "_reuse")
     edit = CallEdit(module, call, parameters)
     inputs = edit.get("inputs")
@@ -279,7 +279,7 @@ def layer_class(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | N
     head, _, short = name_of(module, call).rpartition(".")
     kind = _CLASSES.get(short) if head == "layers" else None
     if kind is None:
-        return None
+        return recurrent.cell(module, call, tf)
     edit = CallEdit(module, call, (*kind.parameters, "dtype", "_scope", "_reuse"))
     _constructor(edit, kind, tf, True)
     return edit.edits()

@@ -39,6 +39,8 @@ class Layer:
     ``takes_training``: it behaves differently while training (dropout, batch
     normalization); TF1's default for it is False, Keras's is what ``fit`` says.
     ``variable``: it is a weight of the model's own, which is applied to nothing.
+    ``recurrent``: it runs a cell over a sequence, whose ``lengths`` are given or not;
+    ``listed``: the sequence is a list of its steps.
     """
 
     call: ast.Call
@@ -48,6 +50,9 @@ class Layer:
     stem: str = "layer"
     takes_training: bool = False
     variable: bool = False
+    recurrent: bool = False
+    lengths: ast.expr | None = None
+    listed: bool = False
 
 
 @record(frozen=True)

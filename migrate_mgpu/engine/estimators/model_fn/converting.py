@@ -19,6 +19,8 @@ from migrate_mgpu.engine.estimators.model_fn.predictions import PredictStep
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.steps import Steps
 from migrate_mgpu.engine.estimators.model_fn.training import TrainingReader
+from migrate_mgpu.engine.estimators.names.recurrent import cell_of
+from migrate_mgpu.engine.estimators.names.recurrent_classes import class_edits
 from migrate_mgpu.engine.estimators.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.engine.estimators.network.direct import direct, write_direct
 from migrate_mgpu.engine.estimators.network.layers import Found
@@ -184,7 +186,19 @@ class _Conversion:
         plan.gone.add(self.node)
         for other, edits in self.plain.edits.items():
             plan.edits.setdefault(other, []).extend(edits)
+        self._cells(plan)
         return plan
+
+    def _cells(self, plan: ModelPlan) -> None:
+        """Classes of recurrent cells, above the first code of a file that makes one."""
+        nodes: dict[Module, list[ast.AST]] = {self.module: [*self.network]}
+        made = [one.function for one in self.classes.made.values()]
+        for function in [*made, *self.plain.functions]:
+            nodes.setdefault(function.module, []).append(function.node)
+        for function in self.plain.functions:
+            plan.gone.update(c for c in ast.walk(function.node) if cell_of(function.module, c))
+        for module, own in nodes.items():
+            plan.edits.setdefault(module, []).extend(class_edits(module, own, self.tf))
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""

@@ -11,7 +11,7 @@ from migrate_mgpu.engine.scopes import walk
 
 # What was found in a node: a path is asked about the same statements again and again.
 _LOADED: WeakKeyDictionary[ast.AST, tuple[ast.Name, ...]] = WeakKeyDictionary()
-_STORED: WeakKeyDictionary[ast.stmt, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
+_STORED: WeakKeyDictionary[ast.stmt, tuple[frozenset[str], ...]] = WeakKeyDictionary()
 
 
 def loaded(node: ast.AST) -> tuple[ast.Name, ...]:
@@ -48,17 +48,24 @@ def _loaded(node: ast.AST) -> tuple[ast.Name, ...]:
 
 def stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a statement certainly gives a new value, and those that it may change."""
+    certain, maybe, methods = _changes(statement)
+    return certain, maybe | methods
+
+
+def _changes(statement: ast.stmt) -> tuple[frozenset[str], ...]:
+    """As `stored`; what a method may change is set apart: it may be no variable at all."""
     found = _STORED.get(statement)
     if found is None:
         found = _STORED[statement] = _stored(statement)
     return found
 
 
-def _stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
+def _stored(statement: ast.stmt) -> tuple[frozenset[str], ...]:
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return frozenset((statement.name,)), frozenset()
+        return frozenset((statement.name,)), frozenset(), frozenset()
     certain: set[str] = set()
     maybe: set[str] = set()
+    methods: set[str] = set()
     simple = isinstance(statement, (ast.Assign, ast.AnnAssign))
     for node in walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -69,12 +76,12 @@ def _stored(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
                 maybe.add(root)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             certain.update((a.asname or a.name).split(".")[0] for a in node.names)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        root = _root(function) if isinstance(function, ast.Attribute) else None
-        if root is not None:  # layers.append(net)
-            maybe.add(root)
-    return frozenset(certain), frozenset(maybe)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            root = _root(function) if isinstance(function, ast.Attribute) else None
+            if root is not None:  # layers.append(net), within a loop too
+                methods.add(root)
+    return frozenset(certain), frozenset(maybe), frozenset(methods)
 
 
 def _root(node: ast.expr) -> str | None:
@@ -93,11 +100,11 @@ class Dataflow:
         current: dict[str, tuple[ast.stmt, ...]] = {}
         for unit in path.units:
             self._reaching[unit] = dict(current)
-            certain, maybe = stored(unit)
+            certain, maybe, methods = _changes(unit)
             for name in certain:
                 current[name] = (unit,)
-            for name in maybe - certain:
-                if name in current or not isinstance(unit, ast.Expr):
+            for name in (maybe | methods) - certain:
+                if name in current or name in maybe:
                     current[name] = (*current.get(name, ()), unit)
         self._end = current
 

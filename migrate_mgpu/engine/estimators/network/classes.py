@@ -8,6 +8,7 @@ import re
 from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.model_fn.modes import Modes, Value
 from migrate_mgpu.engine.estimators.names import variables
+from migrate_mgpu.engine.estimators.names.recurrent import is_recurrent
 from migrate_mgpu.engine.estimators.network.kinds import Kinds
 from migrate_mgpu.engine.estimators.network.layers import Helper
 from migrate_mgpu.engine.estimators.network.model_classes import (
@@ -105,7 +106,7 @@ class Classes:
             return True
         found = symbol(qualname)
         assert found is not None
-        made = found.name in variables.NAMES
+        made = found.name in variables.NAMES or is_recurrent(module, call)
         if not made and not found.name.startswith(("layers.", "contrib.layers.", "contrib.slim.")):
             return False
         try:
@@ -237,6 +238,7 @@ class PlainFunctions:
         self.tf = tf
         self.classes = classes
         self.edits: dict[Module, list[Edit]] = {}
+        self.functions: list[Function] = []
         self._seen: set[ast.AST] = set()
 
     def visit(self, module: Module, node: ast.AST) -> None:
@@ -258,6 +260,7 @@ class PlainFunctions:
             same: dict[str, dict[str, Value]] = {}
             assert isinstance(function.node, ast.FunctionDef)
             context = Context(function.module, self.tf, Modes(function.module, function.node, same))
+            self.functions.append(function)
             edits = [e for statement in function.node.body for e in context.edits(statement)]
             if edits and not function.module.writable:
                 text = f"{function.name} needs TF1's names, outside of the given paths"

@@ -143,11 +143,14 @@ def find_layers(
                 raise Refused(module, call, text, "add its tf.nn.l2_loss to the loss")
             found[call] = Found(module, call, layer.stem, layer=layer)
         elif layer is not None:
+            if layer.recurrent and decay is not None:
+                text = "the weight decay over all variables takes those of recurrent cells"
+                raise Refused(module, call, text, "add it to the loss variable by variable")
             found[call] = Found(
                 module,
                 call,
                 layer.stem,
-                _given_name(call),
+                _given_name(call, "scope" if layer.recurrent else "name"),
                 layer.inputs,
                 training=layer.training,
                 takes_training=layer.takes_training,
@@ -223,9 +226,9 @@ def inline_layer(module: Module, call: ast.Call) -> Found | None:
     )
 
 
-def _given_name(call: ast.Call) -> str | None:
+def _given_name(call: ast.Call, argument: str = "name") -> str | None:
     for keyword in call.keywords:
-        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+        if keyword.arg == argument and isinstance(keyword.value, ast.Constant):
             value = keyword.value.value
             if isinstance(value, str) and value.isidentifier():
                 return value

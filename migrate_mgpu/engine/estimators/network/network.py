@@ -13,6 +13,7 @@ from migrate_mgpu.engine.estimators.network.layers import check_all_found, find_
 from migrate_mgpu.engine.estimators.network.naming import name_layers
 from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
+from migrate_mgpu.engine.estimators.network.recurrent import Recurrents
 from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_edits
 from migrate_mgpu.engine.estimators.network.weights import lookup_of, weights_of
 from migrate_mgpu.engine.estimators.text import layout
@@ -68,6 +69,8 @@ class Network:
         self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
         for call in self.weights.values():
             self._check_scopes(call)
+        inside = {s for s in statements if s in plan.kept}
+        self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
         self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
 
     # -- names ------------------------------------------------------------
@@ -152,6 +155,7 @@ class Network:
         if plan.replicas:
             for statement in plan.statements:
                 replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
+        replaced.update(self.recurrents.replaced)
         context = self.context(replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)
@@ -161,9 +165,10 @@ class Network:
             if self._moves_to_init(statement) or self.tells_mode(statement):
                 continue
             inside = self._statement_edits(statement, context)
+            above = self.recurrents.masks(statement, context)
             edits = outermost([*context.collect(statement), *inside])
             context.record(statement, edits)
-            lines.statement(statement, edits, 1)
+            lines.statement(statement, edits, 1, above)
         if plan.result is not None:
             lines.line(f"return {plan.result}", 1)
         # A model is always told; other layers take what they use.
@@ -201,6 +206,8 @@ class Network:
             return True
         if isinstance(statement, (ast.If, ast.For, ast.With)):
             return all(self._moves_to_init(s) for s in _children(statement))
+        if statement in self.recurrents.dropped:
+            return True
         return self.is_weight(statement) or self.kinds.is_setting(statement)
 
     def is_weight(self, statement: ast.stmt) -> bool:
@@ -227,6 +234,8 @@ class Network:
             if found.variable:
                 return name
             arguments = [context.render(node) for node in found.inputs]
+            if found.layer is not None and found.layer.recurrent:
+                arguments = self.recurrents.arguments(found.layer, arguments[0], context)
             arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
             if found.training is not None:
                 arguments.append(f"training={context.render(found.training)}")
@@ -261,7 +270,7 @@ class Network:
 
     def _statement_edits(self, statement: ast.stmt, context: Context) -> list[Edit]:
         """What changes in a compound statement besides its expressions."""
-        found: list[Edit] = []
+        found = self.recurrents.edits(statement)
         for node in ast.walk(statement):
             if isinstance(node, ast.For):
                 found += self._loop_edits(node, context)

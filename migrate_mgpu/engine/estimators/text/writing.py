@@ -196,9 +196,13 @@ class Block:
             if text or not begins:
                 self.line(text, deeper if text else 0)
 
-    def statement(self, statement: ast.stmt, edits: Iterable[Edit], deeper: int = 0) -> None:
-        """A statement of the author's with its comments."""
+    def statement(
+        self, statement: ast.stmt, edits: Iterable[Edit], deeper: int = 0, above: Iterable[str] = ()
+    ) -> None:
+        """A statement of the author's with its comments, and new lines between the two."""
         self.comments(statement, deeper)
+        for line in above:
+            self.line(line, deeper)
         base = self.indent + self.source.indent_unit * deeper
         text = render(self.source, statement, edits, len(base), base)
         self.lines.append(base + text + trailing(self.source, statement))

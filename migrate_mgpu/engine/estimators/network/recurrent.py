@@ -1,0 +1,231 @@
+"""What a network does with the outputs and the state that a recurrent layer gives.
+
+Keras's `RNN` gives the outputs first, then each cell's state: `outputs, *state = self.rnn(x)`
+makes the list that was TF1's tuple. A pair (c, h) has no `.c` and `.h` any more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.engine.estimators.names.recurrent import Result, zero_state
+from migrate_mgpu.engine.estimators.names.recurrent_states import PAIR, TENSOR, State, state_of
+from migrate_mgpu.engine.estimators.names.tables import assigned
+from migrate_mgpu.engine.estimators.network.layers import Found
+from migrate_mgpu.engine.estimators.types import Layer, Refused
+from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.source import Edit
+
+if TYPE_CHECKING:
+    from migrate_mgpu.engine.estimators.text.context import Context, Replacement
+
+_PLACES = {"c": 0, "h": 1}
+_ADVICE = "read one tensor of it by `state.h`, `state[1]` or `state[-1].h`"
+
+
+class Recurrents:
+    """The recurrent layers of one network."""
+
+    def __init__(
+        self,
+        module: Module,
+        function: ast.AST,
+        layers: Mapping[ast.Call, Found],
+        inside: Collection[ast.stmt],
+        looped: Collection[ast.Call],
+    ) -> None:
+        self.module = module
+        self.layers = layers
+        self.mask = module.names.fresh(module.names.scopes[function], "mask", "steps_mask")
+        self.inside = inside
+        self._above: dict[ast.Call, str] = {}
+        self.replaced: dict[ast.AST, Replacement] = {}
+        self._edits: dict[ast.stmt, list[Edit]] = {}
+        self.dropped: set[ast.stmt] = set()
+        cells: dict[ast.AST, ast.Call] = {}
+        for call in layers:
+            layer = layers[call].layer
+            if layer is None or not layer.recurrent:
+                continue
+            made = self._cell(call)
+            if cells.setdefault(made, call) is not call:
+                text = "one cell runs in two recurrent networks"
+                raise Refused(module, call, text, "make a cell for each")
+            if call in looped:
+                text = "a recurrent network is made in a loop"
+                raise Refused(module, call, text, "write its cells as one MultiRNNCell")
+            self._result(call, layer.listed)
+
+    def edits(self, statement: ast.stmt) -> list[Edit]:
+        """What changes in a statement, or inside of it, besides its expressions."""
+        if not self._edits:
+            return []
+        inner = [node for node in ast.walk(statement) if isinstance(node, ast.stmt)]
+        return [edit for node in inner for edit in self._edits.get(node, [])]
+
+    def masks(self, statement: ast.stmt, context: Context) -> list[str]:
+        """The line above a recurrent layer that says which steps of its sequences count."""
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        layer = (
+            self.layers[call].layer if isinstance(call, ast.Call) and call in self.layers else None
+        )
+        if layer is None or layer.lengths is None:
+            return []
+        mask = self._mask(layer, context.render(layer.inputs[0]), context)
+        self._above[layer.call] = self.mask
+        return [f"{self.mask} = {mask}"]
+
+    def arguments(self, layer: Layer, inputs: str, context: Context) -> list[str]:
+        """What a recurrent layer is applied to: the sequences, and which of their steps count."""
+        if layer.listed:
+            return [f"{context.tf}.stack({inputs}, axis=1)"]
+        if layer.lengths is None:
+            return [inputs]
+        mask = self._above.get(layer.call) or self._mask(layer, inputs, context)
+        return [inputs, f"mask={mask}"]
+
+    def _mask(self, layer: Layer, inputs: str, context: Context) -> str:
+        assert layer.lengths is not None
+        lengths, tf = context.render(layer.lengths), context.tf
+        return f"{tf}.sequence_mask({lengths}, {tf}.shape({inputs})[1])"
+
+    def _cell(self, call: ast.Call) -> ast.AST:
+        cell = next((k.value for k in call.keywords if k.arg == "cell"), None) or call.args[0]
+        return assigned(self.module, cell) or cell
+
+    def _result(self, call: ast.Call, listed: bool) -> None:
+        result = Result(self.module, call)
+        cell = self._cell(call)
+        assert isinstance(cell, ast.expr)
+        state = state_of(self.module, cell)
+        source = self.module.source
+        statement = self.module.names.statement(call)
+        edits = self._edits.setdefault(statement, [])
+        if not result.states:
+            start, end = source.span(result.target)
+            edits.append(Edit(start, end, source.code(result.outputs)))
+        elif state != TENSOR:
+            start, _ = source.span(result.state)
+            edits.append(Edit(start, start, "*"))
+            self._variable(result.state, state)
+        if listed:
+            for mention in result.reads(result.outputs):
+                self._listed(mention)
+        for keyword in call.keywords:
+            if keyword.arg == "initial_state":
+                self._start(keyword.value)
+
+    def _start(self, value: ast.expr) -> None:
+        """A variable that holds nothing but the zero state is not needed."""
+        made = zero_state(self.module, value)
+        if made is None or not isinstance(value, ast.Name):
+            return
+        names = self.module.names
+        home = names.defining_scope(value.id, names.scope_of_name[value])
+        mentions = names.mentions(value.id, home) if home is not None else []
+        for mention in mentions:
+            parent = names.parents[mention]
+            if isinstance(mention.ctx, ast.Load) and not (
+                isinstance(parent, ast.keyword) and parent.arg == "initial_state"
+            ):
+                text = "the zero state is used for more than to begin with"
+                raise Refused(self.module, mention, text, "leave it out")
+        self.dropped.add(names.statement(made))
+
+    # -- outputs of a network over a list -------------------------------------------
+
+    def _listed(self, mention: ast.Name) -> None:
+        """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""
+        parent = self.module.names.parents[mention]
+        index = parent.slice if isinstance(parent, ast.Subscript) else None
+        if index is None or not isinstance(constant(index), int):
+            text = "the outputs of a network over a list are used as a list"
+            raise Refused(self.module, mention, text, "take one of them, or use tf.nn.dynamic_rnn")
+        self._check_inside(mention)
+        self._bound_once(mention)
+        assert isinstance(parent, ast.Subscript)
+
+        def write(context: Context) -> str:
+            return f"{context.render(mention)}[:, {self.module.source.code(index)}]"
+
+        self.replaced[parent] = write
+
+    def _bound_once(self, mention: ast.Name) -> None:
+        """A variable that is given another value must not be read after that."""
+        if len(self.module.names.bindings_of(mention)) == 1:
+            return
+        names = self.module.names
+        home = names.defining_scope(mention.id, names.scope_of_name[mention])
+        mentions = names.mentions(mention.id, home) if home is not None else []
+        statement = names.statement(mention)
+        stores = [m for m in mentions if isinstance(m.ctx, ast.Store)]
+        own = [m for m in stores if names.statement(m) is statement]
+        # `outputs = outputs[-1]` directly after the network: what reads it later reads a step.
+        if len(stores) == 2 and own and isinstance(statement, ast.Assign):
+            return
+        text = f"`{mention.id}` has several values"
+        raise Refused(self.module, mention, text, "give the outputs a name of their own")
+
+    # -- states ---------------------------------------------------------------------
+
+    def _variable(self, name: ast.Name, state: State) -> None:
+        """Every mention of a variable that is a state of a known structure."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        mentions = names.mentions(name.id, home) if home is not None else []
+        if sum(isinstance(m.ctx, ast.Store) for m in mentions) != 1:
+            text = f"the state `{name.id}` has several values"
+            raise Refused(self.module, name, text, "give it a name of its own")
+        for mention in mentions:
+            if isinstance(mention.ctx, ast.Load):
+                self._mention(mention, state)
+
+    def _mention(self, node: ast.expr, state: State) -> None:
+        self._check_inside(node)
+        parents = self.module.names.parents
+        parent = parents[node]
+        while state != TENSOR and isinstance(parent, ast.Subscript) and parent.value is node:
+            inner = self._element(state, parent.slice)
+            node, parent, state = parent, parents[parent], inner
+        if state == TENSOR:
+            return
+        if state == PAIR and isinstance(parent, ast.Attribute) and parent.attr in _PLACES:
+            pair, place = node, _PLACES[parent.attr]
+
+            def write(context: Context) -> str:
+                return f"{context.render(pair)}[{place}]"
+
+            self.replaced[parent] = write
+            return
+        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+            target = parent.targets[0]
+            if isinstance(target, ast.Name):
+                self._variable(target, state)
+                return
+            if state == PAIR and isinstance(target, (ast.Tuple, ast.List)):
+                if len(target.elts) == 2 and all(isinstance(e, ast.Name) for e in target.elts):
+                    return
+        text = "the state of a recurrent network is used as a whole"
+        raise Refused(self.module, node, text, _ADVICE)
+
+    def _element(self, state: State, index: ast.expr) -> State:
+        known = constant(index)
+        if state[-1:] == (...,) and not isinstance(index, ast.Slice):
+            element = state[0]
+        elif isinstance(known, int) and -len(state) <= known < len(state):
+            element = state[known]
+        elif not isinstance(index, ast.Slice) and len(set(state)) == 1 and state != PAIR:
+            element = state[0]
+        else:
+            text = "which part of a recurrent network's state this is cannot be told"
+            raise Refused(self.module, index, text, _ADVICE)
+        assert isinstance(element, tuple)
+        return element
+
+    def _check_inside(self, node: ast.AST) -> None:
+        if self.module.names.statement(node) not in self.inside:
+            text = "what a recurrent network gives is read behind the network's output"
+            raise Refused(self.module, node, text, "read it above, into a variable")

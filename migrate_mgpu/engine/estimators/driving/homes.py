@@ -177,7 +177,9 @@ def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
         names = module.names
         statement = names.statement(call)
         target = _target(statement)
-        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not call:
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        if not isinstance(target, ast.Name):
             continue
         if call is not flow.call:
             function = values.graph.target(module, call.func)

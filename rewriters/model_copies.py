@@ -12,7 +12,7 @@ had two names, the model's stays.
 No TF2 has ``multi_gpu_model``.
 
 ## Safety
-Measured on 1.15.5 (``fixtures/estimator/model_copies``): the loss of the copies is
+Measured on 1.15.5 (``fixtures/copies``): the loss of the copies is
 that of the whole batch, as Keras under a strategy has it, on 1, 2 and 4 devices. Three
 things differ, and each is said where it applies: a batch that the GPUs cannot share
 evenly; batch normalization's averages, which TF1's copies moved over each other, with
@@ -21,8 +21,8 @@ another result in every run; files that the copies' own model wrote.
 A program stays where Keras would do something else without a word, or where the
 model cannot be followed: a loss of one's own that is not plainly one number for each
 example, an optimizer or a recurrent layer that TF2 has changed, ``activity_regularizer``,
-``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made,
-copied and compiled in several functions, or trained beside its copies.
+``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made
+in another function than its copies, handed on, or trained beside them.
 
 ## References
 ``tf.keras.utils.multi_gpu_model``, ``tf.distribute.MirroredStrategy``;

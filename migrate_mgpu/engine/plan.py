@@ -231,8 +231,9 @@ class _Planner:
     ) -> None:
         """Keras models that were copied to several GPUs, under a strategy."""
         for copy in state.copies:
-            own = self.edits.setdefault(copy.module, [])
-            own.extend(edit for edit in copy.edits if edit not in own)
+            for module, edits in copy.edits.items():
+                own = self.edits.setdefault(module, [])
+                own.extend(edit for edit in edits if edit not in own)
             imports.setdefault(copy.module, set()).update(copy.imports)
             gone |= copy.gone
             self.report.copied(copy)

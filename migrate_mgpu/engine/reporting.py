@@ -111,8 +111,8 @@ class Report:
         """A model's copies became a strategy, and what its owner is to know."""
         rule = next(m.RULE for m in modules() if m.RULE.code == "MGPU501")
         self.add(copy.module, copy.call, rule.code, f.APPLIED, rule.summary)
-        for node, text in copy.notes:
-            self.add(copy.module, node, rule.code, f.MANUAL, text)
+        for module, node, text in copy.notes:
+            self.add(module, node, rule.code, f.MANUAL, text)
 
     def state(self, state: State) -> None:
         """Why a program is refused."""

@@ -290,3 +290,94 @@ def test_a_rule_that_is_off_keeps_the_copies() -> None:
     assert not any(file.changed for file in result.files)
     commented = COPY.replace("\n", "  # mgpu: ignore[MGPU501]\n")
     assert "switched off" in refusal(HEAD + MODEL + commented + TRAIN)
+
+
+MAKE = """\
+def make(gpus):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    parallel = multi_gpu_model(model, gpus=gpus)
+    return {}
+
+
+"""
+MADE = """\
+def make(gpus):
+    strategy = tf.distribute.MirroredStrategy(
+        ['/gpu:%d' % i for i in range(gpus)])
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    return {}
+
+
+"""
+
+
+def test_copies_that_a_function_returns_are_compiled_under_their_strategy() -> None:
+    code = """\
+    net = make(2)
+    optimizer = tf.keras.optimizers.Adam()
+    net.compile(optimizer,
+                'mse')
+    net.fit(x, y)
+    """
+    expected = """\
+    net = make(2)
+    with net.distribute_strategy.scope():
+        optimizer = tf.keras.optimizers.Adam()
+        net.compile(optimizer,
+                    'mse')
+    net.fit(x, y)
+    """
+    before = MAKE.format("parallel") + textwrap.dedent(code)
+    assert body(before) == MADE.format("model") + textwrap.dedent(expected)
+
+
+def test_the_model_and_its_copies_are_returned() -> None:
+    code = "single, net = make(2)\nnet.compile('sgd', 'mse')\nsingle.save('m.h5')\n"
+    after = body(MAKE.format("model, parallel") + code)
+    assert after == MADE.format("model, model") + (
+        "single, net = make(2)\nwith net.distribute_strategy.scope():\n"
+        "    net.compile('sgd', 'mse')\nsingle.save('m.h5', include_optimizer=False)\n"
+    )
+
+
+def test_a_caller_in_another_module() -> None:
+    main = "from other import make\n\nnet = make(2)\nnet.compile('sgd', 'mse')\n"
+    result = run(main, HEAD + MAKE.format("parallel"))
+    after = {file.path.name: file.after for file in result.files}
+    assert after["main.py"] == main.replace(
+        "net.compile", "with net.distribute_strategy.scope():\n    net.compile"
+    )
+    assert (
+        after["other.py"]
+        == HEAD.replace("from tensorflow.keras.utils import multi_gpu_model\n", "")
+        + MADE.format("model").rstrip("\n")
+        + "\n\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "code", "reason"),
+    [
+        ("parallel", "net = make(2)\nprint(net.layers)\n", "is not followed"),
+        ("parallel", "net = make(2)\nuse = [net]\n", "is not followed"),
+        ("parallel", "make(2).compile('sgd', 'mse')\n", "is not followed"),
+        ("parallel", "net = make(2)\nnet = make(3)\n", "is another model as well"),
+        ("parallel", "f = make\n", "is not followed"),
+        ("parallel", "net = make(2)\nnet.compile('rmsprop', 'mse')\n", "RMSprop"),
+        ("parallel", "net = make(2)\nnet.compile('sgd', loss=np.load('l'))\n", "for each example"),
+        ("parallel", "o = tf.keras.optimizers.SGD()\nnet = make(2)\nnet.compile(o, 'mse')\n",
+         "made before the model"),
+        ("model, parallel", "one, net = make(2)\none.compile('sgd', 'mse')\n", "is not followed"),
+        ("model, parallel", "both = make(2)\n", "cannot be told"),
+        ("parallel if gpus else model", "net = make(2)\n", "handed on"),
+    ],
+)  # fmt: skip
+def test_callers_that_keep_the_copies(returned: str, code: str, reason: str) -> None:
+    assert reason in refusal(HEAD + MAKE.format(returned) + code)
+
+
+def test_a_method_that_returns_copies_keeps_them() -> None:
+    code = "class A:\n" + textwrap.indent(MAKE.format("parallel").replace("(gpus)", "(self, gpus)"),
+                                            "    ")  # fmt: skip
+    assert "a method returns the copies" in refusal(HEAD + code)

@@ -8,6 +8,7 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.copies.reading import Site, is_copy_of, loaded, stored
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
+from migrate_mgpu.engine.names import Scope
 
 _KERAS = ("keras.", "tensorflow.keras.", "tensorflow.python.keras.", "tensorflow.compat.v1.keras.")
 # Parts of Keras that make no layer, model or variable.
@@ -131,7 +132,7 @@ def compiling(site: Site, graph: CallGraph) -> list[ast.stmt]:
         for argument in (*call.args, *(k.value for k in call.keywords)):
             for part in ast.walk(argument):
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                    found += _made_for(site, graph, part)
+                    found += made_for(module, site.scope, graph, part)
     return sorted(dict.fromkeys(found), key=lambda s: s.lineno)
 
 
@@ -151,20 +152,24 @@ def compile_calls(site: Site) -> list[ast.Call]:
     return found
 
 
-def _made_for(site: Site, graph: CallGraph, name: ast.Name) -> list[ast.stmt]:
-    """Where an optimizer, a metric or a loss that is compiled is made."""
-    names = site.module.names
+def made_for(module: Module, scope: Scope, graph: CallGraph, name: ast.Name) -> list[ast.stmt]:
+    """Where an optimizer, a metric or a loss that is compiled is made.
+
+    Raises:
+        Refused: in another function than ``scope``'s.
+    """
+    names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
     found: list[ast.stmt] = []
     for binding in home.bindings[name.id] if home is not None else ():
         if binding.kind in ("import", "def", "class"):
             continue
         statement = names.statement(binding.node)
-        if binding.kind == "parameter" or not _makes(site.module, graph, statement):
+        if binding.kind == "parameter" or not _makes(module, graph, statement):
             continue
-        if home is not site.scope:
+        if home is not scope:
             raise Refused(
-                site.module, statement, f"`{name.id}` is made in another function than the model",
+                module, statement, f"`{name.id}` is made in another function than the model",
                 "make it where the model is made",
             )  # fmt: skip
         found.append(statement)

@@ -271,9 +271,9 @@ class Placing:
         if site.choice is None or isinstance(site.choice, ast.IfExp) or site.inner:
             above = source.text[self._comments_start(copying) : copying.line_start]
             comments = [line.strip() for line in above.splitlines()]
-        place = self._comments_start(layout)
         if first is site.statement:
-            place, comments = layout.line_start, []
+            comments = []  # they stay above it
+        place = self._comments_start(layout) if comments else layout.line_start
         self.edits.append(Edit(place, place, layout.lines([*comments, *lines])))
 
     def _comments_start(self, layout: Layout) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.copies.building import building, compile_calls, compiling
+from migrate_mgpu.engine.copies.callers import Callers, read_callers
 from migrate_mgpu.engine.copies.placing import Placing
 from migrate_mgpu.engine.copies.reading import NAME, calls, is_import, read
 from migrate_mgpu.engine.copies.same import check_compiled, check_parts, reach
@@ -43,10 +44,10 @@ class Copy:
     module: Module
     call: ast.Call
     refused: Refused | None = None
-    edits: list[Edit] = field(default_factory=list)
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
-    notes: list[tuple[ast.AST, str]] = field(default_factory=list)
+    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
 
 
 class Copies:
@@ -117,9 +118,12 @@ class Copies:
         built = building(site, self.graph, block)
         compiled = compiling(site, self.graph)
         uses = read_uses(site, self.graph, built)
+        own = list(uses.edits)
         for call in compile_calls(site):
-            copy.notes += check_compiled(site, self.graph, call)
-            copy.edits += metric_edits(modules, module, call)
+            copy.notes += check_compiled(module, self.graph, call)
+            own += metric_edits(modules, module, call)
+        if uses.returned:
+            self._callers(copy, read_callers(site, self.graph, uses.returned))
         tf = spelling(module, site.statement)
         if tf is None:
             tf = "tf"
@@ -128,12 +132,23 @@ class Copies:
         placed = placing.run()
         left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
         placed += [_dropped(module, statement) for statement in left]
-        copy.edits = [*placed, *_outside(placed, [*uses.edits, *copy.edits])]
-        copy.edits += _outside(placed, _local_imports(module))
+        own += _local_imports(module)
+        copy.edits.setdefault(module, []).extend([*placed, *_outside(placed, own)])
         copy.gone = {site.call.func}
-        copy.notes += [*uses.notes, (site.call, _UNEVEN)]
+        notes = [*uses.notes, (site.call, _UNEVEN)]
         if any(_normalizes(one) for one in modules):
-            copy.notes.append((site.call, _NORMAL))
+            notes.append((site.call, _NORMAL))
+        copy.notes += [(module, node, text) for node, text in notes]
+
+    def _callers(self, copy: Copy, callers: Callers) -> None:
+        """What callers of the function that makes the copies do with them."""
+        for module, edits in callers.edits.items():
+            copy.edits.setdefault(module, []).extend(edits)
+        for module, call in callers.compiled:
+            modules = reach(module)
+            check_parts(modules)
+            copy.notes += check_compiled(module, self.graph, call)
+            copy.edits[module] += metric_edits(modules, module, call)
 
 
 def _is_in(module: Module, statement: ast.stmt, others: list[ast.stmt]) -> bool:

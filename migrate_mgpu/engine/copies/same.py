@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.copies.building import keras
-from migrate_mgpu.engine.copies.reading import Site
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import constant
@@ -90,13 +89,14 @@ def check_parts(modules: list[Module]) -> None:
                 raise Refused(module, node, f"`{method}` is TF1's", "give fit the dataset itself")
 
 
-def check_compiled(site: Site, graph: CallGraph, call: ast.Call) -> list[tuple[ast.AST, str]]:
+def check_compiled(
+    module: Module, graph: CallGraph, call: ast.Call
+) -> list[tuple[Module, ast.AST, str]]:
     """Looks at a call of ``compile``; what its owner is to know about metrics.
 
     Raises:
         Refused: its optimizer or its loss is not known to do the same.
     """
-    module = site.module
     names = ("optimizer", "loss", "metrics")
     given = dict(zip(names, call.args))
     given.update({k.arg: k.value for k in call.keywords if k.arg in names})
@@ -107,12 +107,12 @@ def check_compiled(site: Site, graph: CallGraph, call: ast.Call) -> list[tuple[a
     if "loss" in given:
         for loss in _parts(module, given["loss"]):
             _loss(module, graph, loss)
-    notes: list[tuple[ast.AST, str]] = []
+    notes: list[tuple[Module, ast.AST, str]] = []
     for metric in _parts(module, given["metrics"]) if "metrics" in given else ():
         named = module.names.qualname(metric) or ""
         if constant(metric) is None and not keras(named) and not isinstance(metric, ast.Call):
             text = "of a metric function Keras reports the mean over the GPUs' parts of a batch"
-            notes.append((metric, text))
+            notes.append((module, metric, text))
     return notes
 
 

@@ -13,20 +13,20 @@ from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 
-_DRIVING = {
+DRIVING = {
     "compile", "evaluate", "evaluate_generator", "fit", "fit_generator", "history",
     "metrics_names", "optimizer", "predict", "predict_generator", "stop_training",
 }  # fmt: skip
 _FILES = {"load_weights", "save", "save_weights"}
-_PLAIN = {
+PLAIN = {
     "add", "build", "built", "count_params", "get_config", "get_weights", "name",
     "non_trainable_weights", "save", "set_weights", "summary", "to_json", "to_yaml", "trainable",
     "trainable_weights", "variables", "weights", *_FILES,
 }  # fmt: skip
 # What the copies' model has of its own, and the model itself may be asked for.
-_LAYERS = {"get_layer", "input", "input_shape", "inputs", "layers", "output", "output_names",
+LAYERS = {"get_layer", "input", "input_shape", "inputs", "layers", "output", "output_names",
            "output_shape", "outputs"}  # fmt: skip
-_BATCHES = {"predict_on_batch", "test_on_batch", "train_on_batch"}
+BATCHES = {"predict_on_batch", "test_on_batch", "train_on_batch"}
 _ADVICE = "do this with the model itself, after the migration"
 
 
@@ -34,12 +34,14 @@ _ADVICE = "do this with the model itself, after the migration"
 class Uses:
     """The mentions of both names, read: edits of them, and what the user is to know.
 
-    ``dropped`` are the statements that say ``parallel_model = model``.
+    ``dropped`` are the statements that say ``parallel_model = model``, ``returned`` those that
+    hand the model to the function's callers.
     """
 
     edits: list[Edit] = field(default_factory=list)
     notes: list[tuple[ast.AST, str]] = field(default_factory=list)
     dropped: list[ast.stmt] = field(default_factory=list)
+    returned: list[ast.Return] = field(default_factory=list)
 
 
 def read_uses(site: Site, graph: CallGraph, built: list[ast.stmt]) -> Uses:
@@ -123,6 +125,11 @@ class _Reader:
         if isinstance(parent, ast.Attribute):
             self._attribute(mention, parent, copies)
             return
+        above = self.names.parents[parent] if isinstance(parent, ast.Tuple) else parent
+        if isinstance(above, ast.Return):
+            if above not in self.found.returned:
+                self.found.returned.append(above)
+            return
         call = self.names.parents[parent] if isinstance(parent, ast.keyword) else parent
         if isinstance(call, ast.Call) and call.func is not mention:
             name = self.names.qualname(call.func) or ""
@@ -145,7 +152,7 @@ class _Reader:
         if owner is None or function is None:
             return False
         bases = [ast.unparse(base).rpartition(".")[2] for base in owner.bases]
-        trains = {"compile", "fit", "fit_generator", *_BATCHES}
+        trains = {"compile", "fit", "fit_generator", *BATCHES}
         return any(b.endswith(("Callback", "Checkpoint")) for b in bases) and not any(
             isinstance(part, ast.Attribute) and part.attr in trains for part in ast.walk(owner)
         )
@@ -155,7 +162,7 @@ class _Reader:
         used = self.names.parents[attribute]
         if isinstance(attribute.ctx, ast.Store) and name not in ("stop_training", "trainable"):
             raise Refused(self.module, attribute, f"`{name}` of the model is changed", _ADVICE)
-        if name in _BATCHES:
+        if name in BATCHES:
             raise Refused(
                 self.module, attribute, f"`{name}` gives every replica the whole batch in Keras 3",
                 "use fit, evaluate and predict",
@@ -167,14 +174,14 @@ class _Reader:
             self.files |= name in _FILES
             if name == "layers" and self._is_template(attribute):
                 return
-            if name in _DRIVING or name in _PLAIN:
+            if name in DRIVING or name in PLAIN:
                 return
-        elif name in _PLAIN or name in _LAYERS or name == "predict":
+        elif name in PLAIN or name in LAYERS or name == "predict":
             if name == "save" and called and site.model != site.target:
                 assert isinstance(used, ast.Call)
                 self._saved(used)
             return
-        elif name in _DRIVING:
+        elif name in DRIVING:
             if self.names.exclusive(mention, site.statement):
                 return
             raise Refused(
@@ -192,7 +199,7 @@ class _Reader:
         if not isinstance(part, ast.Subscript) or ast.unparse(part.slice) != "-2":
             return False
         used = self.names.parents[part]
-        if not isinstance(used, ast.Attribute) or used.attr not in _PLAIN:
+        if not isinstance(used, ast.Attribute) or used.attr not in PLAIN:
             return False
         _, start = self.module.source.span(attribute.value)
         _, end = self.module.source.span(part)

@@ -210,7 +210,7 @@ def test_what_is_to_be_known() -> None:
     ("code", "reason"),
     [
         ("try:\n    " + COPY + "except ValueError:\n    pass\n" + TRAIN, "copied in `try`"),
-        ("for i in (1,):\n    " + COPY + TRAIN, "copied in a loop"),
+        ("for i in (1,):\n    " + COPY + TRAIN, "of another round"),
         ("a = b = multi_gpu_model(model, 2)\n", "is no variable of this function"),
         (COPY.replace("gpus=2", "gpus=2, cpu_relocation=True") + TRAIN, "`cpu_relocation`"),
         (PARALLEL + TRAIN_PARALLEL + TRAIN, "is compiled or trained by itself"),
@@ -381,3 +381,45 @@ def test_a_method_that_returns_copies_keeps_them() -> None:
     code = "class A:\n" + textwrap.indent(MAKE.format("parallel").replace("(gpus)", "(self, gpus)"),
                                             "    ")  # fmt: skip
     assert "a method returns the copies" in refusal(HEAD + code)
+
+
+def test_every_round_of_a_loop_makes_its_own_model() -> None:
+    code = "for fold in range(2):\n" + textwrap.indent(MODEL + PARALLEL + TRAIN_PARALLEL, "    ")
+    assert body(code) == "for fold in range(2):\n" + textwrap.indent(
+        TWO + "with strategy.scope():\n    " + MODEL + "    " + TRAIN, "    "
+    )
+    assert "of another round" in refusal(HEAD + code + "parallel.evaluate(x, y)\n")
+    early = code.replace(":\n", ":\n    fold and model.summary()\n", 1)
+    assert "of another round" in refusal(HEAD + early)
+
+
+def test_a_name_that_means_something_else_in_a_function() -> None:
+    code = "def train():\n    model = 1\n    return parallel.fit(x, y), model\n\n\ntrain()\n"
+    code = MODEL + PARALLEL + "parallel.compile('sgd', 'mse')\n" + code
+    assert "`model` is something else here" in refusal(HEAD + code)
+
+
+def test_a_model_that_another_module_imports() -> None:
+    main = "from other import model\n\nmodel.evaluate([1], [1])\n"
+    assert "main.py may use `model`" in refusal(main, HEAD + MODEL + COPY + TRAIN)
+
+
+def test_options_that_move_out_of_the_middle() -> None:
+    session = "config = tf.ConfigProto()\n{}config.gpu_options.allow_growth = True\n"
+    session += "tf.keras.backend.set_session(tf.Session(config=config))\n"
+    for before, between in (("", session.format("")), (session.format(MODEL), "")):
+        code = (before or MODEL) + between + COPY + TRAIN
+        after = body(code)
+        assert after.index("set_memory_growth") < after.index("strategy = ")
+        assert "    model.compile(" in after
+
+
+def test_windows_line_ends_and_tabs() -> None:
+    code = (
+        HEAD + "def main():\n\t" + (MODEL + COPY + TRAIN).replace("\nm", "\n\tm") + "\n\nmain()\n"
+    )
+    result = run(code.replace("\n", "\r\n"))
+    (file,) = result.files
+    assert file.after is not None
+    assert "\r\n\twith strategy.scope():\r\n\t\tmodel = " in file.after
+    assert "\n" not in file.after.replace("\r\n", "")

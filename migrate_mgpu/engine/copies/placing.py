@@ -311,6 +311,8 @@ class Placing:
         index = block.index(first)
         last = index
         for number in range(index + 1, len(block)):
+            if self._is_other_cell(first, block[number]):
+                break
             if block[number] in self.required:
                 if _placed_by_hand(block[number]):
                     break
@@ -336,9 +338,29 @@ class Placing:
             self._indent(begin, indented)
         return {s for s in group if s in self.required}
 
+    def _is_other_cell(self, first: ast.stmt, statement: ast.stmt) -> bool:
+        """Whether a notebook's cell begins between two statements."""
+        lines = range(first.lineno, statement.lineno)
+        return any(self.source.line_text(line).startswith("# %%") for line in lines)
+
+    def _is_setting(self, statement: ast.stmt) -> bool:
+        """`layer.trainable = False`, in a loop too; a plain value that is compiled."""
+        if isinstance(statement, (ast.For, ast.If)):
+            return all(self._is_setting(s) for s in [*statement.body, *statement.orelse])
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return False
+        if any(isinstance(part, ast.Call) for part in ast.walk(statement.value)):
+            return False
+        target = statement.targets[0]
+        if isinstance(target, ast.Attribute):
+            return target.attr == "trainable"
+        return isinstance(target, ast.Name) and any(
+            target.id in loaded(other) for other in self.required
+        )
+
     def _is_light(self, statement: ast.stmt) -> bool:
         """A statement between two that may as well stand under the strategy with them."""
-        if statement in self.moved or _is_setting(statement):
+        if statement in self.moved or self._is_setting(statement):
             return True
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
             return False
@@ -367,16 +389,6 @@ class Placing:
             if any(e.start <= start < e.end for e in self.edits):
                 continue
             self.edits.append(Edit(start, start, unit))
-
-
-def _is_setting(statement: ast.stmt) -> bool:
-    """`layer.trainable = False`, in a loop too; a variable with a plain value."""
-    if isinstance(statement, (ast.For, ast.If)):
-        return all(_is_setting(s) for s in [*statement.body, *statement.orelse])
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return False
-    plain = not any(isinstance(part, ast.Call) for part in ast.walk(statement.value))
-    return plain and isinstance(statement.targets[0], (ast.Name, ast.Attribute))
 
 
 def _placed_by_hand(statement: ast.stmt) -> bool:

@@ -141,12 +141,13 @@ def _choice(site: Site, test: ast.IfExp | None) -> None:
             "copy it below: a strategy places it",
         )  # fmt: skip
     if not isinstance(parent, ast.If) or _is_main(parent):
-        if isinstance(parent, (ast.Try, ast.For, ast.While, ast.ExceptHandler)):
-            kind = "a loop" if isinstance(parent, (ast.For, ast.While)) else "`try`"
+        if isinstance(parent, (ast.Try, ast.ExceptHandler)):
             raise Refused(
-                module, statement, f"the model is copied in {kind}", "ask for the GPUs by `if`, "
+                module, statement, "the model is copied in `try`", "ask for the GPUs by `if`, "
                 "by len(tf.config.list_physical_devices('GPU'))",
             )  # fmt: skip
+        if isinstance(parent, (ast.For, ast.While)):
+            _check_round(site, parent)
         return
     in_body = statement in parent.body
     own, single = (parent.body, parent.orelse) if in_body else (parent.orelse, parent.body)
@@ -164,6 +165,19 @@ def _choice(site: Site, test: ast.IfExp | None) -> None:
     if len(single) == 1 and isinstance(single[0], ast.If):
         raise Refused(module, parent, "copies beside an `elif`", "write `if` and `else`")
     site.choice, site.own, site.single = parent, own, single
+
+
+def _check_round(site: Site, loop: ast.For | ast.While) -> None:
+    """Every round of a loop must make its own model before it does anything with it."""
+    names = site.module.names
+    made = [s.lineno for s in loop.body if {site.model, site.target} & stored(s)]
+    for name in {site.model, site.target}:
+        for mention in names.mentions(name, site.scope):
+            if mention.lineno < min(made) or loop not in names.ancestors(mention):
+                raise Refused(
+                    site.module, mention, f"a loop copies `{name}`, which is of another round here",
+                    "make and train the model in a function",
+                )  # fmt: skip
 
 
 def _is_main(node: ast.If) -> bool:

@@ -66,6 +66,7 @@ class _Reader:
 
     def run(self) -> Uses:
         site = self.site
+        self._check_importers()
         for name in dict.fromkeys((site.model, site.target)):
             for mention in self.names.mentions(name, site.scope):
                 if mention in self.inside:
@@ -76,6 +77,7 @@ class _Reader:
                         self.found.dropped.append(statement)
                     continue
                 if name != site.model:
+                    self._check_shadowed(mention)
                     self._rename(mention)
                 if isinstance(mention.ctx, ast.Load):
                     self._mention(mention, self._is_copies(mention))
@@ -86,6 +88,27 @@ class _Reader:
             )
             self.found.notes.append((site.call, text))
         return self.found
+
+    def _check_importers(self) -> None:
+        """A model of a module may be another module's as well."""
+        site = self.site
+        for other in self.graph.project.modules.values() if site.scope.is_module else ():
+            if self.module in other.imported:
+                for name in {site.model, site.target}:
+                    if re.search(rf"\b{name}\b|import \*", other.source.text):
+                        raise Refused(
+                            self.module, site.call, f"{other.path.name} may use `{name}` as well",
+                            "make and train the model in a function",
+                        )  # fmt: skip
+
+    def _check_shadowed(self, mention: ast.Name) -> None:
+        """Where the copies are mentioned, the model's name must mean the model."""
+        scope = self.names.scope_of_name[mention]
+        if self.names.defining_scope(self.site.model, scope) is not self.site.scope:
+            raise Refused(
+                self.module, mention, f"`{self.site.model}` is something else here",
+                "give it another name",
+            )  # fmt: skip
 
     def _rename(self, mention: ast.Name) -> None:
         """Gives a mention of the copies the model's name; lines aligned to a bracket stay so."""

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from migrate_mgpu.engine.estimators.types import Refused
-from tests.engine.estimators.programs import MADE, MAKE, driven, lines
+from tests.engine.estimators.programs import MADE, MAKE, configured, driven, lines
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,61 @@ def test_datasets_that_are_loaded(given: str, followed: bool) -> None:
     else:
         with pytest.raises(Refused, match="is not followed"):
             driven(make + body + use)
+
+
+def test_the_input_context_that_a_strategy_gives() -> None:
+    body = (
+        "def fed(input_context=None):\n"
+        "    data = tf.data.Dataset.from_tensors((X, Y))\n"
+        "    if input_context:\n"
+        "        data = data.shard(input_context.num_input_pipelines, 0)\n"
+        "    return data\n\n\n"
+    )
+    uses = "est.train(fed, steps=1)\nest.evaluate(fed)\n"
+    new = lines(body + configured("tf.distribute.MirroredStrategy()") + uses)
+    assert "lambda context: fed(input_context=context))" in new.replace("\n    ", "")
+    assert "est.evaluate(fed()," in new
+    assert "est.fit(fed()," in lines(f"{body}{MAKE}{uses}")
+
+
+TFDS = "import tensorflow_datasets as tfds\n\n\ndef fed():\n"
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        "    data = tfds.load('mnist', split=tfds.Split.TRAIN)\n    return data.batch(4)\n",
+        "    data = tfds.load('mnist')['train']\n    return data.batch(4)\n",
+        "    data, info = tfds.load('mnist', with_info=True)\n    return data['train'].batch(4)\n",
+        "    data, test = tfds.load('mnist', split=['train', 'test'])\n    return data.batch(4)\n",
+        "    return tfds.load('mnist', split='train').map(lambda x, y: (x, y)).batch(4)\n",
+    ],
+)
+def test_datasets_of_the_catalogue(loaded: str) -> None:
+    assert f"{TFDS}{loaded}" in lines(f"{TFDS}{loaded}\n\n{MAKE}est.train(fed, steps=1)\n")
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        "    data = tfds.load('mnist', split='train', batch_size=-1)\n    return data\n",
+        "    data = tfds.load('mnist')\n    return data\n",
+        "    data, info = tfds.load('mnist', with_info=True)\n    return info\n",
+        "    data = tfds.load('mnist', split='train', with_info=True)\n    return data\n",
+        "    data = tfds.load('mnist', split='train', with_info=INFO)\n    return data\n",
+        "    return tfds.as_numpy(tfds.load('mnist', split='train'))\n",
+    ],
+)
+def test_what_the_catalogue_gives_besides(loaded: str) -> None:
+    with pytest.raises(Refused, match="what this input function returns"):
+        lines(f"{TFDS}{loaded}\n\n{MAKE}est.train(fed, steps=1)\n")
+
+
+def test_datasets_by_their_names() -> None:
+    body = (
+        "def load():\n    ds = tf.data.Dataset.from_tensors((X, Y))\n"
+        "    return dict({'train': ds, 'test': ds})\n\n\n"
+        "def fed(training=True):\n    sets = load()\n"
+        "    ds = sets['train'] if training else sets['test']\n    return ds.batch(2)\n\n\n"
+    )
+    assert body in lines(f"{body}{MAKE}est.train(fed, steps=1)\n")

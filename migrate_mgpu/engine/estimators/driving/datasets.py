@@ -110,11 +110,14 @@ class Datasets:
         """The dataset of an input function: for training, each replica draws batches of its own."""
         source = module.source
         mode = MODES[use.kind] if trains or use.kind != "train_and_evaluate" else MODES["evaluate"]
-        found = self.inputs.read(module, node, mode, base=indent + source.indent_unit)
+        base = indent + source.indent_unit
         if not trains or self.setup.strategy is None or self.flow.splits:
-            return found.call
+            return self.inputs.read(module, node, mode, base=base).call
         strategy = self.strategy_at(use, module, node)
-        argument = f"lambda {self._context(module, node)}: {found.call}"
+        context = self.inputs.context = self._context(module, node)
+        found = self.inputs.read(module, node, mode, base=base)
+        self.inputs.context = ""
+        argument = f"lambda {context}: {found.call}"
         head = f"{strategy}.distribute_datasets_from_function"
         return write.call(source, head, [argument], indent, column)
 

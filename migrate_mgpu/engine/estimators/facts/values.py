@@ -193,9 +193,12 @@ class Values:
             members = tables[0].node.elts
             if isinstance(index, int) and -len(members) <= index < len(members):
                 return [Value(tables[0].module, members[index])]
-        if len(tables) != 1 or not isinstance(tables[0].node, ast.Dict):
+        table = tables[0].node if len(tables) == 1 else None
+        if isinstance(table, ast.Call) and len(table.args) == 1 and not table.keywords:
+            made = tables[0].module.names.qualname(table.func) == "builtins.dict"
+            table = table.args[0] if made else None
+        if not isinstance(table, ast.Dict):
             return None
-        table = tables[0].node
         if isinstance(node.slice, ast.Constant):
             for key, value in zip(table.keys, table.values):
                 if isinstance(key, ast.Constant) and key.value == node.slice.value:

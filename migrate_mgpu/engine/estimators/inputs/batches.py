@@ -9,13 +9,14 @@ from migrate_mgpu.engine.calls import CallGraph, Function
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values, returns
+from migrate_mgpu.engine.estimators.inputs.catalogue import DATASET, loaded
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
-DATASET, ITERATOR, ELEMENT, UNKNOWN = "dataset", "iterator", "element", "unknown"
+ITERATOR, ELEMENT, UNKNOWN = "iterator", "element", "unknown"
 
 # Methods of a Dataset that give a Dataset.
 METHODS = {
@@ -24,20 +25,6 @@ METHODS = {
     "shard", "shuffle", "skip", "take", "window", "with_options", "unbatch",
 }  # fmt: skip
 _ONE_SHOT = "make_one_shot_iterator"
-
-
-def is_loaded(module: Module, call: ast.Call) -> bool:
-    """`tfds.load` of one split: a Dataset, in TF1 and in TF2.
-
-    Several splits are given as a list or a dictionary of Datasets, ``with_info`` as a pair,
-    ``batch_size=-1`` as tensors.
-    """
-    if module.names.qualname(call.func) != "tensorflow_datasets.load":
-        return False
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    split = given.get("split") or (call.args[1] if len(call.args) > 1 else None)
-    plain = isinstance(split, ast.Constant) and isinstance(split.value, str)
-    return plain and len(call.args) < 3 and not {None, "with_info", "batch_size"} & set(given)
 
 
 @record()
@@ -94,9 +81,12 @@ class Batches:
         if node in seen:
             return ""
         seen = seen | {node}
+        known = loaded(module, node)
+        if known is not None:
+            return DATASET if known == DATASET else UNKNOWN
         if isinstance(node, ast.Call):
             return self._kind_of_call(module, node, seen)
-        if isinstance(node, (ast.Name, ast.IfExp, ast.Attribute)):
+        if isinstance(node, (ast.Name, ast.IfExp, ast.Attribute, ast.Subscript)):
             kinds = {self._kind_of_name(module, node, seen)} - {""}
             return kinds.pop() if len(kinds) == 1 else UNKNOWN
         return UNKNOWN
@@ -106,7 +96,7 @@ class Batches:
         last = name.rpartition(".")[2]
         if last == _ONE_SHOT:
             return ITERATOR
-        if name.startswith(("data.", "contrib.data.")) or is_loaded(module, node):
+        if name.startswith(("data.", "contrib.data.")):
             return DATASET
         function = self.graph.target(module, node.func)
         if function is not None:

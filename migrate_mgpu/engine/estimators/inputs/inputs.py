@@ -29,6 +29,7 @@ class Inputs(Batches):
     """Reads the input functions of one program; edits that they need collect here."""
 
     params: tuple[Module, ast.expr] | None = None  # the Estimator's
+    context: str = ""  # the name of the strategy's input context, where there is one
 
     def read(
         self, module: Module, node: ast.expr, mode: str, column: int = 0, base: str | None = None
@@ -112,6 +113,8 @@ class Inputs(Batches):
             elif name == "mode":
                 quote = place[0].source.quote
                 given.append(f"mode={quote}{mode}{quote}")
+            elif name == "input_context" and self.context:
+                given.append(f"input_context={self.context}")
             elif name == "config" or name not in optional:
                 raise Refused(
                     *place, f"nothing is known for `{name}` of this input function",

@@ -8,7 +8,8 @@ from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
 from migrate_mgpu.engine.estimators.facts.values import Values
 from migrate_mgpu.engine.estimators.inputs.arrays import is_array_input
-from migrate_mgpu.engine.estimators.inputs.batches import METHODS, is_loaded
+from migrate_mgpu.engine.estimators.inputs.batches import METHODS
+from migrate_mgpu.engine.estimators.inputs.catalogue import loaded
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
@@ -41,7 +42,7 @@ class Lengths:
                     last = part.func.attr
                     if name.startswith(("data.", "contrib.data.")) and last not in _COUNTED:
                         return False
-                    if (last in METHODS and last not in _COUNTED) or is_loaded(where, part):
+                    if (last in METHODS and last not in _COUNTED) or loaded(where, part):
                         return False
                     if _is_endless(where, part):
                         return False

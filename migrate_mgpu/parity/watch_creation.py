@@ -163,6 +163,15 @@ class Creation:
             pairs = recorder.carried["pairs"]
             self.give([(reference["values"][i], new[j]) for i, j in pairs if j in new], tracing)
 
+    def restored(self, trained: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
+        """Pairs in creation order, when all variables have the trained ones' values; else none."""
+        import numpy
+
+        one, other = (sorted(side, key=self.place) for side in (trained, variables))
+        pairs = list(zip(one, other)) if len(one) == len(other) else []
+        same = all(numpy.array_equal(tools.value(a), tools.value(b)) for a, b in pairs)
+        return pairs if same else []
+
     def give(self, chosen: list[tuple[Any, Any]], tracing: bool) -> None:
         """Assign values to variables, where they have others."""
         import numpy

@@ -124,11 +124,32 @@ class EagerWatch:
         key = frozenset(id(v) for v in variables)
         with self.recorder.lock:
             if key not in self._series:
-                number = self._series[key] = len(self._series)
+                resumed = self._resumed(variables)
+                if resumed is not None:
+                    self._series[key] = resumed
+                    return resumed
+                number = self._series[key] = len(set(self._series.values()))
                 self._register(variables)
                 indices = sorted(self._indices[id(v)] for v in variables)
                 self.recorder.get_series(number).variables = indices
             return self._series[key]
+
+    def _resumed(self, variables: list[Any]) -> int | None:
+        """The series that goes on with other variables: those of a new model, restored from
+        what was saved of one that was trained."""
+        if any(id(variable) in self._indices for variable in variables):
+            return None
+        for number in sorted(set(self._series.values())):
+            series = self.recorder.get_series(number)
+            trained = [self._variables[i] for i in series.variables] if series.steps else []
+            with tools.tf("framework.ops").init_scope():
+                pairs = self._creation.restored(trained, variables)
+            for before, variable in pairs:
+                index = self._indices[id(variable)] = self._indices[id(before)]
+                self._variables[index] = variable
+            if pairs:
+                return number
+        return None
 
     def _register(self, variables: list[Any]) -> None:
         recorder = self.recorder

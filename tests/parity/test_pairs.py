@@ -57,3 +57,20 @@ def test_pair_is_equal(reference, runtime, tmp_path, case, where):
         assert rung.status == ladder.EQUAL, (rung.name, rung.reason)
     for curve in found.rungs[6].outputs:  # a GAN has two
         assert curve.largest_relative is not None and curve.largest_relative < 1e-5
+
+
+def test_a_model_that_is_not_restored_is_another_one(reference, runtime, tmp_path):
+    text = (pairs.FOLDER / "two_models" / "after.py").read_text(encoding="utf-8")
+    restored = "tf.train.Checkpoint(model=again).restore"
+    assert restored in text
+    after = tmp_path / "after.py"
+    after.write_text(
+        text.replace(restored, "tf.train.Checkpoint().restore", 1).replace(
+            ".assert_existing_objects_matched()", "", 1
+        ),
+        encoding="utf-8",
+    )
+    found = judged(reference, "two_models", runtime("tf2.15"), after, tmp_path / "run")
+    assert found.verdict == check.NOT_EQUIVALENT
+    lacking = [output.name for output in found.rungs[1].outputs]
+    assert len(lacking) == 4 and all("of model 3" in name for name in lacking), lacking

@@ -212,3 +212,41 @@ def test_settings_that_only_one_branch_has(body: str, reason: str) -> None:
     uses = "" if "def made" in body else f"{FROM}est.train(input_fn, steps=2)\n"
     with pytest.raises(Refused, match=reason):
         lines(body + uses)
+
+
+CONFIG = "config = tf.estimator.RunConfig(save_summary_steps=5)\n"
+
+
+@pytest.mark.parametrize("shown", ["print(config)", "print('config:', config)", "config"])
+def test_a_run_config_that_is_printed(shown: str) -> None:
+    new, result = driven(f"{CONFIG}{shown}\n{FROM}")
+    assert new == f"{HEAD}{MADE}"
+    assert any("is left out" in text for _, _, text in result.notes)
+    new, _ = driven(f"{CONFIG}if N:\n    {shown}\n{FROM}")
+    assert new == f"{HEAD}if N:\n    pass\n{MADE}"
+
+
+@pytest.mark.parametrize("shown", ["", "print(config)\n"])
+def test_a_run_config_of_no_estimator(shown: str) -> None:
+    new, result = driven(f"{CONFIG}{shown}{MAKE}")
+    assert new == f"{HEAD}{MADE}"
+    assert any("handed to no Estimator" in text for _, _, text in result.notes)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{CONFIG}print(config.save_summary_steps)\n{MAKE}",
+        f"{CONFIG}other = config or None\nprint(other.model_dir)\n{MAKE}",
+        f"config = tf.estimator.RunConfig(session_config=tf.ConfigProto())\n{MAKE}",
+        f"config = other = tf.estimator.RunConfig()\n{MAKE}",
+        f"{CONFIG}print(config, N)\n{MAKE}",
+    ],
+)
+def test_run_configs_of_no_estimator_that_stay(body: str) -> None:
+    assert "tf.estimator.RunConfig(" in lines(body)
+
+
+def test_a_run_config_that_is_used_in_a_print() -> None:
+    with pytest.raises(Refused, match="more than an Estimator"):
+        lines(f"{CONFIG}print(vars(config))\n{FROM}")

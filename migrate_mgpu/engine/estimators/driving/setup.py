@@ -13,6 +13,7 @@ from migrate_mgpu.engine.estimators.driving.handed import (
     handovers,
     rename_all,
 )
+from migrate_mgpu.engine.estimators.driving.idle import without_idle, without_prints
 from migrate_mgpu.engine.estimators.facts.parts import (
     STRATEGIES,
     EstimatorFlow,
@@ -50,6 +51,9 @@ class Setup:
     def run(self) -> None:
         self._strategies()
         self._configuration()
+        if self.flow.config is not None:
+            without_prints(self.flow.config.printed, self.drive)
+        without_idle(self.flow, self.values, self.drive)
 
     # -- strategies --------------------------------------------------------
 

@@ -26,7 +26,7 @@ from migrate_mgpu.engine.estimators.facts.parts import (
     constructed,
     tensorflow_name,
 )
-from migrate_mgpu.engine.estimators.facts.settings import configures
+from migrate_mgpu.engine.estimators.facts.settings import configures, prints
 from migrate_mgpu.engine.estimators.facts.signatures import (
     CANNED_KINDS,
     EXPORTS,
@@ -230,6 +230,9 @@ class _Finder:
                 config.reads.append(Look(module, parent, parent.attr))
                 continue
             if configures(module, node):
+                continue
+            if prints(module, node):
+                config.printed.append(mention)
                 continue
             if isinstance(parent, ast.Expr):
                 continue

@@ -69,6 +69,7 @@ class Configuration:
     train: list[StrategyFlow] = field(default_factory=list)
     eval: list[StrategyFlow] = field(default_factory=list)
     reads: list[Look] = field(default_factory=list)  # config.model_dir
+    printed: list[Value] = field(default_factory=list)  # print(config)
 
     def values(self, name: str) -> list[tuple[Module, ast.expr]]:
         """Everything that an argument is set to."""

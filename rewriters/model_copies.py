@@ -6,7 +6,8 @@ compiled under ``tf.distribute.MirroredStrategy``; ``fit``, ``evaluate`` and
 ``predict`` then do what those of the copies did. The strategy is chosen above the
 model: an ``if`` that chose between the model and its copies chooses the strategy. A
 ``tf.device`` that held the weights on the CPU goes. Where the model and its copies
-had two names, the model's stays.
+had two names, the model's stays. ``fit_generator`` and its like become ``fit``, without what
+says how batches are made ahead (``workers``).
 
 ## Why
 No TF2 has ``multi_gpu_model``.

@@ -325,7 +325,8 @@ class Judge:
             )
         if state.kind != REFUSED:
             state.kind = NATIVE
-            state.runs_on = native_runs_on(state.program.modules)
+            renewed = {node for copy in state.copies for node in copy.renewed}
+            state.runs_on = native_runs_on(state.program.modules, renewed)
 
 
 # Methods of a Dataset that only TF1's graph code calls.

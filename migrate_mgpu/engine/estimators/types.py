@@ -38,7 +38,8 @@ class Layer:
     A call without a layer's state (``tf.layers.flatten``) is one all the same.
     ``takes_training``: it behaves differently while training (dropout, batch
     normalization); TF1's default for it is False, Keras's is what ``fit`` says.
-    ``variable``: it is a weight of the model's own, which is applied to nothing.
+    ``variable``: it is a weight of the model's own, which is applied to nothing; ``double``:
+    of float64.
     ``recurrent``: it runs a cell over a sequence, whose ``lengths`` are given or not;
     ``listed``: the sequence is a list of its steps.
     """
@@ -50,6 +51,7 @@ class Layer:
     stem: str = "layer"
     takes_training: bool = False
     variable: bool = False
+    double: bool = False
     recurrent: bool = False
     lengths: ast.expr | None = None
     listed: bool = False

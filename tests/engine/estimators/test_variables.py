@@ -94,7 +94,18 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
     ("body", "reason"),
     [
         ('w = tf.get_variable("w", [features.shape[1], 3])', "known only as the model runs"),
-        ('w = tf.get_variable("w", [4, 3], dtype=tf.float64)', "not of float32"),
+        ('w = tf.get_variable("w", [4, 3], dtype=tf.float16)', "not of float32"),
+        (
+            'w = tf.cast(tf.get_variable("w", [4, 3], dtype=tf.float64), tf.float32)\n'
+            'w = w * tf.get_variable("v", [4, 3])',
+            "beside others",
+        ),
+        (
+            'v = tf.get_variable("v", [4, 3], dtype=tf.float64)\n'
+            "w = tf.cast(v, tf.float32)\nfeatures = tf.layers.dense(features, 4)",
+            "beside others",
+        ),
+        ("w = tf.Variable(tf.zeros([4, 3], dtype=tf.float64))", "a value of float64"),
         ('w = tf.get_variable("w", initializer=tf.ones_like(features))', "without a shape"),
         ('w = tf.get_variable("w", [4, 3], initializer=tf.ones([4, 3]))', "begins with"),
         ('w = tf.get_variable("w", [4, 3], initializer=np.ones)', "begins with cannot be told"),
@@ -288,3 +299,22 @@ def test_a_shape_that_a_function_is_given() -> None:
     assert "initializer=tf.keras.initializers.Constant(0.5), shape=()" in after
     changed = text.replace("    w = tf.get", "    kernel = [4, 8]\n    w = tf.get")
     assert run(changed.replace("[4, 8]\n    w", "kernel[:2]\n    w"))[0].count("model_fn(features")
+
+
+def test_weights_of_float64_make_a_model_of_float64() -> None:
+    body = 'w = tf.get_variable("w", [4, 3], dtype=tf.float64)\n'
+    after = converted(body + "logits = tf.matmul(tf.cast(features, tf.float64), w)")
+    assert 'super().__init__(dtype="float64")\n' in after
+    assert '        self.w = self.add_weight(name="w", shape=[4, 3])\n' in after
+    # Keras calculates the losses that it compiles in float32.
+    assert "    def train_step(self, data):\n" in after
+    assert "loss=" not in after.partition("model.compile(")[2].partition("\n")[0]
+
+
+def test_weights_of_float64_in_a_part_of_a_network_stay() -> None:
+    linear = LINEAR.replace("stddev=0.1))", "stddev=0.1), dtype=tf.float64)")
+    body = "logits = tf.to_float(linear(tf.to_double(features), [4, 3], 0.1))"
+    text = program(body).replace("def model_fn", linear + "def model_fn")
+    after, said = run(text)
+    assert after == text
+    assert any("the Estimator stays" in message for message in said), said

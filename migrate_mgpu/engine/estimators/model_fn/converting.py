@@ -33,6 +33,7 @@ from migrate_mgpu.engine.estimators.network.summaries import (
     without,
     without_summaries,
 )
+from migrate_mgpu.engine.estimators.network.weights import double_weight
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.estimators.types import ModelPlan, NeedsSteps, Refused
 from migrate_mgpu.engine.module import Module
@@ -111,6 +112,10 @@ class _Conversion:
         self.metrics = read_metrics(self.reading, self.tf)
         self.classes = Classes(graph, self.tf, self.loss.regularized)
         self.network = self.reading.network
+        double = double_weight(self.module, self.network)
+        if double is not None:
+            text = "Keras calculates the losses that it compiles in float32"
+            raise NeedsSteps(self.module, double, text, "let the weights be of float32")
         self.step = self._predict_step()
 
     def _with_steps(self, graph: CallGraph) -> None:
@@ -250,7 +255,7 @@ class _Conversion:
         reading, outputs, steps = self.reading, self.outputs, self.steps
         output = reading.output[0] if outputs is None else ", ".join(outputs.names)
         names = self.module.names
-        name = names.fresh(names.module_scope, class_name(self.node.name))
+        name = names.fresh(names.module_scope, class_name(self.node.name), "KerasModel")
         body = [s for s in self.node.body if not _is_docstring(s)]
         plan = Plan(
             self.module,

@@ -77,6 +77,7 @@ def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
         for name, value in spec.arguments.items()
         if name in ("predictions", "eval_metric_ops", "export_outputs", "loss", "train_op")
     ]
+    nodes += [keyword.value for keyword in spec.call.keywords if keyword.arg is None]
     found = flow.slice(nodes, spec.unit)
     if spec.unit is not None:
         found.add(spec.unit)

@@ -16,7 +16,7 @@ from migrate_mgpu.engine.estimators.network.classes import Classes
 from migrate_mgpu.engine.estimators.network.layers import inline_layer
 from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.text.context import LAYERS, rule
-from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.estimators.types import NeedsSteps, Refused
 from migrate_mgpu.engine.scopes import walk
 
 Place = tuple[ast.AST, "ast.stmt | None"]
@@ -135,11 +135,20 @@ class Outputs:
                     found |= flow.slice([statement], statement)
         if twin is not None:
             found.discard(twin.second)
+        elif all(self._is_weight(s) for s in found if self._makes_layers(s)):
+            found |= self._of_weights()
         for statement in sorted(found, key=lambda s: s.lineno):
             if self.reading.flows[TRAIN].depends(statement, statement, "labels"):
                 text = "the network looks at the labels"
                 raise Refused(self.module, statement, text, "give them as features too")
         return found
+
+    def _of_weights(self) -> set[ast.stmt]:
+        """The network of weights alone: what goes through the variable that it ends in."""
+        try:
+            return self.reading.network
+        except NeedsSteps:
+            return set()
 
     def _makes_layers(self, node: ast.AST) -> bool:
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):

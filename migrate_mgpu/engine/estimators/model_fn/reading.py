@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from functools import cached_property
 
-from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, items, stored
+from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, items, loaded, stored
 from migrate_mgpu.engine.estimators.model_fn.modes import (
     EVAL,
     MODES,
@@ -89,9 +89,26 @@ class Reading:
         arguments = dict(zip(_SPEC, call.args))
         for keyword in call.keywords:
             if keyword.arg is None:
-                raise Refused(self.module, call, "EstimatorSpec gets its arguments from `**`")
+                arguments.update(self._unpacked(keyword.value, flow, unit))
+                continue
             arguments[keyword.arg] = keyword.value
         return Spec(call, unit, arguments)
+
+    def _unpacked(
+        self, node: ast.expr, flow: Dataflow, unit: ast.stmt | None
+    ) -> dict[str, ast.expr]:
+        """The arguments that `**spec` gives, of a dictionary that is written out.
+
+        Raises:
+            Refused: it is none, or its values may be others by then.
+        """
+        value, where = flow.resolve(node, unit)
+        found = {str(key): given for key, given in items(value).items()}
+        names = {name.id for given in found.values() for name in loaded(given)}
+        same = all(flow.definitions(name, where) == flow.definitions(name, unit) for name in names)
+        if not found or not same:
+            raise Refused(self.module, node, "EstimatorSpec gets its arguments from `**`")
+        return found
 
     def _is_never_given(self, name: ast.Name, flow: Dataflow, unit: ast.stmt | None) -> bool:
         """Whether a variable of the model_fn has no value in a mode."""

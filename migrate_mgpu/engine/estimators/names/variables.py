@@ -11,6 +11,7 @@ from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
 from migrate_mgpu.engine.rules import constant
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 
 NAMES = ("get_variable", "Variable")
@@ -68,7 +69,7 @@ def variable(module: Module, call: ast.Call, tf: str, regularized: bool) -> Laye
         refuse_unless(edit, own, (None,), text, "leave it out")
     refuse_unless(edit, "validate_shape", (True, None), "a variable may change its shape", _ADVICE)
     edit.drop("use_resource", "caching_device")
-    _dtype(edit)
+    double = _is_double(edit)
     named = edit.get("name")
     known = constant(named) if named is not None else None
     stem = "".join(c if c.isalnum() else "_" for c in known) if isinstance(known, str) else ""
@@ -85,15 +86,18 @@ def variable(module: Module, call: ast.Call, tf: str, regularized: bool) -> Laye
     edit.function("self.add_weight")
     edit.order(())
     stem = stem.lower() if stem.isidentifier() else "weight"
-    return Layer(call, (*edit.edits(), *more), (), stem=stem, variable=True)
+    return Layer(call, (*edit.edits(), *more), (), stem=stem, variable=True, double=double)
 
 
-def _dtype(edit: CallEdit) -> None:
+def _is_double(edit: CallEdit) -> bool:
+    """Whether a variable is of float64, which its model says of all."""
     dtype = edit.given("dtype")
-    if dtype is not None and name_of(edit.module, dtype) != "float32":
+    name = name_of(edit.module, dtype) if dtype is not None else "float32"
+    if name not in ("float32", "float64"):
         text = "a variable that is not of float32"
-        raise Refused(edit.module, dtype, text, "Keras keeps a model's weights in float32")
+        raise Refused(edit.module, dtype or edit.call, text, "let it be of float32")
     edit.drop("dtype")
+    return name == "float64"
 
 
 def _from_shape(edit: CallEdit) -> tuple[Edit, ...]:
@@ -123,8 +127,12 @@ def _check_shape(module: Module, node: ast.expr) -> None:
 
 
 def _is_parameter(module: Module, node: ast.expr | None) -> bool:
-    """Whether a name is a function's parameter, which nothing gives another value."""
+    """Whether a name is a parameter of a function that makes more than a variable."""
     if not isinstance(node, ast.Name) or node not in module.names.scope_of_name:
+        return False
+    home = module.names.scope_of_name[node].node
+    returned = [n.value for n in walk(home) if isinstance(n, ast.Return)]
+    if any(name_of(module, assigned(module, value)) in NAMES for value in returned):
         return False
     return [binding.kind for binding in module.names.bindings_of(node)] == ["parameter"]
 
@@ -156,7 +164,9 @@ def _from_value(edit: CallEdit, tf: str, parameter: str) -> tuple[Edit, ...]:
     assert isinstance(value, ast.Call)
     keras, parameters = kind
     inner = CallEdit(module, value, parameters)
-    _dtype(inner)
+    if _is_double(inner):
+        text = "a variable that begins with a value of float64"
+        raise Refused(module, value, text, "give tf.get_variable a shape and dtype=tf.float64")
     shape = inner.given("shape")
     if shape is None:
         raise Refused(module, value, "a variable without a shape", _ADVICE)

@@ -15,7 +15,7 @@ from migrate_mgpu.engine.estimators.network.objects import Objects
 from migrate_mgpu.engine.estimators.network.plan import RESERVED, Plan, holds, is_docstring
 from migrate_mgpu.engine.estimators.network.recurrent import Recurrents
 from migrate_mgpu.engine.estimators.network.scopes import check_shared, scope_edits
-from migrate_mgpu.engine.estimators.network.weights import lookup_of, weights_of
+from migrate_mgpu.engine.estimators.network.weights import are_double, lookup_of, weights_of
 from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import Context, Replacement
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost
@@ -71,6 +71,7 @@ class Network:
             self._check_scopes(call)
         inside = {s for s in statements if s in plan.kept}
         self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
+        self.double = are_double(self.module, plan, self.layers)
         self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
 
     # -- names ------------------------------------------------------------
@@ -376,7 +377,11 @@ class Network:
         head = Block(source, block.indent)
         head.line(f"def __init__({', '.join(['self', *self._signature(taken)])}):")
         named = "name" in taken and plan.base != "Model"
-        head.line(f"super().__init__({'name=name' if named else ''})", 1)
+        given = ["name=name"] if named else []
+        given += [
+            f"dtype={self.module.source.quote}float64{self.module.source.quote}"
+        ] * self.double
+        head.line(f"super().__init__({', '.join(given)})", 1)
         for name in taken:
             if name in shared and not (named and name == "name"):
                 head.line(f"self.{self._attribute_of(name)} = {name}", 1)

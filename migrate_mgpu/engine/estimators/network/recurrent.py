@@ -112,8 +112,7 @@ class Recurrents:
             edits.append(Edit(start, start, "*"))
             self._variable(result.state, state)
         if listed:
-            for mention in result.reads(result.outputs):
-                self._listed(mention)
+            self._steps(result, statement)
         for keyword in call.keywords:
             if keyword.arg == "initial_state":
                 self._start(keyword.value)
@@ -137,37 +136,33 @@ class Recurrents:
 
     # -- outputs of a network over a list -------------------------------------------
 
-    def _listed(self, mention: ast.Name) -> None:
+    def _steps(self, result: Result, made: ast.stmt) -> None:
         """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""
+        names = self.module.names
+        name = result.outputs
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        mentions = names.mentions(name.id, home) if home is not None else []
+        stores = {names.statement(m) for m in mentions if isinstance(m.ctx, ast.Store)} - {made}
+        reads = result.reads(name)
+        if stores:  # `outputs = outputs[-1]` in the same block: what follows reads that step
+            (again, *more) = stores
+            straight = again in names.block(made) and again.lineno > made.lineno
+            if more or not straight or not isinstance(again, ast.Assign):
+                text = f"`{name.id}` has several values"
+                raise Refused(self.module, name, text, "give the outputs a name of their own")
+            reads = [m for m in reads if m.lineno <= (again.end_lineno or again.lineno)]
+        for mention in reads:
+            self._step(mention)
+
+    def _step(self, mention: ast.Name) -> None:
         parent = self.module.names.parents[mention]
         index = parent.slice if isinstance(parent, ast.Subscript) else None
         if index is None or not isinstance(constant(index), int):
             text = "the outputs of a network over a list are used as a list"
             raise Refused(self.module, mention, text, "take one of them, or use tf.nn.dynamic_rnn")
         self._check_inside(mention)
-        self._bound_once(mention)
-        assert isinstance(parent, ast.Subscript)
-
-        def write(context: Context) -> str:
-            return f"{context.render(mention)}[:, {self.module.source.code(index)}]"
-
-        self.replaced[parent] = write
-
-    def _bound_once(self, mention: ast.Name) -> None:
-        """A variable that is given another value must not be read after that."""
-        if len(self.module.names.bindings_of(mention)) == 1:
-            return
-        names = self.module.names
-        home = names.defining_scope(mention.id, names.scope_of_name[mention])
-        mentions = names.mentions(mention.id, home) if home is not None else []
-        statement = names.statement(mention)
-        stores = [m for m in mentions if isinstance(m.ctx, ast.Store)]
-        own = [m for m in stores if names.statement(m) is statement]
-        # `outputs = outputs[-1]` directly after the network: what reads it later reads a step.
-        if len(stores) == 2 and own and isinstance(statement, ast.Assign):
-            return
-        text = f"`{mention.id}` has several values"
-        raise Refused(self.module, mention, text, "give the outputs a name of their own")
+        code = self.module.source.code(index)
+        self.replaced[parent] = lambda context: f"{context.render(mention)}[:, {code}]"
 
     # -- states ---------------------------------------------------------------------
 

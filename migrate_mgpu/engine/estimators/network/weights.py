@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of
 from migrate_mgpu.engine.estimators.network.layers import Found
 from migrate_mgpu.engine.estimators.network.objects import layer_name
+from migrate_mgpu.engine.estimators.network.plan import Plan
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 
@@ -53,5 +54,29 @@ def lookup_of(
         if name in ("gather", "gather_nd") and call.args:
             made = assigned(module, call.args[0])
             if isinstance(made, ast.Call) and made in layers and layers[made].variable:
+                return call
+    return None
+
+
+def are_double(module: Module, plan: Plan, layers: Mapping[ast.Call, Found]) -> bool:
+    """Whether a model's weights are of float64.
+
+    Raises:
+        Refused: only some of them, or those of a part of the model.
+    """
+    double = [call for call, found in layers.items() if found.layer and found.layer.double]
+    if double and (len(double) < len(layers) or plan.base != "Model"):
+        text = "a variable that is not of float32, beside others or in a part of the network"
+        raise Refused(module, double[0], text, "let all weights be of one type")
+    return bool(double)
+
+
+def double_weight(module: Module, nodes: Iterable[ast.AST]) -> ast.Call | None:
+    """A call among some nodes that makes a weight of float64."""
+    for call in (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call)):
+        if name_of(module, call) == "get_variable":
+            if any(
+                k.arg == "dtype" and name_of(module, k.value) == "float64" for k in call.keywords
+            ):
                 return call
     return None

@@ -186,6 +186,8 @@ def _flags(first: ast.Call, second: ast.Call, untold: bool) -> list[ast.expr] | 
     """``untold``: a call that does not say ``training`` is one with ``training=False``."""
     if ast.dump(first.func) != ast.dump(second.func) or len(first.args) != len(second.args):
         return None
+    told = all(any(k.arg == "training" for k in call.keywords) for call in (first, second))
+    untold = untold and not told
     mine_, yours_ = _keywords(first, untold), _keywords(second, untold)
     if [k.arg for k in mine_] != [k.arg for k in yours_]:
         return None

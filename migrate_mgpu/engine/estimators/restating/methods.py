@@ -1,7 +1,8 @@
 """A model_fn that is a method: `Estimator(self.model_fn)`, `Estimator(model.model_fn)`.
 
 The method, and those that it calls through ``self``, become functions above their class;
-what they read of ``self`` they take as parameters, which a lambda gives them.
+what they read of ``self`` they take as parameters, which a lambda gives them. What the class
+inherits from classes of its module, of which it is the only subclass, is its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
+from migrate_mgpu.engine.scopes import walk
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
 
@@ -56,6 +58,18 @@ def _class_of(
     return None
 
 
+def _chain(module: Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
+    """A class and the classes of its module that it inherits from, one from another."""
+    found = [owner]
+    while len(found[-1].bases) == 1 and isinstance(found[-1].bases[0], ast.Name):
+        bindings = module.names.bindings_of(found[-1].bases[0])
+        base = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(base, ast.ClassDef) or base in found:
+            break
+        found.append(base)
+    return found
+
+
 @record()
 class _Method:
     """A method that becomes a function of a name, with the attributes that it reads."""
@@ -81,15 +95,21 @@ class _Methods:
         self.home = home
         self.owner = owner
         self.graph = graph
-        self.defined = {s.name: s for s in owner.body if isinstance(s, ast.FunctionDef)}
+        self.chain = _chain(home, owner)
+        self.defined = {
+            s.name: s for c in self.chain[::-1] for s in c.body if isinstance(s, ast.FunctionDef)
+        }
         self.moved: dict[str, _Method] = {}
 
     def edits(self) -> dict[Module, list[Edit]]:
         """All edits, or none."""
-        bases = [self.home.names.qualname(base) for base in self.owner.bases]
+        bases = [self.home.names.qualname(base) for base in self.chain[-1].bases]
         plain = all(base in ("object", "builtins.object") for base in bases)
-        top = isinstance(self.home.names.parents[self.owner], ast.Module)
-        if not plain or self.owner.decorator_list or self.owner.keywords or not top:
+        for one in self.chain:
+            top = isinstance(self.home.names.parents[one], ast.Module)
+            if not plain or one.decorator_list or one.keywords or not top:
+                return {}
+        if len(self.chain) > 1 and self._has_others():
             return {}
         if not self._move(self.given.attr) or not self._only_here() or not self._constant():
             return {}
@@ -102,6 +122,19 @@ class _Methods:
         found = {self.home: self._functions()}
         found.setdefault(self.flow.module, []).append(self._given(head))
         return found
+
+    def _has_others(self) -> bool:
+        """Whether other classes inherit from these."""
+        names = {one.name for one in self.chain}
+        return any(
+            isinstance(part, (ast.Name, ast.Attribute))
+            and (part.id if isinstance(part, ast.Name) else part.attr) in names
+            for module in self.graph.project.modules.values()
+            for node in walk(module.tree)
+            if isinstance(node, ast.ClassDef) and node not in self.chain
+            for base in node.bases
+            for part in walk(base)
+        )
 
     # -- what they use of self -------------------------------------------------
 
@@ -124,6 +157,8 @@ class _Methods:
         method = self.moved[name] = _Method(node, wished)
         parents = self.home.names.parents
         for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id == "super":
+                return False
             if not isinstance(part, ast.Name) or part.id != "self":
                 continue
             mention = parents[part]
@@ -146,8 +181,9 @@ class _Methods:
         return True
 
     def _named(self, name: str) -> list[ast.stmt]:
-        """The statements of the class that give a name a value."""
-        scope = self.home.names.scopes[self.owner]
+        """The statements of the class it comes from that give a name a value."""
+        home = self.home.names.parents[self.defined[name]]
+        scope = self.home.names.scopes[home]
         return [b.node for b in scope.bindings.get(name, [])]  # type: ignore[misc]
 
     def _only_here(self) -> bool:
@@ -165,18 +201,24 @@ class _Methods:
     def _constant(self) -> bool:
         """Whether the values that they read are given once: by ``__init__``, or the class."""
         reads = {name for method in self.moved.values() for name in method.reads}
-        first = self.defined.get("__init__")
+        first = [
+            s
+            for one in self.chain
+            for s in one.body
+            if isinstance(s, ast.FunctionDef) and s.name == "__init__"
+        ]
         for module in self.graph.project.modules.values():
             for name in reads:
                 for mention in module.names.attributes.get(name, ()):
                     if isinstance(mention.ctx, ast.Load):
                         continue
-                    if module is not self.home or first is None:
+                    if module is not self.home:
                         return False
-                    if first not in module.names.ancestors(mention):
+                    if not any(one in module.names.ancestors(mention) for one in first):
                         return False
-                    early = first in self.flow.module.names.ancestors(self.given)
-                    if early and mention.lineno >= self.given.lineno:
+                    around = self.flow.module.names.ancestors(self.given)
+                    early = any(one in around for one in first)
+                    if early and (mention.lineno >= self.given.lineno or len(self.chain) > 1):
                         return False
         return True
 
@@ -217,19 +259,21 @@ class _Methods:
             block.statement(method.node, self._inside(method))
             texts.append(block.text().rstrip())
         newline = source.newline
-        place = above(source.text, Layout(source, self.owner).line_start)
+        highest = min(self.chain, key=lambda one: one.lineno)
+        place = above(source.text, Layout(source, highest).line_start)
         gap = newline * 3
         found = [Edit(place, place, gap.join(texts) + gap)]
-        stays = [s for s in self.owner.body if s not in [m.node for m in methods]]
+        gone = [m.node for m in methods]
         for method in methods:
             layout = Layout(source, method.node)
             start = above(source.text, layout.line_start)
             start = len(source.text[:start].rstrip()) + len(newline)
             found.append(Edit(start, layout.next_line, ""))
-        if not stays:
-            last = found.pop()
-            indent = source.indent_of(methods[-1].node)
-            found.append(Edit(last.start, last.end, f"{indent}pass{newline}"))
+        for one in self.chain:
+            if all(s in gone for s in one.body):
+                last = found[1 + gone.index(one.body[-1])]
+                text = f"{source.indent_of(one.body[-1])}pass{newline}"
+                found[1 + gone.index(one.body[-1])] = Edit(last.start, last.end, text)
         return found
 
     def _inside(self, method: _Method) -> list[Edit]:

@@ -12,6 +12,7 @@ from migrate_mgpu.engine.estimators.conversion import Conversion, Conversions
 from migrate_mgpu.engine.estimators.facts.finding import CUSTOM
 from migrate_mgpu.engine.estimators.restating import (
     branches,
+    callables,
     closures,
     digits,
     feature_columns,
@@ -48,6 +49,7 @@ _FORMS = (
     variables.restate,
     variable_makers.restate,
     closures.restate,
+    callables.restate,
     methods.restate,
     helpers.restate,
     local_functions.restate,

@@ -1,0 +1,181 @@
+"""Recurrent networks of TF1 become Keras's RNN over cells of the same arithmetic, or stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.engine.run import migrate
+
+PROGRAM = """\
+import tensorflow as tf
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((tf.ones([8, 5, 4]), tf.zeros([8], tf.int32))).repeat()
+
+
+{helper}def model_fn(features, labels, mode):
+{network}
+    logits = tf.layers.dense(net, 2)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.train.AdamOptimizer(0.01)
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=50)
+"""
+HELPER = """\
+def make_cell(units):
+    return tf.nn.rnn_cell.LSTMCell(units)
+
+
+"""
+LSTM = "tf.nn.rnn_cell.BasicLSTMCell"
+RUN = "tf.nn.dynamic_rnn"
+
+
+def migrated(network: str) -> tuple[str | None, str]:
+    """The program with a network after the migration, and all that is told of it."""
+    lines = "\n".join("    " + line for line in network.splitlines())
+    helper = HELPER if "make_cell" in network else ""
+    given = [("train.py", PROGRAM.format(network=lines, helper=helper).encode())]
+    (file,) = (result := migrate(given, bridge=True, write=False)).files
+    text = file.after if file.after is not None else None
+    native = bool(result.programs) and result.programs[0].state == "native"
+    return (text if native else None), " ".join(finding.message for finding in result.findings)
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (
+            f"outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = outputs[:, -1]",
+            ["self.rnn = tf.keras.layers.RNN(LSTMCell(6), return_sequences=True)",
+             "outputs = self.rnn(features)"],
+        ),
+        (
+            f"_, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = state.h",
+            ["tf.keras.layers.RNN(LSTMCell(6), return_state=True)",
+             "_, *state = self.rnn(features)", "net = state[1]"],
+        ),
+        (
+            f"_, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\nc, h = state\nnet = c + h",
+            ["c, h = state"],
+        ),
+        (
+            f"_, state = {RUN}(tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6), make_cell(3)]), features,"
+            " dtype=tf.float32)\ntop = state[-1]\nnet = tf.concat([top.c, state[0][1]], 1)",
+            ["StackedRNNCells([LSTMCell(6), make_cell(3)])", "return LSTMCell(units)",
+             "net = tf.concat([top[0], state[0][1]], 1)"],
+        ),
+        (
+            f"cell = tf.contrib.rnn.GRUCell(6)\n_, net = {RUN}(cell, features, dtype=tf.float32)",
+            ["_, net = self.rnn(features)", "class GRUCell(tf.keras.layers.Layer)"],
+        ),
+        (
+            f"cell = {LSTM}(6, 0.0, activation=tf.nn.relu)\n"
+            "start = cell.zero_state(8, tf.float32)\n"
+            f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+            ["cell = LSTMCell(6, forget_bias=0.0, activation=tf.nn.relu)",
+             "tf.sigmoid(f + self.forget_bias)", "self.activation(c) * tf.sigmoid(o)"],
+        ),
+        (
+            "steps = tf.unstack(features, 5, 1)\n"
+            f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+            "outputs = outputs[-1]\nprint(outputs)\nnet = outputs",
+            ["outputs = self.rnn(tf.stack(steps, axis=1))", "outputs = outputs[:, -1]"],
+        ),
+        (
+            "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
+            f"outputs, _ = {RUN}({LSTM}(6), features, sequence_length=lengths, dtype=tf.float32)\n"
+            "net = outputs[:, -1]",
+            ["zero_output_for_mask=True", "mask = tf.sequence_mask(lengths, tf.shape(features)[1])",
+             "outputs = self.rnn(features, mask=mask)"],
+        ),
+        (
+            "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
+            "with tf.variable_scope('rnn'):\n"
+            f"    outputs, _ = {RUN}({LSTM}(6), features, lengths, dtype=tf.float32)\n"
+            "net = outputs[:, -1]",
+            ["self.rnn(features, mask=tf.sequence_mask(lengths, tf.shape(features)[1]))"],
+        ),
+        (
+            f"cell = tf.nn.rnn_cell.LSTMCell(6, initializer=tf.zeros_initializer())\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32, scope='reader')\n"
+            "net = outputs[:, -1]",
+            ["kernel_initializer=tf.keras.initializers.Zeros()", "self.reader(features)",
+             "initializer=self.kernel_initializer"],
+        ),
+    ],
+)  # fmt: skip
+def test_native(network: str, expected: list[str]) -> None:
+    text, told = migrated(network)
+    assert text is not None, told
+    for part in expected:
+        assert part in text
+
+
+CELLS = f"cells = [{LSTM}(6) for _ in range(2)]\n"
+STACK = f"outputs, state = {RUN}(tf.nn.rnn_cell.MultiRNNCell(cells), features, dtype=tf.float32)\n"
+ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        (f"cell = {LSTM}(6)\ncells = [cell, cell]\n" + STACK + "net = outputs[:, -1]", "may be one"),
+        (f"cell = {LSTM}(6)\ncells = [cell for _ in range(2)]\n" + STACK + "net = outputs[:, -1]",
+         "may be one"),
+        (f"cell = {LSTM}(6)\ncells = [cell] * 2\n" + STACK + "net = outputs[:, -1]",
+         "cannot be told"),
+        (CELLS + STACK + "net = tf.concat([s.h for s in state], 1)", "used as a whole"),
+        (ONE + "net = tf.stack(state)[0]", "used as a whole"),
+        (ONE + "for part in state:\n    net = part", "used as a whole"),
+        (f"cell = {LSTM}(6)\n" + ONE.replace(f"{LSTM}(6)", "cell")
+         + f"more, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0] + more[:, 0]",
+         "two recurrent networks"),
+        (f"cell = tf.nn.rnn_cell.LSTMCell(6, use_peepholes=True)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "peepholes"),
+        (f"cell = tf.nn.rnn_cell.LSTMCell(6, num_proj=3)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "num_proj"),
+        (f"cell = {LSTM}(6, state_is_tuple=False)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "state_is_tuple"),
+        (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "cannot be told"),
+        (f"outputs, _ = {RUN}({LSTM}(6), features, time_major=True, dtype=tf.float32)\n"
+         "net = outputs[:, 0]", "is the time"),
+        (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0], features[:, 1])\n"
+         f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+         "begins with"),
+        (f"both = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = both[0][:, -1]",
+         "not taken apart"),
+        ("net = features\nfor units in [4, 4]:\n"
+         f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]", "in a loop"),
+        ("steps = tf.unstack(features, 5, 1)\n"
+         f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+         "net = tf.add_n(outputs)", "used as a list"),
+        (f"with tf.variable_scope('a', initializer=tf.ones_initializer()):\n    {ONE}"
+         "net = outputs[:, -1]", "for everything inside"),
+        (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"
+         " dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
+    ],
+)  # fmt: skip
+def test_refused(network: str, reason: str) -> None:
+    text, told = migrated(network)
+    assert text is None
+    assert reason in told
+
+
+def test_two_networks_of_a_file_have_one_class_of_cells() -> None:
+    network = f"    outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\n    net = outputs[:, 0]"
+    one = PROGRAM.format(network=network, helper="")
+    _, rest = one.split("def model_fn")
+    both = one + "\n\ndef other_fn" + rest.replace("Estimator(model_fn)", "Estimator(other_fn)")
+    (file,) = migrate([("train.py", both.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert file.after.count("class LSTMCell(") == 1
+    assert file.after.count("RNN(LSTMCell(6)") == 2

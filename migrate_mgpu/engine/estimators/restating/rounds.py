@@ -18,6 +18,7 @@ from migrate_mgpu.engine.estimators.restating import (
     feature_columns,
     helpers,
     local_functions,
+    made_inside,
     methods,
     public_keras,
     total_loss,
@@ -59,8 +60,10 @@ _FORMS = (
     towers.restate,
     digits.restate,
     public_keras.restate,
+    made_inside.restate,
 )
-_OF_ANY = (digits.restate, public_keras.restate)  # whatever keeps the Estimator
+# Whatever keeps the Estimator.
+_OF_ANY = (digits.restate, public_keras.restate, made_inside.restate)
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
@@ -218,6 +221,7 @@ def _restatable(one: Conversion) -> bool:
     if stays is None:
         return False
     of_any = digits.concerns(stays.module, stays.node) or public_keras.concerns(one.flow)
+    of_any = of_any or made_inside.concerns(stays)
     return of_any or _about_its_model(one)
 
 

@@ -168,18 +168,18 @@ estimator.train(input_fn, steps=100)
         refused="adds epsilon to the root",
     ),
     Case(
-        "a layer with other defaults",
+        "a layer with masks of its own",
         _INPUT
         + """\
 model = tf.keras.Sequential()
 model.add(tf.keras.layers.Reshape((1, 1), input_shape=(1,)))
-model.add(tf.keras.layers.LSTM(8))
+model.add(tf.keras.layers.LSTM(8, dropout=0.5))
 model.add(tf.keras.layers.Dense(2, activation='softmax'))
 model.compile(loss='sparse_categorical_crossentropy', optimizer='adam')
 estimator = tf.keras.estimator.model_to_estimator(model)
 estimator.train(input_fn, steps=100)
 """,
-        refused="`tf.keras.layers.LSTM` in a Keras model",
+        refused="`dropout` of `tf.keras.layers.LSTM`",
     ),
     Case(
         "a function between the layers",

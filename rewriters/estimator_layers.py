@@ -8,6 +8,11 @@ defaults they had where Keras's differ: ``tf.contrib.layers.fully_connected`` ha
 hand (``tf.get_variable``, ``tf.Variable`` of a function's value) are weights of the model,
 which ``self.add_weight`` makes in its ``__init__``.
 
+``tf.nn.dynamic_rnn`` and ``static_rnn`` become ``tf.keras.layers.RNN`` over a cell that the
+file gets, a dozen lines: TF1's cells have one kernel for inputs and state and add the forget
+bias as they run, Keras's have not. A ``sequence_length`` is the layer's mask. Keras's own
+``LSTM`` and ``GRU`` get the gates that they had in TF1.
+
 ## Why
 TF2 has neither ``tf.layers`` nor ``tf.contrib``. A function that makes variables as it is
 called has no place in a Keras model.
@@ -35,6 +40,7 @@ import ast
 
 from migrate_mgpu.engine.estimators.names import contrib_layers, recurrent, variables
 from migrate_mgpu.engine.estimators.names.cases import IMAGES, NUMBERS, case
+from migrate_mgpu.engine.estimators.names.recurrent_keras import keras_recurrent
 from migrate_mgpu.engine.estimators.names.tables import name_of, refuse_unless
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Layer, Refused
@@ -279,7 +285,8 @@ def layer_class(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | N
     head, _, short = name_of(module, call).rpartition(".")
     kind = _CLASSES.get(short) if head == "layers" else None
     if kind is None:
-        return recurrent.cell(module, call, tf)
+        edits = recurrent.cell(module, call, tf)
+        return edits if edits is not None else keras_recurrent(module, call, tf)
     edit = CallEdit(module, call, (*kind.parameters, "dtype", "_scope", "_reuse"))
     _constructor(edit, kind, tf, True)
     return edit.edits()

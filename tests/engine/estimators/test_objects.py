@@ -121,7 +121,7 @@ def test_names_whose_statements_go_away_are_free() -> None:
     ("old", "new", "reason"),
     [
         ("layers.Dropout(0.4)", "layers.BatchNormalization()", "batch normalization in a Keras"),
-        ("layers.Dropout(0.4)", "layers.LSTM(3)", "`LSTM` is not known to be the same"),
+        ("layers.Dropout(0.4)", "layers.CuDNNLSTM(3)", "`CuDNNLSTM` is not known to be the same"),
         ("layers.Dense(3)", "layers.Dense(3, kernel_regularizer='l2')", "regularizers of Keras"),
         (", input_shape=[4]", "", "a layer stands twice in a Sequential"),
     ],

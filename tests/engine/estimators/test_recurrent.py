@@ -82,6 +82,11 @@ def migrated(network: str) -> tuple[str | None, str]:
              "tf.sigmoid(f + self.forget_bias)", "self.activation(c) * tf.sigmoid(o)"],
         ),
         (
+            f"cell = {LSTM}(6)\nstart = cell.zero_state(tf.shape(features)[0], tf.float32)\n"
+            f"outputs, _ = {RUN}(cell, features, None, start)\nnet = outputs[:, 0]",
+            ["outputs = self.rnn(features)", "net = outputs[:, 0]"],
+        ),
+        (
             "steps = tf.unstack(features, 5, 1)\n"
             f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
             "outputs = outputs[-1]\nprint(outputs)\nnet = outputs",
@@ -115,6 +120,7 @@ def test_native(network: str, expected: list[str]) -> None:
     assert text is not None, told
     for part in expected:
         assert part in text
+    assert "zero_state" not in text
 
 
 CELLS = f"cells = [{LSTM}(6) for _ in range(2)]\n"
@@ -125,7 +131,8 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
 @pytest.mark.parametrize(
     ("network", "reason"),
     [
-        (f"cell = {LSTM}(6)\ncells = [cell, cell]\n" + STACK + "net = outputs[:, -1]", "may be one"),
+        (f"cell = {LSTM}(6)\ncells = [cell, cell]\n" + STACK + "net = outputs[:, -1]",
+         "may be one"),
         (f"cell = {LSTM}(6)\ncells = [cell for _ in range(2)]\n" + STACK + "net = outputs[:, -1]",
          "may be one"),
         (f"cell = {LSTM}(6)\ncells = [cell] * 2\n" + STACK + "net = outputs[:, -1]",
@@ -148,13 +155,22 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "cannot be told"),
         (f"outputs, _ = {RUN}({LSTM}(6), features, time_major=True, dtype=tf.float32)\n"
          "net = outputs[:, 0]", "is the time"),
-        (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0], features[:, 1])\n"
+        (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0],"
+         f" features[:, 1])\n"
          f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
          "begins with"),
+        (f"cell = {LSTM}(6)\nstart = cell.zero_state(8, tf.float32)\n"
+         f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0] + start.h",
+         "by itself"),
+        (f"cell = {LSTM}(6)\nnet, _ = cell(features[:, 0], cell.zero_state(8, tf.float32))",
+         "by itself"),
+        (f"cell = {LSTM}(6)\noutputs, _ = {RUN}(cell, features, dtype=tf.float32)\n"
+         "net = outputs[:, cell.state_size.h]", "by itself"),
         (f"both = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = both[0][:, -1]",
          "not taken apart"),
         ("net = features\nfor units in [4, 4]:\n"
-         f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]", "in a loop"),
+         f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
+         "in a loop"),
         ("steps = tf.unstack(features, 5, 1)\n"
          f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
          "net = tf.add_n(outputs)", "used as a list"),
@@ -171,7 +187,9 @@ def test_refused(network: str, reason: str) -> None:
 
 
 def test_two_networks_of_a_file_have_one_class_of_cells() -> None:
-    network = f"    outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\n    net = outputs[:, 0]"
+    network = (
+        f"    outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\n    net = outputs[:, 0]"
+    )
     one = PROGRAM.format(network=network, helper="")
     _, rest = one.split("def model_fn")
     both = one + "\n\ndef other_fn" + rest.replace("Estimator(model_fn)", "Estimator(other_fn)")
@@ -179,3 +197,49 @@ def test_two_networks_of_a_file_have_one_class_of_cells() -> None:
     assert file.after is not None
     assert file.after.count("class LSTMCell(") == 1
     assert file.after.count("RNN(LSTMCell(6)") == 2
+
+
+GATES = "recurrent_activation=lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        ("net = tf.keras.layers.LSTM(6)(features)", f"tf.keras.layers.LSTM(6, {GATES})"),
+        (
+            "gru = tf.keras.layers.GRU(6, recurrent_activation='sigmoid')\nnet = gru(features)",
+            "tf.keras.layers.GRU(6, recurrent_activation='sigmoid', reset_after=False)",
+        ),
+        (
+            "model = tf.keras.Sequential([tf.keras.layers.SimpleRNN(6, dropout=0.0)])\n"
+            "net = model(features)",
+            "tf.keras.layers.SimpleRNN(6)",
+        ),
+    ],
+)
+def test_layers_of_keras_have_the_gates_of_tf1(network: str, expected: str) -> None:
+    text, told = migrated(network)
+    assert text is not None, told
+    assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        ("net = tf.keras.layers.LSTM(6, dropout=0.2)(features)", "`dropout` of"),
+        ("net = tf.keras.layers.LSTM(6, recurrent_activation='relu')(features)", "not compared"),
+        ("net = tf.keras.layers.GRU(6, activation='hard_sigmoid')(features)", "another function"),
+        ("net = tf.keras.layers.GRU(6, reset_after=True)(features)", "reset_after"),
+        (
+            "both = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(6))\n"
+            "model = tf.keras.Sequential([both])\n"
+            "net = model(features)",
+            "`Bidirectional` is not known",
+        ),
+        ("tf.compat.v1.logging.info('made')\nnet = tf.keras.layers.LSTM(6)(features)", "TF1's or"),
+    ],
+)
+def test_layers_of_keras_that_stay(network: str, reason: str) -> None:
+    text, told = migrated(network)
+    assert text is None
+    assert reason in told

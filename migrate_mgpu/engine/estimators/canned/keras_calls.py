@@ -9,6 +9,7 @@ import ast
 
 from migrate_mgpu.engine.estimators.driving.drive import text_of
 from migrate_mgpu.engine.estimators.facts.parts import tensorflow_name
+from migrate_mgpu.engine.estimators.names.recurrent_keras import keras_recurrent
 from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
@@ -123,6 +124,9 @@ def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
         for initializer in _INITIAL:
             _known(module, given.given(initializer), _INITIALIZERS, "initializers")
         return ()
+    recurrent = keras_recurrent(module, call, tf)
+    if recurrent is not None:
+        return recurrent
     shown = module.source.code(call.func)
     text = f"`{shown}` in a Keras model is not known to do the same in TF2"
     raise Refused(module, call, text, _ADVICE)

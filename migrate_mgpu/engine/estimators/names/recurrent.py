@@ -64,7 +64,7 @@ _RUN = (
     "swap_memory", "time_major", "scope",
 )  # fmt: skip
 _RUN_STATIC = ("cell", "inputs", "initial_state", "dtype", "sequence_length", "scope")
-_RUNS = {
+RUNS = {
     "nn.dynamic_rnn": _RUN,
     "nn.static_rnn": _RUN_STATIC,
     "contrib.rnn.static_rnn": _RUN_STATIC,
@@ -89,6 +89,8 @@ def cell(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
         Refused: with what such a cell does and the one that is written does not.
     """
     name = cell_of(module, call)
+    if name == STACK or name in CELLS:
+        _check_uses(module, call)
     if name == STACK:
         edit = CallEdit(module, call, ("cells", "state_is_tuple"))
         refuse_unless(edit, "state_is_tuple", (True,), "the state of all cells is one tensor")
@@ -118,6 +120,50 @@ def cell(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
     return edit.edits()
 
 
+def _check_uses(module: Module, node: ast.expr) -> None:
+    """A cell is run by a network, or stands in a stack: nobody calls or asks it.
+
+    Raises:
+        Refused: with what else is done with it.
+    """
+    parent = module.names.parents[node]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    for used in [node, *(_reads(module, target) if isinstance(target, ast.Name) else [])]:
+        parent = module.names.parents[used]
+        called = isinstance(parent, ast.Call) and parent.func is used
+        asked = isinstance(parent, ast.Attribute) and not _only_starts(module, parent)
+        if called or asked:
+            text = "a recurrent cell is used by itself"
+            raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")
+
+
+def _only_starts(module: Module, node: ast.Attribute) -> bool:
+    """`cell.zero_state(...)` that a network begins with anyway."""
+    parents = module.names.parents
+    call = parents[node]
+    if node.attr != "zero_state" or not isinstance(call, ast.Call) or call.func is not node:
+        return False
+    parent = parents[call]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    uses = _reads(module, target) if isinstance(target, ast.Name) else [call]
+    return all(_runs(module, use) for use in uses)
+
+
+def _runs(module: Module, node: ast.expr) -> bool:
+    """Whether a value is an argument of a recurrent network."""
+    parent = module.names.parents[node]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    return isinstance(call, ast.Call) and call.func is not node and is_recurrent(module, call)
+
+
+def _reads(module: Module, name: ast.Name) -> list[ast.Name]:
+    """Where a variable is read."""
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    found = names.mentions(name.id, home) if home is not None else []
+    return [mention for mention in found if isinstance(mention.ctx, ast.Load)]
+
+
 def _check_initializer(module: Module, given: ast.expr | None, tf: str) -> None:
     if given is None:
         return
@@ -145,7 +191,7 @@ def layer(module: Module, call: ast.Call, tf: str) -> Layer | None:
         Refused: Keras's does not do the same.
     """
     name = name_of(module, call)
-    parameters = _RUNS.get(name)
+    parameters = RUNS.get(name)
     if parameters is None:
         if name in ("nn.bidirectional_dynamic_rnn", "nn.raw_rnn"):
             shown = module.source.code(call.func)
@@ -191,9 +237,14 @@ def layer(module: Module, call: ast.Call, tf: str) -> Layer | None:
                  listed=static)  # fmt: skip
 
 
+def start_of(module: Module, call: ast.Call) -> ast.expr | None:
+    """The state that a recurrent network begins with, where it is told one."""
+    return CallEdit(module, call, RUNS[name_of(module, call)]).given("initial_state")
+
+
 def is_recurrent(module: Module, call: ast.Call) -> bool:
     """Whether a call runs a recurrent network."""
-    return name_of(module, call) in _RUNS
+    return name_of(module, call) in RUNS
 
 
 def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
@@ -231,7 +282,4 @@ class Result:
 
     def reads(self, name: ast.Name) -> list[ast.Name]:
         """Where a variable is read."""
-        names = self.module.names
-        home = names.defining_scope(name.id, names.scope_of_name[name])
-        found = names.mentions(name.id, home) if home is not None else []
-        return [mention for mention in found if isinstance(mention.ctx, ast.Load)]
+        return _reads(self.module, name)

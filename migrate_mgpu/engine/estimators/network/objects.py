@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.calls import CallGraph, Function
+from migrate_mgpu.engine.estimators.names import recurrent_keras
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.scopes import walk
@@ -29,7 +30,7 @@ _SAME = {
     "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "Multiply",
     "Permute", "RepeatVector", "Reshape", "SeparableConv2D", "Softmax", "SpatialDropout1D",
     "SpatialDropout2D", "SpatialDropout3D", "Subtract", "UpSampling2D", "ZeroPadding1D",
-    "ZeroPadding2D",
+    "ZeroPadding2D", *recurrent_keras.LAYERS,
 }  # fmt: skip
 _MODELS = ("keras.Sequential", "keras.Model", "keras.models.Sequential", "keras.models.Model")
 _APPLYING = ("apply", "call", "__call__")

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.engine.estimators.names.recurrent import Result, zero_state
+from migrate_mgpu.engine.estimators.names.recurrent import Result, start_of, zero_state
 from migrate_mgpu.engine.estimators.names.recurrent_states import PAIR, TENSOR, State, state_of
 from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.network.layers import Found
@@ -113,26 +113,15 @@ class Recurrents:
             self._variable(result.state, state)
         if listed:
             self._steps(result, statement)
-        for keyword in call.keywords:
-            if keyword.arg == "initial_state":
-                self._start(keyword.value)
+        begins = start_of(self.module, call)
+        if begins is not None:
+            self._start(begins)
 
     def _start(self, value: ast.expr) -> None:
         """A variable that holds nothing but the zero state is not needed."""
         made = zero_state(self.module, value)
-        if made is None or not isinstance(value, ast.Name):
-            return
-        names = self.module.names
-        home = names.defining_scope(value.id, names.scope_of_name[value])
-        mentions = names.mentions(value.id, home) if home is not None else []
-        for mention in mentions:
-            parent = names.parents[mention]
-            if isinstance(mention.ctx, ast.Load) and not (
-                isinstance(parent, ast.keyword) and parent.arg == "initial_state"
-            ):
-                text = "the zero state is used for more than to begin with"
-                raise Refused(self.module, mention, text, "leave it out")
-        self.dropped.add(names.statement(made))
+        if made is not None and isinstance(value, ast.Name):
+            self.dropped.add(self.module.names.statement(made))
 
     # -- outputs of a network over a list -------------------------------------------
 

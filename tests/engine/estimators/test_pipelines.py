@@ -33,6 +33,10 @@ def rewritten(code: str) -> str:
             "d = d.apply(tf.contrib.data.shuffle_and_repeat(8, 2, seed=1))",
             "d = d.shuffle(8, seed=1).repeat(2)",
         ),
+        (
+            "d = tf.contrib.data.make_csv_dataset('a.csv', 8)",
+            "d = tf.data.experimental.make_csv_dataset('a.csv', 8)",
+        ),
         ("d = d.apply(tf.contrib.data.shuffle_and_repeat(8))", "d = d.shuffle(8).repeat()"),
         (
             "d = d.apply(tf.contrib.data.map_and_batch(lambda x: x + 1, 8, drop_remainder=True))",

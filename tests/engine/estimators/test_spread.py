@@ -74,3 +74,45 @@ def test_an_input_function_of_the_other_function() -> None:
     body = PROGRAM.replace("    estimator.train(input_fn, steps=5)\n", "")
     body = body.replace("    print(", "    feed = lambda: input_fn().take(2)\n    print(")
     stays(HEAD + body.replace("evaluate(input_fn", "evaluate(feed"), NOT_KNOWN)
+
+
+KEPT = """\
+class Trainer:
+    def __init__(self, folder):
+        self.estimator = self.build(folder)
+
+    def build(self, folder):
+        return tf.estimator.Estimator(model_fn, folder)
+
+    def train(self):
+        self.estimator.train(input_fn, max_steps=5)
+
+
+trainer = Trainer("out")
+trainer.train()
+"""
+
+
+def test_a_method_makes_what_the_object_keeps() -> None:
+    after = converted(KEPT)
+    assert "        self.estimator = self.build(folder)\n        # The variables must" in after
+    assert "self.manager = tf.train.CheckpointManager(\n" in after
+    assert "            self.checkpoint, folder, max_to_keep=5)\n" in after
+    assert "            self.manager.save(self.estimator.optimizer.iterations)\n" in after
+    assert "        return model_fn()\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('trainer = Trainer("out")\n', 'Trainer("one").train()\ntrainer = Trainer("out")\n',
+         "several objects of Trainer"),
+        ("trainer.train()\n", "trainer.estimator.train(input_fn, max_steps=9)\n", ANOTHER),
+        ("    def train(self):\n", "    def again(self):\n        self.other = self.build('x')\n\n"
+         "    def train(self):\n", ANOTHER),
+        ("    def build(self, folder):\n", "    def build(self, folder):\n        folder += '/x'\n",
+         "the model_dir is not known"),
+    ],
+)  # fmt: skip
+def test_objects_that_stay(old: str, new: str, reason: str) -> None:
+    stays(HEAD + KEPT.replace(old, new), reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.calls import Function
 from migrate_mgpu.engine.estimators.driving.setup import Setup
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Use
 from migrate_mgpu.engine.estimators.facts.places import is_visible, known_at
@@ -109,9 +110,9 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
         owner = _class(flow.module, flow.statement)
         inside = all(_class(use.module, use.call) is owner for use in flow.uses)
         if owner is not None and inside and isinstance(target, ast.Attribute):
-            _made_once(flow, owner, values)
+            _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
             return Home(flow.module, flow.statement, first.shown, "self.", strategy)
-    made = _helper_call(flow, values) or _trained_here(flow, values)
+    made = _helper_call(flow, values) or _trained_here(flow, values) or _kept(flow, values)
     if made is not None and made.statement is flow.statement:
         return replaced(made, strategy=strategy)
     if made is not None:
@@ -127,9 +128,10 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
     )  # fmt: skip
 
 
-def _made_once(flow: EstimatorFlow, owner: ast.ClassDef, values: Values) -> None:
+def _made_once(
+    flow: EstimatorFlow, owner: ast.ClassDef, values: Values, function: Function | None
+) -> None:
     """Of two objects with one folder the second would go on with the first one's model."""
-    function = values.graph.enclosing(flow.module, flow.call)
     calls = values.calls(function) if function is not None else None
     if function is None or function.name != "__init__" or (calls is not None and len(calls) > 1):
         text = f"several objects of {owner.name} may have the Estimator's model_dir"
@@ -193,6 +195,35 @@ def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
             for use in trained
         ):
             return Home(module, statement, target.id, spread=True)
+    return None
+
+
+def _kept(flow: EstimatorFlow, values: Values) -> Home | None:
+    """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
+    owner = _class(flow.module, flow.call)
+    inside = all(_class(u.module, u.call) is owner and _attribute(u) for u in flow.uses)
+    if owner is None or not inside or any(use.module is not flow.module for use in flow.uses):
+        return None
+    names = flow.module.names
+    for value in values.passes(flow.module, flow.call):
+        call = value.node
+        if not isinstance(call, ast.Call) or call is flow.call or value.module is not flow.module:
+            continue
+        statement = names.statement(call)
+        target = _target(statement)
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        if not isinstance(target, ast.Attribute) or not _is_self(target.value):
+            continue
+        function = values.graph.target(flow.module, call.func)
+        calls = values.calls(function) if function is not None else None
+        shown = flow.module.source.code(target)
+        if calls is None or len(calls) != 1 or any(use.shown != shown for use in flow.uses):
+            return None
+        if _class(flow.module, statement) is not owner:
+            return None
+        _made_once(flow, owner, values, values.graph.enclosing(flow.module, statement))
+        return Home(flow.module, statement, shown, "self.")
     return None
 
 

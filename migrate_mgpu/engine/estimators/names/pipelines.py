@@ -27,6 +27,7 @@ _RENAMED = {
     "AUTOTUNE", "parallel_interleave", "ignore_errors", "group_by_window", "enumerate_dataset",
     "bucket_by_sequence_length", "scan", "prefetch_to_device", "copy_to_device", "Counter",
     "rejection_resample", "unique", "dense_to_sparse_batch", "parse_example_dataset",
+    "make_csv_dataset",
 }  # fmt: skip
 
 

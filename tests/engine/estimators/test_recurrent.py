@@ -9,6 +9,8 @@ from migrate_mgpu.engine.run import migrate
 PROGRAM = """\
 import tensorflow as tf
 
+SIZE = 4
+
 
 def input_fn():
     return tf.data.Dataset.from_tensors((tf.ones([8, 5, 4]), tf.zeros([8], tf.int32))).repeat()
@@ -107,6 +109,12 @@ def migrated(network: str) -> tuple[str | None, str]:
             ["self.rnn(features, mask=tf.sequence_mask(lengths, tf.shape(features)[1]))"],
         ),
         (
+            f"if SIZE > 2:\n    cell = {LSTM}(6)\nelse:\n"
+            f"    cell = tf.nn.rnn_cell.GRUCell(6)\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, -1]",
+            ["cell = LSTMCell(6)", "cell = GRUCell(6)"],
+        ),
+        (
             f"cell = tf.nn.rnn_cell.LSTMCell(6, initializer=tf.zeros_initializer())\n"
             f"outputs, _ = {RUN}(cell, features, dtype=tf.float32, scope='reader')\n"
             "net = outputs[:, -1]",
@@ -184,6 +192,25 @@ def test_refused(network: str, reason: str) -> None:
     text, told = migrated(network)
     assert text is None
     assert reason in told
+
+
+def test_an_alias_of_a_module_of_tf1_goes_with_its_last_use() -> None:
+    network = f"    outputs, _ = {RUN}(rnn.GRUCell(6), features, dtype=tf.float32)\n"
+    program = PROGRAM.format(network=network + "    net = outputs[:, 0]", helper="")
+    head, rest = program.split("\n\n\n", 1)
+    given = f"{head}\n\nrnn = tf.contrib.rnn\n\n\n{rest}"
+    (file,) = migrate([("train.py", given.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert "contrib" not in file.after
+    keras = f"{head}\n\nkeras = tf.keras\n\n\n{rest}"
+    keras = keras.replace("rnn.GRUCell", "tf.contrib.rnn.GRUCell")
+    keras = keras.replace("tf.layers.dense(net, 2)", "keras.layers.Dense(2)(net)")
+    (file,) = migrate([("train.py", keras.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert "\nkeras = tf.keras\n" in file.after
+    kept = given + "print(rnn)\n"
+    (file,) = migrate([("train.py", kept.encode())], bridge=False, write=False).files
+    assert file.after is None
 
 
 def test_two_networks_of_a_file_have_one_class_of_cells() -> None:

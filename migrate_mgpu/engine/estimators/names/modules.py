@@ -16,6 +16,7 @@ from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import Rule
 from migrate_mgpu.engine.selection import Selection, suppressed
 from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.engine.symbols import symbol
 from migrate_mgpu.engine.text import Layout
 
 
@@ -46,6 +47,10 @@ def rest(
         if plain is not None:
             found.edits.extend(plain[0])
             found.imports |= plain[1]
+            continue
+        alias = _unused_alias(module, use.node, gone)
+        if alias is not None:
+            found.edits.append(Layout(module.source, alias).replace([]))
             continue
         settings = hparams_edits(module, use.node)
         if settings is not None:
@@ -78,6 +83,27 @@ def rest(
             continue
         found.edits.extend(edits or ())  # none: TF2 has it under the same name
     return found
+
+
+def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> ast.stmt | None:
+    """`rnn = tf.contrib.rnn` of a module, which nothing reads that is still there."""
+    names = module.names
+    statement = names.parents.get(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if not isinstance(node, ast.Attribute) or not isinstance(target, ast.Name):
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    if home is not names.module_scope or len(home.bindings[target.id]) != 1:
+        return None
+    found = symbol(names.qualname(target))
+    if found is None or not found.name.startswith("contrib"):  # others are named in TF2 too
+        return None
+    if not Layout(module.source, statement).owns_lines:
+        return None
+    reads = [name for name in names.mentions(target.id, home) if name is not target]
+    return statement if reads and all(_inside(module, read, gone) for read in reads) else None
 
 
 def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit], set[ast.AST]]:

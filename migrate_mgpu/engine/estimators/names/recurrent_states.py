@@ -20,9 +20,30 @@ def state_of(module: Module, node: ast.expr, depth: int = 0) -> State:
     """The structure of a cell's state.
 
     Raises:
-        Refused: which cell it is cannot be told.
+        Refused: which cell it is cannot be told, or two of a stack may be one.
+    """
+    states = possible_states(module, node, depth)
+    if len(states) == 1:
+        return states.pop()
+    text = "which recurrent cell this is cannot be told"
+    raise Refused(module, node, text, "make it by one call, in a variable of its own")
+
+
+def possible_states(module: Module, node: ast.expr, depth: int = 0) -> set[State]:
+    """The structures that a cell's state may have, where branches make cells of several kinds.
+
+    Raises:
+        Refused: as `state_of`.
     """
     made = assigned(module, node)
+    if isinstance(made, ast.Name) and made in module.names.scope_of_name and depth < 5:
+        values = [binding.value for binding in module.names.bindings_of(made)]
+        if len(values) > 1 and all(isinstance(value, ast.Call) for value in values):
+            return {state_of(module, value, depth + 1) for value in values if value is not None}
+    return {_state(module, node, made, depth)}
+
+
+def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) -> State:
     name = cell_of(module, made)
     if name == STACK:
         assert isinstance(made, ast.Call)

@@ -262,6 +262,10 @@ class PlainFunctions:
             context = Context(function.module, self.tf, Modes(function.module, function.node, same))
             self.functions.append(function)
             edits = [e for statement in function.node.body for e in context.edits(statement)]
+            inside = function.module.names.ancestors(function.node)
+            if edits and any(isinstance(parent, ast.FunctionDef) for parent in inside):
+                text = f"{function.name} needs TF2's names, inside of another function"
+                raise Refused(module, call, text, "move it out of there")
             if edits and not function.module.writable:
                 text = f"{function.name} needs TF1's names, outside of the given paths"
                 raise Refused(module, call, text, "give its folder as a path too")

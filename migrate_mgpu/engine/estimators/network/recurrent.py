@@ -11,7 +11,13 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.engine.estimators.names.recurrent import Result, start_of, zero_state
-from migrate_mgpu.engine.estimators.names.recurrent_states import PAIR, TENSOR, State, state_of
+from migrate_mgpu.engine.estimators.names.recurrent_states import (
+    PAIR,
+    TENSOR,
+    State,
+    possible_states,
+    state_of,
+)
 from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.network.layers import Found
 from migrate_mgpu.engine.estimators.types import Layer, Refused
@@ -92,15 +98,23 @@ class Recurrents:
         lengths, tf = context.render(layer.lengths), context.tf
         return f"{tf}.sequence_mask({lengths}, {tf}.shape({inputs})[1])"
 
+    def _given(self, call: ast.Call) -> ast.expr:
+        return next((k.value for k in call.keywords if k.arg == "cell"), None) or call.args[0]
+
     def _cell(self, call: ast.Call) -> ast.AST:
-        cell = next((k.value for k in call.keywords if k.arg == "cell"), None) or call.args[0]
-        return assigned(self.module, cell) or cell
+        """What makes a network's cell: the same node for the same cell."""
+        cell = self._given(call)
+        made = assigned(self.module, cell) or cell
+        if isinstance(made, ast.Name) and made in self.module.names.scope_of_name:
+            bindings = self.module.names.bindings_of(made)  # branches that make one each
+            return bindings[0].node if bindings else made
+        return made
 
     def _result(self, call: ast.Call, listed: bool) -> None:
         result = Result(self.module, call)
-        cell = self._cell(call)
-        assert isinstance(cell, ast.expr)
-        state = state_of(self.module, cell)
+        cell = self._given(call)
+        states = possible_states(self.module, cell)
+        state = state_of(self.module, cell) if result.states else states.pop()
         source = self.module.source
         statement = self.module.names.statement(call)
         edits = self._edits.setdefault(statement, [])

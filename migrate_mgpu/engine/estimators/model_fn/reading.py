@@ -186,10 +186,10 @@ class Reading:
             advice = "let the input function give what the loss compares with as labels"
             raise NeedsSteps(self.module, loss, text, advice)
         for candidate in reversed(self.paths[TRAIN].units):
-            certain, _ = stored(candidate)
-            if len(certain) != 1 or not isinstance(candidate, ast.Assign):
+            name = _given(candidate)
+            if not name:
                 continue
-            if not isinstance(candidate.targets[0], ast.Name):
+            if isinstance(candidate, ast.If) and train.single(name, None) is not candidate:
                 continue
             if train.depends(candidate, candidate, "labels"):
                 continue
@@ -207,7 +207,7 @@ class Reading:
                 continue
             if EVAL in self.specs and candidate not in self.paths[EVAL].units:
                 continue
-            return next(iter(certain)), candidate
+            return name, candidate
         raise NeedsSteps(
             self.module,
             loss,
@@ -224,6 +224,19 @@ class Reading:
             if unit in self.paths[mode].units:
                 found |= self.flows[mode].slice([unit], unit)
         return found
+
+
+def _given(statement: ast.stmt) -> str:
+    """The one name that a statement gives its value, by an `if` in each of its arms; else empty."""
+    certain, maybe = stored(statement)
+    if isinstance(statement, ast.Assign):
+        named = isinstance(statement.targets[0], ast.Name) and len(certain) == 1
+        return next(iter(certain)) if named else ""
+    if not isinstance(statement, ast.If) or not statement.orelse or len(maybe) != 1:
+        return ""
+    arms = [arm for arm in (statement.body, statement.orelse) if not isinstance(arm[-1], ast.Raise)]
+    given = arms and all(any(_given(inner) for inner in arm) for arm in arms)
+    return next(iter(maybe)) if given and not certain else ""
 
 
 def with_default(function: ast.AST) -> set[str]:

@@ -72,28 +72,37 @@ class Constructor:
             self.block.line(f"{head}{made}{tail}{behind}", depth)
         return bool(calls)
 
-    def _if(self, statement: ast.If, depth: int) -> bool:
+    def _if(self, statement: ast.If, depth: int, word: str = "if") -> bool:
         whole = self.block
-        arms = []
-        for members in (statement.body, statement.orelse):
+        body = self._arm(statement.body, depth + 1)
+        inner = statement.orelse[0] if len(statement.orelse) == 1 else None
+        chain = False
+        if body and isinstance(inner, ast.If) and not self.network.plan.modes.asks(inner.test):
+            chain = True
             self.block = Block(self.source, whole.indent)
-            found = [self._statement(s, depth + 1, None) for s in members]
-            arms.append(self.block.lines if any(found) else [])
-        self.block = whole
-        body, orelse = arms
+            self._if(inner, depth, "elif")
+            orelse, self.block = self.block.lines, whole
+        else:
+            orelse = self._arm(statement.orelse, depth + 1)
         if not body and not orelse:
             return False
         test = self.context.render(statement.test)
         if body:
-            whole.line(f"if {test}:", depth)
+            whole.line(f"{word} {test}:", depth)
             whole.lines += body
-            if orelse:
+            if orelse and not chain:
                 whole.line("else:", depth)
-                whole.lines += orelse
         else:
-            whole.line(f"if not ({test}):", depth)
-            whole.lines += orelse
+            whole.line(f"{word} not ({test}):", depth)
+        whole.lines += orelse
         return True
+
+    def _arm(self, members: list[ast.stmt], depth: int) -> list[str]:
+        """The lines of a block; none where nothing of it is needed."""
+        whole, self.block = self.block, Block(self.source, self.block.indent)
+        found = [self._statement(s, depth, None) for s in members]
+        lines, self.block = self.block.lines, whole
+        return lines if any(found) else []
 
     def _for(self, statement: ast.For, depth: int) -> bool:
         network = self.network

@@ -11,6 +11,7 @@ import ast
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow
+from migrate_mgpu.engine.estimators.restating.methods import inherited
 from migrate_mgpu.engine.estimators.restating.places import above
 from migrate_mgpu.engine.estimators.text.writing import Block
 from migrate_mgpu.engine.module import Module
@@ -33,10 +34,11 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> Edits:
             return _in_a_variable(flow, given.value)
         return {}
     owner = _class_of(flow.module, given) if given is not None else None
-    method = _method(owner, "__call__") if owner is not None else None
-    if owner is None or method is None or given is None:
-        return {}
-    return _called(flow, graph, given, owner, method)
+    for one in inherited(flow.module, owner) if owner is not None else ():
+        method = _method(one, "__call__")
+        if method is not None and owner is not None and given is not None:
+            return _called(flow, graph, given, owner, method)
+    return {}
 
 
 def _class_of(module: Module, node: ast.expr) -> ast.ClassDef | None:
@@ -157,7 +159,7 @@ def _called(
     """`__call__` gets a name, which nothing but the Estimator calls."""
     module, names, source = flow.module, flow.module.names, flow.module.source
     mentions = _mentions(flow, graph, "model_fn")
-    if mentions is None or mentions or (owner.bases and not _is_plain(module, owner)):
+    if mentions is None or mentions:
         return {}
     made = [
         mention for mention in names.by_id.get(owner.name, ()) if isinstance(mention.ctx, ast.Load)
@@ -176,7 +178,3 @@ def _called(
     start = source.text.index("__call__", source.span(method)[0])
     end = source.span(given)[1]
     return {module: [Edit(start, start + len("__call__"), "model_fn"), Edit(end, end, ".model_fn")]}
-
-
-def _is_plain(module: Module, owner: ast.ClassDef) -> bool:
-    return [module.names.qualname(base) for base in owner.bases] == ["builtins.object"]

@@ -108,6 +108,8 @@ class _Inlined:
             name = tensorflow_name(self.module, call.func)
             if name.startswith(("metrics.", "losses.")) or name.endswith(_ASKED):
                 return True
+            if name.startswith("train.") and name.endswith("Optimizer"):
+                return True
             if isinstance(call.func, ast.Attribute) and call.func.attr in _STEPS:
                 return True
         return False

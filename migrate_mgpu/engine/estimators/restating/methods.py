@@ -58,7 +58,7 @@ def _class_of(
     return None
 
 
-def _chain(module: Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
+def inherited(module: Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
     """A class and the classes of its module that it inherits from, one from another."""
     found = [owner]
     while len(found[-1].bases) == 1 and isinstance(found[-1].bases[0], ast.Name):
@@ -95,7 +95,7 @@ class _Methods:
         self.home = home
         self.owner = owner
         self.graph = graph
-        self.chain = _chain(home, owner)
+        self.chain = inherited(home, owner)
         self.defined = {
             s.name: s for c in self.chain[::-1] for s in c.body if isinstance(s, ast.FunctionDef)
         }
@@ -150,7 +150,9 @@ class _Methods:
             return False
         if arguments.args[0].arg != "self" or len(self._named(name)) != 1:
             return False
-        wished = name if name not in self.home.names.module_scope.bindings else ""
+        scopes = [self.home.names.scopes[method] for method in self.defined.values()]
+        scopes.append(self.home.names.module_scope)
+        wished = "" if any(name in scope.bindings for scope in scopes) else name
         wished = wished or f"{_snake(self.owner.name)}_{name.strip('_')}"
         if wished in self.home.names.module_scope.bindings:
             return False

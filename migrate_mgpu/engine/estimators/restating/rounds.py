@@ -21,6 +21,7 @@ from migrate_mgpu.engine.estimators.restating import (
     made_inside,
     methods,
     public_keras,
+    registries,
     total_loss,
     towers,
     variable_makers,
@@ -55,6 +56,7 @@ _FORMS = (
     helpers.restate,
     local_functions.restate,
     branches.restate,
+    registries.restate,
     total_loss.restate,
     feature_columns.restate,
     towers.restate,
@@ -63,7 +65,7 @@ _FORMS = (
     made_inside.restate,
 )
 # Whatever keeps the Estimator.
-_OF_ANY = (digits.restate, public_keras.restate, made_inside.restate)
+_OF_ANY = (registries.restate, digits.restate, public_keras.restate, made_inside.restate)
 _ROUNDS = 8  # forms within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
@@ -221,7 +223,7 @@ def _restatable(one: Conversion) -> bool:
     if stays is None:
         return False
     of_any = digits.concerns(stays.module, stays.node) or public_keras.concerns(one.flow)
-    of_any = of_any or made_inside.concerns(stays)
+    of_any = of_any or made_inside.concerns(stays) or registries.concerns(stays.module, stays.node)
     return of_any or _about_its_model(one)
 
 

@@ -11,9 +11,11 @@ TF2 has no ``tf.losses``. A Keras loss object knows how many replicas share a ba
 Keras makes of the labels on the way; a function does not.
 
 ## Safety
-Equal for the default weights: ``tf.losses`` means over all elements then, as Keras does. A
-``weights`` that is no number, and losses that no Keras loss equals (``log_loss``,
-``cosine_distance``, ``mean_pairwise_squared_error``), keep their program as it is. Labels
+Equal for the default weights: ``tf.losses`` means over all elements then, as Keras does. By
+``weights`` TF1 divides by the number of those that are not zero, which no Keras loss does: a
+small function does it; under several replicas such a loss keeps its program, for an evaluation
+would take the mean of parts of a batch. Losses that no Keras loss equals
+(``cosine_distance``, ``mean_pairwise_squared_error``) keep theirs. Labels
 outside of the classes, which ``tf.one_hot`` makes a row of zeros, are an error in the sparse
 form.
 
@@ -26,12 +28,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
+from migrate_mgpu.engine.estimators.names.loss_kinds import KINDS, LossKind
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
+from migrate_mgpu.engine.estimators.names.weighting import weighting
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
 from migrate_mgpu.engine.estimators.types import Loss, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.rules import Rule, constant
 from migrate_mgpu.engine.source import Edit
 
@@ -94,123 +97,64 @@ def model_fn():
         """\
 def model_fn(features, labels, mode):
     outputs = tf.layers.dense(features, 1)
-    loss = tf.losses.mean_squared_error(labels, outputs, weights=features[:, :1])
+    positive = tf.cast(labels > 0, tf.float32)
+    loss = tf.losses.mean_squared_error(labels, outputs, weights=positive)
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     train_op = optimizer.minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 """,
-        refused="weighted",
+        '''\
+def weighted_mean(losses, weights):
+    """Weighted losses over the number of those whose weight is not zero."""
+    weights = tf.cast(weights, losses.dtype)
+    if weights.shape.rank > losses.shape.rank:
+        weights = tf.squeeze(weights, axis=-1)
+    weights *= tf.ones_like(losses)
+    count = tf.math.count_nonzero(weights, dtype=losses.dtype)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), count)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+    def loss(labels, outputs):
+        positive = tf.cast(labels > 0, tf.float32)
+        return tf.reshape(
+            weighted_mean(
+                tf.math.squared_difference(
+                    tf.cast(labels, tf.float32), outputs),
+                positive),
+            [1])
+
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+''',
+        data=NUMBERS,
+    ),
+    case(
+        "a loss that no Keras loss equals",
+        """\
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_pairwise_squared_error(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+""",
+        refused="mean_pairwise_squared_error",
         data=NUMBERS,
     ),
 )
 
 
-@record(frozen=True)
-class _Kind:
-    """A loss: Keras's class, and the function that gives a value for each example.
-
-    ``first`` and ``second`` are TF1's names of what is compared, ``names`` the function's
-    names for parameters; ``setting`` is an argument of the class besides ``from_logits``.
-    """
-
-    keras: str
-    function: str
-    parameters: tuple[str, ...]
-    names: dict[str, str]
-    from_logits: bool = False
-    setting: str = ""
-    defaults: dict[str, str] = field(default_factory=dict)
-
-
-_REST = ("scope", "loss_collection", "reduction")
-_COMPARED = {"labels": "y_true", "predictions": "y_pred"}
-
-
-def _regression(keras: str, function: str) -> _Kind:
-    return _Kind(keras, function, ("labels", "predictions", "weights", *_REST), _COMPARED)
-
-
-_LOSSES = {
-    "losses.sparse_softmax_cross_entropy": _Kind(
-        "SparseCategoricalCrossentropy",
-        "nn.sparse_softmax_cross_entropy_with_logits",
-        ("labels", "logits", "weights", *_REST),
-        {},
-        from_logits=True,
-    ),
-    "losses.softmax_cross_entropy": _Kind(
-        "CategoricalCrossentropy",
-        "nn.softmax_cross_entropy_with_logits",
-        ("onehot_labels", "logits", "weights", "label_smoothing", *_REST),
-        {"onehot_labels": "labels"},
-        from_logits=True,
-        setting="label_smoothing",
-    ),
-    "losses.sigmoid_cross_entropy": _Kind(
-        "BinaryCrossentropy",
-        "keras.losses.binary_crossentropy",
-        ("multi_class_labels", "logits", "weights", "label_smoothing", *_REST),
-        {"multi_class_labels": "y_true", "logits": "y_pred"},
-        from_logits=True,
-        setting="label_smoothing",
-        defaults={"from_logits": "True"},
-    ),
-    "losses.mean_squared_error": _regression("MeanSquaredError", "keras.losses.MSE"),
-    "losses.absolute_difference": _regression("MeanAbsoluteError", "keras.losses.MAE"),
-    "losses.huber_loss": _Kind(
-        "Huber",
-        "keras.losses.huber",
-        ("labels", "predictions", "weights", "delta", *_REST),
-        _COMPARED,
-        setting="delta",
-    ),
-    "losses.hinge_loss": _Kind(
-        "Hinge",
-        "keras.losses.hinge",
-        ("labels", "logits", "weights", *_REST),
-        {"labels": "y_true", "logits": "y_pred"},
-    ),
-    "nn.sparse_softmax_cross_entropy_with_logits": _Kind(
-        "SparseCategoricalCrossentropy",
-        "nn.sparse_softmax_cross_entropy_with_logits",
-        ("_sentinel", "labels", "logits", "name"),
-        {},
-        from_logits=True,
-    ),
-    "nn.softmax_cross_entropy_with_logits": _Kind(
-        "CategoricalCrossentropy",
-        "nn.softmax_cross_entropy_with_logits",
-        ("_sentinel", "labels", "logits", "dim", "name", "axis"),
-        {"dim": "axis"},
-        from_logits=True,
-    ),
-    "nn.softmax_cross_entropy_with_logits_v2": _Kind(
-        "CategoricalCrossentropy",
-        "nn.softmax_cross_entropy_with_logits",
-        ("labels", "logits", "axis", "name", "dim"),
-        {"dim": "axis"},
-        from_logits=True,
-    ),
-    "nn.sigmoid_cross_entropy_with_logits": _Kind(
-        "BinaryCrossentropy",
-        "nn.sigmoid_cross_entropy_with_logits",
-        ("_sentinel", "labels", "logits", "name"),
-        {},
-        from_logits=True,
-    ),
-    "nn.weighted_cross_entropy_with_logits": _Kind(
-        "",
-        "nn.weighted_cross_entropy_with_logits",
-        ("labels", "logits", "pos_weight", "name", "targets"),
-        {"targets": "labels"},
-    ),
-}
 _NONE = {"log_loss", "cosine_distance", "mean_pairwise_squared_error", "compute_weighted_loss"}
 _LABELS = ("onehot_labels", "multi_class_labels", "targets", "labels")
 _OUTPUTS = ("logits", "predictions")
-# All of them are the mean over all elements where every weight is one.
-_MEANS = {
-    "SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_NONZERO_WEIGHTS", "SUM_OVER_BATCH_SIZE", "MEAN",
+# All but the last two are the mean over all elements where every weight is one.
+_REDUCTIONS = {
+    "SUM_BY_NONZERO_WEIGHTS": "mean", "SUM_OVER_NONZERO_WEIGHTS": "mean", "MEAN": "average",
+    "SUM_OVER_BATCH_SIZE": "batch", "SUM": "sum", "NONE": "none",
 }  # fmt: skip
 _CASTS = {"cast", "to_int32", "to_int64"}
 _ADVICE = "write the loss with functions of tf.nn and tf.math"
@@ -223,7 +167,7 @@ def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
         Refused: TF2 has nothing equal.
     """
     name = name_of(module, call)
-    kind = _LOSSES.get(name)
+    kind = KINDS.get(name)
     if kind is None:
         if name.startswith("losses.") and name.rpartition(".")[2] in _NONE:
             raise Refused(module, call, f"no Keras loss equals tf.{name}", _ADVICE)
@@ -235,19 +179,26 @@ def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
         raise Refused(module, call, f"what `{edit.shown}` compares is not told")
     scalar = name.startswith("losses.")
     reduction = _reduction(edit)
-    weight = _weight(edit)
+    weight, weights = _weight(edit)
+    if reduction == "average" and weights is None:
+        reduction, weight = "mean", ""  # the number is in the divisor, too
     axis = next((v for n in ("axis", "dim") if (v := edit.given(n)) is not None), None)
     known = constant(axis) if axis is not None else -1
     keras = None
-    if kind.keras and reduction == "mean" and not weight and known == -1:
+    elementwise = "softmax" not in name
+    if weights is not None or (scalar and elementwise and reduction in ("sum", "none")):
+        form = weighting(module, reduction, tf) if weights is not None else None
+        edits = _elements(edit, name, kind, tf, "" if form else reduction, weight)
+        scalar = reduction != "none"
+        return Loss(call, labels, outputs, None, edits, scalar, elementwise, weights, form)
+    if kind.keras and reduction in ("mean", "batch") and not weight and known == -1:
         keras, labels = _object(edit, kind, labels, tf)
     edits = _expression(edit, kind, tf, reduction if scalar else "", weight)
-    elementwise = "softmax" not in name
     return Loss(call, labels, outputs, keras, edits, scalar and reduction != "none", elementwise)
 
 
 def _reduction(edit: CallEdit) -> str:
-    """``mean``, ``sum`` or ``none``: what a loss does with the values of its elements."""
+    """What a loss does with the values of its elements, by the names of ``weighting``."""
     value = edit.get("reduction")
     edit.drop("reduction")
     if value is None:
@@ -257,27 +208,76 @@ def _reduction(edit: CallEdit) -> str:
     if isinstance(known, str):
         name = known.upper()
     name = name.replace("WEIGHTED_SUM", "SUM").replace("WEIGHTED_MEAN", "MEAN")
-    if name in _MEANS:
-        return "mean"
-    if name in ("SUM", "NONE"):
-        return name.lower()
+    if name in _REDUCTIONS:
+        return _REDUCTIONS[name]
     raise Refused(edit.module, value, "the reduction of this loss cannot be told", _ADVICE)
 
 
-def _weight(edit: CallEdit) -> str:
-    """The number that a loss is multiplied by; empty where it is one."""
+def _weight(edit: CallEdit) -> tuple[str, ast.expr | None]:
+    """The number that a loss is multiplied by, empty where it is one; or what is no number."""
     value = edit.get("weights")
     if value is None:
-        return ""
+        return "", None
     edit.drop("weights")
     known = constant(value)
     if isinstance(known, (int, float)) and not isinstance(known, bool) and known:
-        return "" if known == 1 else number(known)
-    advice = "multiply the values of tf.nn by the weights, and divide by their number yourself"
-    raise Refused(edit.module, value, "a loss is weighted by more than a number", advice)
+        return "" if known == 1 else number(known), None
+    return "", value
 
 
-def _object(edit: CallEdit, kind: _Kind, labels: ast.expr, tf: str) -> tuple[str, ast.expr]:
+# Functions that give a value for each element, and their names for what they compare.
+_BY_ELEMENT = {
+    "losses.mean_squared_error": ("math.squared_difference", ("x", "y")),
+    "losses.absolute_difference": ("abs", ("x", "y")),
+    "losses.sigmoid_cross_entropy": (
+        "nn.sigmoid_cross_entropy_with_logits", ("labels", "logits")),
+}  # fmt: skip
+
+
+def _elements(
+    edit: CallEdit, name: str, kind: LossKind, tf: str, reduction: str, weight: str
+) -> tuple[Edit, ...]:
+    """The edits that make a value for each element, or their sum.
+
+    Keras's functions average over the last axis, as no sum and no weights of TF1's do.
+    """
+    if "softmax" in name:  # of classes: an example has one value as it is
+        return _expression(edit, kind, tf, reduction, weight)
+    labels = next(n for n in _LABELS if edit.get(n) is not None)
+    outputs = next(n for n in _OUTPUTS if edit.get(n) is not None)
+    smoothing = edit.get("label_smoothing")
+    if name not in _BY_ELEMENT or (smoothing is not None and constant(smoothing) not in (0, 0.0)):
+        for compared in (labels, outputs):
+            edit.wrap(compared, f"{tf}.expand_dims(", ", -1)")
+        return _expression(edit, kind, tf, reduction, weight)
+    function, names = _BY_ELEMENT[name]
+    edit.drop("scope", "loss_collection", "label_smoothing")
+    if name_of(edit.module, edit.get(labels)) not in ("cast", "to_float"):
+        edit.wrap(labels, f"{tf}.cast(", f", {tf}.float32)")
+    edit.rename(labels, names[0])
+    edit.rename(outputs, names[1])
+    edit.order(names if names[0] == "x" else ())
+    inner = f"{tf}.abs({tf}.subtract" if function == "abs" else f"{tf}.{function}"
+    return _reduced(edit, inner, tf, reduction, weight)
+
+
+def _reduced(
+    edit: CallEdit, function: str, tf: str, reduction: str, weight: str
+) -> tuple[Edit, ...]:
+    """The edits of a call of a function, its mean or sum, and that times a number."""
+    outer = f"{tf}.reduce_mean(" if reduction in ("mean", "batch") else ""
+    outer = f"{tf}.reduce_sum(" if reduction == "sum" else outer
+    factor = f"{weight} * " if weight else ""
+    edit.function(f"{factor}{outer}{function}")
+    edits = edit.edits()
+    behind = ")" * (f"{outer}{function}".count("("))
+    if behind:
+        _, end = edit.module.source.span(edit.call)
+        edits = (*edits, Edit(end, end, behind))
+    return edits
+
+
+def _object(edit: CallEdit, kind: LossKind, labels: ast.expr, tf: str) -> tuple[str, ast.expr]:
     """The text of the loss object, and the labels that it takes."""
     arguments = ["from_logits=True"] if kind.from_logits else []
     keras = kind.keras
@@ -323,7 +323,7 @@ def _first(node: ast.expr | None) -> ast.expr | None:
 
 
 def _expression(
-    edit: CallEdit, kind: _Kind, tf: str, reduction: str, weight: str
+    edit: CallEdit, kind: LossKind, tf: str, reduction: str, weight: str
 ) -> tuple[Edit, ...]:
     """The edits that make an expression of TF2: a value for each example, or one number."""
     edit.drop("scope", "loss_collection", "_sentinel")
@@ -346,14 +346,7 @@ def _expression(
         edit.order(("labels", "logits"))
     else:
         edit.order(("y_true", "y_pred"))
-    outer = {"mean": f"{tf}.reduce_mean(", "sum": f"{tf}.reduce_sum("}.get(reduction, "")
-    factor = f"{weight} * " if weight else ""
-    edit.function(f"{factor}{outer}{function}")
-    edits = edit.edits()
-    if outer:
-        _, end = edit.module.source.span(edit.call)
-        edits = (*edits, Edit(end, end, ")"))
-    return edits
+    return _reduced(edit, function, tf, reduction, weight)
 
 
 def is_regularization(module: Module, node: ast.expr | None) -> bool:

@@ -11,7 +11,8 @@ TF2 has no ``tf.metrics`` of this kind; ``compile(metrics=...)`` takes Keras met
 ## Safety
 Equal to 1e-6 over several batches (the docs' table names the measurement). The squared and
 absolute errors of a list of numbers are averaged number by number, which Keras's own classes do
-not: of a batch they make one number. ``weights``, the
+not: of a batch they make one number. ``weights`` become a ``sample_weight``, which the model's
+own step hands over. The
 curve ``PR`` of ``auc`` (TF1 has straight lines between its points, Keras interpolates), and
 what Keras has not (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
 as it is.
@@ -164,10 +165,16 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
     if short not in _PARAMETERS:
         raise Refused(module, node, f"no Keras metric equals tf.metrics.{short}")
     edit = CallEdit(module, node, _PARAMETERS[short])
-    for name in ("weights", "metrics_collections", "updates_collections", "class_id"):
+    for name in ("metrics_collections", "updates_collections", "class_id"):
         value = edit.given(name)
         if value is not None:
             raise Refused(module, value, f"`{edit.shown}` is given `{name}`")
+    weights = edit.given("weights")
+    if weights is not None and constant(weights) is not None:
+        if constant(weights) not in (1, 1.0):
+            text = "every example of a metric has the same weight"
+            raise Refused(module, weights, text, "leave `weights` out")
+        weights = None
     labels = edit.get("labels")
     predictions = edit.get("predictions") or edit.get("values")
     if predictions is None or (labels is None and short != "mean"):
@@ -182,6 +189,7 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
         forms.classes,
         forms.plain(short),
         short in _CONFUSION,
+        weights,
     )
 
 

@@ -118,6 +118,52 @@ LOSSES = {
         "tf.nn.weighted_cross_entropy_with_logits(targets=pairs, logits=logits, pos_weight=3.0)"
     ),
 }
+# Weights of each example or number, by every reduction; sums are of numbers, not of rows.
+LOSSES.update({
+    "sparse_softmax, weighted": (
+        "tf.losses.sparse_softmax_cross_entropy(labels, logits, tf.to_float(labels))"),
+    "softmax, weighted": (
+        "tf.losses.softmax_cross_entropy(onehot, logits, weights=onehot[:, 0] * 2.0)"),
+    "softmax, smoothed and weighted": (
+        "tf.losses.softmax_cross_entropy(onehot, logits, onehot[:, 0], label_smoothing=0.1)"),
+    "softmax, weighted by a number that is not known": (
+        "tf.losses.softmax_cross_entropy(onehot, logits, weights=tf.constant(0.5) * 3.0)"),
+    "sigmoid, weighted": (
+        "tf.losses.sigmoid_cross_entropy(pairs, logits, weights=1.0 + 2.0 * pairs)"),
+    "sigmoid, weighted by columns": (
+        "tf.losses.sigmoid_cross_entropy(pairs, logits, weights=[[1.0, 0.0, 2.0]])"),
+    "sigmoid, smoothed and weighted": (
+        "tf.losses.sigmoid_cross_entropy(pairs, logits, pairs, label_smoothing=0.2)"),
+    "sigmoid, whole numbers": (
+        "tf.losses.sigmoid_cross_entropy(tf.to_int32(pairs), logits=logits, weights=pairs)"),
+    "mean_squared_error, weighted": (
+        "tf.losses.mean_squared_error(targets, values, tf.nn.relu(targets))"),
+    "mean_squared_error, weighted by rows": (
+        "tf.losses.mean_squared_error(predictions=values, labels=targets, weights=binary)"),
+    "mean_squared_error, all weights zero": (
+        "tf.losses.mean_squared_error(targets, values, 0.0 * targets)"),
+    "absolute_difference, weighted": (
+        "tf.losses.absolute_difference(targets, values, weights=binary, scope='loss')"),
+    "huber, weighted": "tf.losses.huber_loss(targets, values, binary, delta=0.3)",
+    "hinge, weighted": "tf.losses.hinge_loss(pairs, logits, weights=binary)",
+    "a number and the mean of the weights": (
+        "tf.losses.hinge_loss(pairs, logits, 2.0, reduction=tf.losses.Reduction.MEAN)"),
+    "mean_squared_error, sum": (
+        "tf.losses.mean_squared_error(targets, values, reduction=tf.losses.Reduction.SUM)"),
+    "mean_squared_error, none": (
+        "tf.losses.mean_squared_error(targets, values, 2.0, reduction='none')"),
+    "absolute_difference, sum": (
+        "tf.losses.absolute_difference(targets, values, 0.5, reduction='weighted_sum')"),
+    "sigmoid, sum": (
+        "tf.losses.sigmoid_cross_entropy(pairs, logits, reduction=tf.losses.Reduction.SUM)"),
+    "huber, sum": "tf.losses.huber_loss(targets, values, reduction=tf.losses.Reduction.SUM)",
+    **{
+        f"absolute_difference, weighted, {reduction}": (
+            "tf.losses.absolute_difference(targets, values, binary, "
+            f"reduction=tf.losses.Reduction.{reduction})")
+        for reduction in ("SUM", "MEAN", "SUM_OVER_BATCH_SIZE", "SUM_OVER_NONZERO_WEIGHTS", "NONE")
+    },
+})  # fmt: skip
 OPTIMIZERS = {
     "GradientDescent": ("tf.train.GradientDescentOptimizer(0.1)", ""),
     "Momentum": ("tf.train.MomentumOptimizer(0.1, 0.9)", ""),
@@ -331,6 +377,12 @@ WRONG = {
     "the sum of a loss": (
         "loss", "tf.losses.mean_squared_error(targets, values, reduction='weighted_sum')",
         "tf.reduce_mean(tf.keras.losses.MSE(targets, values))"),
+    "the sum of rows' means": (
+        "loss", "tf.losses.mean_squared_error(targets, values, reduction='weighted_sum')",
+        "tf.reduce_sum(tf.keras.losses.MSE(targets, values))"),
+    "the weights that are not zero": (
+        "loss", "tf.losses.absolute_difference(targets, values, binary)",
+        "tf.reduce_mean(binary * tf.abs(targets - values))"),
 }  # fmt: skip
 
 
@@ -373,6 +425,10 @@ def _loss(name: str, code: str) -> Row:
     made = estimator_losses.loss(module, call, "tf")
     assert made is not None, name
     row = {"kind": "loss", "code": code, "new": edited(module, call, made.edits)}
+    if made.weights is not None and made.weighting is not None:
+        weights = Context(module, "tf").render(made.weights)
+        row["new"] = f"{made.weighting.name}({row['new']}, {weights})"
+        row["classes"] = [made.weighting.text]
     if made.keras is not None:
         context = Context(module, "tf")
         row["object"] = made.keras

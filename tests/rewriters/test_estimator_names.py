@@ -119,8 +119,7 @@ def test_functions(code: str, after: str) -> None:
         ("tf.contrib.layers.batch_norm(x, 0.9)", "evaluation"),
         ("tf.contrib.layers.conv2d(x, 3, 3, normalizer_fn=tf.contrib.layers.batch_norm)",
          "normalizes"),
-        ("tf.losses.log_loss(a, b)", "no Keras loss"),
-        ("tf.losses.mean_squared_error(a, b, weights=w)", "more than a number"),
+        ("tf.losses.mean_pairwise_squared_error(a, b)", "no Keras loss"),
         ("tf.losses.mean_squared_error(a, b, reduction=r)", "reduction"),
         ("tf.train.ProximalAdagradOptimizer(0.1)", "no Keras optimizer"),
         ("tf.contrib.opt.LazyAdamOptimizer(0.1)", "no Keras optimizer"),
@@ -129,7 +128,7 @@ def test_functions(code: str, after: str) -> None:
         ("tf.train.exponential_decay(0.1, batch * 64, 9, 0.1)", "global step"),
         ("2 * tf.train.exponential_decay(0.1, tf.train.get_global_step(), 9, 0.1)", "calculated"),
         ("tf.metrics.mean_per_class_accuracy(a, b, 3)", "no Keras metric"),
-        ("tf.metrics.accuracy(a, b, weights=w)", "is given `weights`"),
+        ("tf.metrics.accuracy(a, b, weights=0.5)", "the same weight"),
         ("tf.metrics.auc(a, b, curve='PR')", "another than Keras's"),
     ],
 )  # fmt: skip

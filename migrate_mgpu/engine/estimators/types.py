@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.engine.estimators.names.weighting import Weighting
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
 from migrate_mgpu.engine.source import Edit
@@ -66,7 +67,8 @@ class Loss:
     example with weights, or where the labels are one-hot made in place). ``edits`` turn
     the call's text into an expression of TF2; ``scalar`` says whether that is one number
     (else it is a value for each example or element, of which TF1 took the mean).
-    ``elementwise``: labels and outputs must have one shape.
+    ``elementwise``: labels and outputs must have one shape. Where ``weights`` are more than a
+    number, ``edits`` give a value for each element, which ``weighting`` weighs and reduces.
     """
 
     call: ast.Call
@@ -76,6 +78,8 @@ class Loss:
     edits: tuple[Edit, ...]
     scalar: bool
     elementwise: bool = False
+    weights: ast.expr | None = None
+    weighting: Weighting | None = None
 
 
 @record(frozen=True)
@@ -108,6 +112,7 @@ class Metric:
     the text of a class that such a metric names: it is put above the function, once.
     ``plain`` is the text of the Keras metric that takes what the author compares as it is
     (empty where there is none), ``boolean`` says whether TF1 asked of it only if it is zero.
+    ``weights``: each example's, or each value's; no number.
     """
 
     call: ast.Call
@@ -117,6 +122,7 @@ class Metric:
     classes: dict[tuple[str, str], str] = field(default_factory=dict)
     plain: str = ""
     boolean: bool = False
+    weights: ast.expr | None = None
 
     def text(self, labels: str, predictions: str) -> str | None:
         """The Keras metric for what labels and predictions are; None where none is equal."""

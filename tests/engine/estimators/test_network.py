@@ -174,6 +174,91 @@ def test_without_a_count_steps_are_not_what_ends_a_training(step: str, reason: s
     assert any(reason in message for message in said), said
 
 
+SGD = "optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
+STEPPED = "tf.train.get_global_step()"
+
+
+def trained(lines: str) -> tuple[str, list[str]]:
+    """A program whose training step is written in several lines."""
+    written = (SGD + lines).replace("\n", "\n    ")
+    return run("    logits = tf.layers.dense(features, 10)\n", f"None\n    {written}")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"train_op = optimizer.minimize(loss, {STEPPED}, gate_gradients=optimizer.GATE_OP)",
+        f"train_op = optimizer.minimize(loss, {STEPPED}, tf.trainable_variables(), grad_loss=None)",
+        f"train_op = optimizer.minimize(loss, {STEPPED}, aggregation_method=2, name='train')",
+        "pairs = optimizer.compute_gradients(loss, tf.trainable_variables(), gate_gradients=2)\n"
+        f"train_op = optimizer.apply_gradients(pairs, {STEPPED})",
+        "some = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)\n"
+        "found = tf.gradients(ys=loss, xs=some, colocate_gradients_with_ops=True)\n"
+        f"train_op = optimizer.apply_gradients(zip(found, some), {STEPPED})",
+    ],
+)
+def test_how_gradients_are_computed_is_not_what_they_are(lines: str) -> None:
+    after, said = trained(lines)
+    assert "tf.keras.optimizers.SGD(0.1)\n" in after, said
+
+
+@pytest.mark.parametrize(
+    "clipping",
+    [
+        "found, _ = tf.clip_by_global_norm(t_list=found, clip_norm=0.5)",
+        "found, _ = tf.clip_by_global_norm(found, 0.5, use_norm=tf.global_norm(found))",
+        "found = tf.clip_by_global_norm(found, 0.5)[0]",
+    ],
+)
+def test_gradients_are_clipped_by_their_norm(clipping: str) -> None:
+    after, said = trained(CLIPPED.format(clipping))
+    assert "tf.keras.optimizers.SGD(0.1, global_clipnorm=0.5)\n" in after, said
+
+
+CLIPPED = (
+    "some = tf.trainable_variables()\nfound = tf.gradients(loss, some)\n{}\n"
+    f"train_op = optimizer.apply_gradients(zip(found, some), {STEPPED})"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (CLIPPED.format("found, _ = tf.clip_by_global_norm(found, 0.5, use_norm=3.0)"), "twice"),
+        (
+            CLIPPED.format(
+                "norm = tf.global_norm(found)\nfound = tf.clip_by_global_norm(found, 1.)[0]\n"
+                "found, _ = tf.clip_by_global_norm(found, 0.5, use_norm=norm)"
+            ),
+            "twice",
+        ),
+        (CLIPPED.format("found = [tf.clip_by_norm(g, 0.5, axes=[0]) for g in found]"), "twice"),
+        (
+            CLIPPED.format(
+                "found = [tf.clip_by_norm(g, 0.5) for g in found]\n"
+                "found = [tf.clip_by_value(g, -0.1, 0.1) for g in found]"
+            ),
+            "twice",
+        ),
+        (CLIPPED.format("found = tf.clip_by_global_norm(found, 0.5)[1:]"), "not followed"),
+        (
+            f"train_op = optimizer.minimize(loss, {STEPPED}, tf.trainable_variables('dense'))",
+            "only some of the variables",
+        ),
+        (
+            "pairs = optimizer.compute_gradients(loss, tf.trainable_variables()[:1])\n"
+            f"train_op = optimizer.apply_gradients(pairs, {STEPPED})",
+            "only some of the variables",
+        ),
+        (f"train_op = optimizer.minimize(loss, {STEPPED}, grad_loss=2.0)", "`grad_loss`"),
+    ],
+)
+def test_other_gradients_stay(lines: str, reason: str) -> None:
+    text, said = trained(lines)
+    assert "tf.estimator.Estimator(" in text
+    assert any(reason in message for message in said), said
+
+
 LOSS = "    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)\n"
 
 
@@ -186,6 +271,36 @@ def with_loss(text: str) -> tuple[str, list[str]]:
     result = migrate([("program.py", program.encode())], bridge=False, write=False)
     said = [finding.message for finding in result.findings]
     return next((f.after or "" for f in result.files if f.changed), program), said
+
+
+def test_what_a_loss_is_set_by_goes_with_it() -> None:
+    after, said = with_loss(
+        "    factor = tf.constant(0.5)\n    unused = 3\n    if params['deep']:\n"
+        "        factor = factor * params['n']\n" + LOSS.replace("= tf", "= factor * tf")
+    )
+    loss = after.partition("    def loss(")[2].partition("    optimizer")[0]
+    assert "        factor = tf.constant(0.5)\n" in loss, said
+    assert "            factor = factor * params['n']\n" in loss
+    assert "def model_fn(params):" in after
+    assert "unused" not in after
+    smooth = "    part = 0.1\n    loss = tf.losses.softmax_cross_entropy(labels, logits{})\n"
+    after, said = with_loss(smooth.format(", label_smoothing=part"))
+    assert "    part = 0.1\n" in after, said
+    assert "CategoricalCrossentropy(from_logits=True, label_smoothing=part)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("factor", "reason"),
+    [
+        ("tf.to_float(tf.train.get_global_step())", "get_global_step"),
+        ("tf.reduce_sum(tf.trainable_variables()[0])", "trainable_variables"),
+        ("1.0 if mode == tf.estimator.ModeKeys.TRAIN else 0.5", "asks whether the model trains"),
+    ],
+)
+def test_what_a_loss_cannot_be_set_by(factor: str, reason: str) -> None:
+    text, said = with_loss(f"    factor = {factor}\n" + LOSS.replace("= tf", "= factor * tf"))
+    assert "tf.estimator.Estimator(" in text
+    assert any(reason in message for message in said), said
 
 
 def test_regularization_that_is_added_later_is_the_layers() -> None:

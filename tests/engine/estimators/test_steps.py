@@ -39,6 +39,10 @@ NETWORK = """\
     decoded = tf.layers.dense(code, 4)
 """
 LOSS = '    loss = tf.losses.mean_squared_error(features["x"], decoded)\n'
+WEIGHED = """\
+    weights = tf.cast(labels > 0.5, tf.float32)
+    loss = tf.losses.absolute_difference(features["x"], decoded, weights)
+"""
 BOTH = '    loss = tf.reduce_mean(tf.square(features["x"] - decoded)) * tf.reduce_mean(labels)\n'
 
 
@@ -139,11 +143,19 @@ def test_a_metric_of_what_is_zero_or_not() -> None:
         ),
         (
             NETWORK + LOSS,
-            ALONE, '"m": tf.metrics.mean(code, weights=features["x"])', "is given `weights`",
+            ALONE, '"m": tf.metrics.mean(code, weights=2.0)', "the same weight",
         ),
         (
-            NETWORK + LOSS.replace("mean_squared_error(", "log_loss("),
+            NETWORK + LOSS.replace("mean_squared_error(", "mean_pairwise_squared_error("),
             ALONE, "", "no Keras loss equals",
+        ),
+        (
+            NETWORK + LOSS.replace("decoded)", "decoded, weights=labels)"),
+            TWINS, "", "no mean of the examples'",
+        ),
+        (
+            NETWORK + WEIGHED.replace('features["x"], decoded', "labels, decoded"),
+            TWINS, "", "another loss where it is the sum of a batch",
         ),
     ],
 )  # fmt: skip
@@ -306,3 +318,37 @@ def test_a_network_that_is_called_twice_to_train() -> None:
     after, said = run(TWICE.replace("reuse=True, training=False", "reuse=True, training=True"))
     assert after.count("Network(training=True)") == 1, said
     assert "training=self.training)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("reduction", "function", "last"),
+    [
+        ("", "weighted_mean", "divide_no_nan(tf.reduce_sum(losses * weights), count)"),
+        ("MEAN", "weighted_average", "divide_no_nan(tf.reduce_sum(losses * weights), total)"),
+        ("SUM", "weighted_sum", "return tf.reduce_sum(losses * weights)"),
+        ("SUM_OVER_BATCH_SIZE", "mean_of_weighted", "return tf.reduce_mean(losses * weights)"),
+    ],
+)
+def test_a_weighted_loss_is_of_each_element(reduction: str, function: str, last: str) -> None:
+    body = NETWORK + WEIGHED
+    if reduction:
+        body = body.replace("weights)\n", f"weights, reduction=tf.losses.Reduction.{reduction})\n")
+    after = converted(body)
+    assert f"def {function}(losses, weights):\n" in after
+    assert last in after
+    call = after.partition("    def batch_loss")[2].partition("    def ")[0]
+    subtracted = 'tf.abs(tf.subtract(tf.cast(features["x"], tf.float32), decoded))'
+    assert " ".join(call.split()).endswith(f"{function}( {subtracted}, weights)")
+
+
+def test_a_weighted_mean_of_parts_is_one_on_several_replicas() -> None:
+    body = NETWORK + WEIGHED.replace("weights)\n", "weights, reduction='weighted_mean')\n")
+    assert run(program(body, TWINS))[0] == program(body, TWINS)
+    body = body.replace("'weighted_mean'", "tf.losses.Reduction.SUM_OVER_BATCH_SIZE")
+    assert "mean_of_weighted(" in converted(body, TWINS)
+
+
+def test_a_metric_is_weighted_by_the_features() -> None:
+    metrics = '"m": tf.metrics.mean(code, weights=features["x"])'
+    after = converted(NETWORK + LOSS, metrics=metrics)
+    assert 'self.m.update_state(code, sample_weight=features["x"])\n' in after

@@ -145,6 +145,16 @@ def test_a_sum_over_the_batch_is_for_one_replica(loss: str, sums: bool) -> None:
         assert ".fit(" in migrated(text)[0]
 
 
+@pytest.mark.parametrize("loss", [f"tf.sqrt({MEAN})", f"{MEAN} * {MEAN}", f"tf.exp(-{MEAN})"])
+def test_a_loss_that_is_no_mean_is_for_one_replica(loss: str) -> None:
+    """An evaluation takes the mean over the replicas' parts of a batch."""
+    head = HEAD.replace(MEAN, loss)
+    made = "estimator = tf.estimator.Estimator(model_fn{})\nestimator.train(input_fn, steps=2)\n"
+    assert ".fit(" in migrated(head + made.format(""))[0]
+    reason = "several replicas have another loss where it is no mean of the examples'"
+    stays(head + made.format(f", config={REPLICAS}"), reason)
+
+
 def test_a_file_without_a_name_for_tensorflow() -> None:
     """What is written says `tf`: parts that are imported by name do not give it."""
     names = "data, estimator, layers, losses, train"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
 from migrate_mgpu.engine.estimators.model_fn.loss_functions import LossWriter
-from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
+from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.engine.estimators.model_fn.metrics import MetricPlan
 from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.optimizing import clipping_class
@@ -147,6 +147,17 @@ class Compiling:
         }
         self.context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
         self.units = self._needed([training.value, *training.clip.values()], training.unit)
+        if self.loss.keras is not None:
+            self._keras_arguments(self.loss.keras)
+
+    def _keras_arguments(self, text: str) -> None:
+        """What a loss object's arguments are made of: `label_smoothing=smoothing`."""
+        names = [n for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)]
+        found = settings_of(self.flow, names, self.loss.unit, (), None)
+        more = [s for s in found if s not in self.units]
+        self.units = sorted([*self.units, *more], key=lambda s: s.lineno)
+        for name in names:
+            self.context.used.setdefault(name.id, name)
 
     def _check_wrapped(self, found: Mapping[ast.Call, Optimizer]) -> None:
         """The optimizer itself is what trains, not something that is made of it."""
@@ -273,6 +284,12 @@ class Compiling:
             return unit.targets[0].id
         return "loss"
 
+    def _own_settings(self) -> set[ast.stmt]:
+        """Statements of the function that a loss within it need not repeat."""
+        bindings = self.scope.bindings
+        once = [s for s in self.units if all(len(bindings[n]) == 1 for n in stored(s)[0])]
+        return {s for s in once if not stored(s)[1]}
+
     def _loss(self, body: Block, unit: ast.stmt | None) -> None:
         if self.loss.keras is None:
             self._function(body, self.loss, self.loss_name, unit)
@@ -287,6 +304,8 @@ class Compiling:
         """Adds a function of labels and output, below what stands above a statement."""
         block = Block(self.module.source, body.indent + self.module.source.indent_unit)
         block.lines = body.lines
+        own = self._own_settings()
+        plan.units = [u for u in plan.units if u not in own]
         body.line()
         if unit is not None:
             self._comments(body, unit)

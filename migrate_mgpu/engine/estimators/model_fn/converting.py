@@ -10,6 +10,7 @@ from migrate_mgpu.engine.estimators.model_fn.compiling import Compiling
 from migrate_mgpu.engine.estimators.model_fn.dataflow import items
 from migrate_mgpu.engine.estimators.model_fn.leftovers import check_leftovers
 from migrate_mgpu.engine.estimators.model_fn.lookups import check_lookups
+from migrate_mgpu.engine.estimators.model_fn.loss_functions import weighting_functions
 from migrate_mgpu.engine.estimators.model_fn.losses import LossReader
 from migrate_mgpu.engine.estimators.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.engine.estimators.model_fn.modes import PREDICT, Modes
@@ -108,6 +109,10 @@ class _Conversion:
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
             text = "several replicas have another loss where it is the sum of a batch"
             raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
+        if self.distributed and self.loss.uneven:
+            text = "several replicas have another loss where it is no mean of the examples'"
+            node = self.loss.value or self.node
+            raise Refused(self.module, node, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.metrics = read_metrics(self.reading, self.tf)
         self.classes = Classes(graph, self.tf, self.loss.regularized)
@@ -207,7 +212,10 @@ class _Conversion:
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
-        return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes]
+        plans = (self.loss, *self.metrics.functions.values())
+        nodes = [n for p in plans for n in (*p.units, p.value) if n is not None]
+        weighted = weighting_functions(self.module, nodes, self.tf)
+        return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes, *weighted]
 
     def _callbacks(self, plan: ModelPlan) -> list[str]:
         """Classes that training needs beside the model."""
@@ -221,6 +229,9 @@ class _Conversion:
     def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
         """What TF1 itself did otherwise than its author may have meant."""
         found: list[tuple[Module, ast.AST, str]] = []
+        if self.normalizes and self.training.some is not None:
+            text = "the update operations of one scope only run with a step"
+            raise Refused(self.module, self.training.some, text, "ask for all of them")
         if self.loss.regularized and self.distributed and not self.towers:
             text = (
                 "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "

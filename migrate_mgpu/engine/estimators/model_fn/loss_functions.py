@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.engine.estimators.model_fn.dataflow import stored
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
@@ -10,9 +11,11 @@ from migrate_mgpu.engine.estimators.model_fn.modes import TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.shapes import partners
 from migrate_mgpu.engine.estimators.names.tables import short_name_of
+from migrate_mgpu.engine.estimators.text import layout
 from migrate_mgpu.engine.estimators.text.context import LOSSES, Context, Replacement, rule
 from migrate_mgpu.engine.estimators.text.writing import Block, outermost, render
-from migrate_mgpu.engine.estimators.types import Loss
+from migrate_mgpu.engine.estimators.types import Loss, Refused
+from migrate_mgpu.engine.module import Module
 
 _INTEGERS = {
     "one_hot",
@@ -92,11 +95,16 @@ class LossWriter:
             block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.{kind})", 1)
         for unit in units:
             block.statement(unit, context.edits(unit), 1)
+            break_weighted(block, self.module, unit, self.tf)
         base = block.indent + self.module.source.indent_unit
         text = context.render(value, len(base) + len("return "), base)
         if plan.scalar:
             text = self._each(text)
+            text = layout.nested(self.module.source, text, base, len(base) + len("return "))
         block.line(f"return {text}", 1)
+        if context.trains:
+            text = "the loss or a metric asks whether the model trains"
+            raise Refused(self.module, value, text, "let the network ask")
         return context
 
     def _each(self, text: str) -> str:
@@ -168,6 +176,29 @@ def replacement(known: Loss) -> Replacement:
             start, end = source.span(argument)
             if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
                 edits += context.edits(argument)
-        return render(source, known.call, outermost(edits))
+        text = render(source, known.call, outermost(edits))
+        if known.weights is None or known.weighting is None:
+            return text
+        return f"{known.weighting.name}({text}, {context.render(known.weights)})"
 
     return write
+
+
+def weighting_functions(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[str]:
+    """The texts of the functions that the weighted losses among some nodes call."""
+    calls = (c for node in nodes for c in ast.walk(node) if isinstance(c, ast.Call))
+    found = (rule(LOSSES).loss(module, call, tf) for call in calls)
+    return list(dict.fromkeys(f.weighting.text for f in found if f and f.weighting))
+
+
+def break_weighted(block: Block, module: Module, unit: ast.stmt, tf: str) -> None:
+    """Breaks the last line where it is a weighted loss that does not fit into it."""
+    value = unit.value if isinstance(unit, ast.Assign) else None
+    known = rule(LOSSES).loss(module, value, tf) if isinstance(value, ast.Call) else None
+    line = block.lines[-1]
+    if known is None or known.weighting is None or "\n" in line or "#" in line:
+        return
+    base = line[: len(line) - len(line.lstrip())]
+    head, equals, text = line.partition(" = ")
+    head += equals
+    block.lines[-1] = head + layout.nested(module.source, text, base, len(head))

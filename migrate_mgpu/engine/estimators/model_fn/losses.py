@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
-from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded
+from migrate_mgpu.engine.estimators.model_fn.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.engine.estimators.model_fn.decay import Decay, read_decay
+from migrate_mgpu.engine.estimators.model_fn.means import averages, is_size
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.names.tables import name_of, short_name_of
@@ -33,6 +35,7 @@ class LossPlan:
     scalar: bool = False
     table: bool = False  # the network's output has a row for each example
     summed: ast.Call | None = None  # what sums up the batch instead of averaging it
+    uneven: bool = False  # it is no mean: a batch's is not the mean of its parts'
     regularized: bool = False
     decay: Decay | None = None
     terms: set[ast.stmt] = field(default_factory=set)
@@ -76,6 +79,7 @@ class LossReader:
         plan.scalar = not mean and (known is None or known.scalar)
         if plan.scalar:
             plan.summed = self._sum([*plan.units, value])
+            plan.uneven = not averages(self.reading, value, unit, self.tf)
         return plan
 
     def term(self) -> LossPlan:
@@ -110,15 +114,14 @@ class LossReader:
                 over = self.module.names.parents.get(call)
                 size = over.right if isinstance(over, ast.BinOp) else None
                 divided = isinstance(over, ast.BinOp) and isinstance(over.op, ast.Div)
-                if size is None or not divided or not self._is_size(size):
+                if size is None or not divided or not is_size(self.module, size):
                     return call
+            known = self._known(call)
+            if known is not None and known.weighting is not None and not known.weighting.even:
+                return call
             if name == "l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
                 return call
         return None
-
-    def _is_size(self, node: ast.expr) -> bool:
-        calls = (c for c in ast.walk(node) if isinstance(c, ast.Call))
-        return any(name_of(self.module, call) in ("shape", "size") for call in calls)
 
     def _same_in_evaluation(self) -> None:
         loss, unit = self.reading.resolved(TRAIN, "loss")
@@ -273,8 +276,10 @@ class LossReader:
         return rule(LAYERS).layer(self.module, value, self.tf, True) is not None
 
     def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
-        """The statements between the output and a value, settings left aside."""
+        """The statements between the output and a value, with what they are set by."""
         running = self._running(TRAIN, node, unit)
+        running += settings_of(self.flow, [node], unit, running, self.reading.output[1])
+        running.sort(key=lambda statement: statement.lineno)
         self._check_variables(node, unit)
         for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
             if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
@@ -322,6 +327,30 @@ class LossReader:
         mine, yours = self._running(TRAIN, loss, unit), self._running(EVAL, other, where)
         if set(mine) - {unit} != set(yours) - {where}:
             raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
+
+
+def settings_of(
+    flow: Dataflow,
+    nodes: Iterable[ast.AST],
+    unit: ast.stmt | None,
+    known: Iterable[ast.stmt],
+    output: ast.stmt | None,
+) -> list[ast.stmt]:
+    """The statements behind some nodes, and known statements, that no batch has a say in."""
+    known, found = list(known), []
+    stack = [(name.id, unit) for node in nodes for name in loaded(node)]
+    stack += [(name.id, statement) for statement in known for name in loaded(statement)]
+    while stack:
+        name, place = stack.pop()
+        for statement in flow.definitions(name, place):
+            if statement in found or statement in known or statement is output:
+                continue
+            if any(flow.depends(statement, statement, one) for one in ("features", "labels")):
+                continue
+            found.append(statement)
+            stack.extend((n.id, statement) for n in loaded(statement))
+            stack.extend((n, statement) for n in stored(statement)[1])
+    return found
 
 
 def _averages_rows(keras: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
+from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
 from migrate_mgpu.engine.estimators.model_fn.shapes import reduces
@@ -74,6 +74,8 @@ class _Reader:
         if not isinstance(found, Metric):
             text = f"the metric {name!r} is not one of tf.metrics"
             raise Refused(self.module, value, text, "use a metric of tf.metrics")
+        if found.weights is not None:
+            raise NeedsSteps(self.module, value, f"the metric {name!r} is weighted")
         labels = "onehot"
         if found.labels is not None:
             labels = self._labels(found.labels, unit)
@@ -118,13 +120,10 @@ class _Reader:
     def mean(self, name: str, value: ast.expr, unit: ast.stmt | None) -> LossPlan | None:
         """The values that a `tf.metrics.mean` averages, as a function of labels and output."""
         found = rule(METRICS).metric(self.module, value, self.tf)
-        if not isinstance(found, Metric) or found.labels is not None:
+        if not isinstance(found, Metric) or found.labels is not None or found.weights is not None:
             return None
         if self._relation(found.predictions, unit) is not None and found.keras:
             return None
-        assert isinstance(value, ast.Call)
-        if len(value.args) > 1 or any(k.arg not in ("values", "name") for k in value.keywords):
-            raise Refused(self.module, value, f"the metric {name!r} is a weighted mean")
         _, made = self.reading.output
         units = [
             statement
@@ -135,6 +134,7 @@ class _Reader:
                 or self.flow.depends(statement, statement, "features")
             )
         ]
+        units += settings_of(self.flow, [found.predictions], unit, units, made)
         units.sort(key=lambda statement: statement.lineno)
         return LossPlan(None, value=found.predictions, units=units)
 

@@ -7,16 +7,16 @@ labels, values of the network beside its logits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from migrate_mgpu.engine.estimators.model_fn.casts import casts
 from migrate_mgpu.engine.estimators.model_fn.dataflow import loaded, stored
-from migrate_mgpu.engine.estimators.model_fn.loss_functions import replacement
+from migrate_mgpu.engine.estimators.model_fn.loss_functions import break_weighted, replacement
 from migrate_mgpu.engine.estimators.model_fn.losses import LossPlan
+from migrate_mgpu.engine.estimators.model_fn.means import averages
 from migrate_mgpu.engine.estimators.model_fn.modes import EVAL, TRAIN
 from migrate_mgpu.engine.estimators.model_fn.outputs import Outputs, Place
 from migrate_mgpu.engine.estimators.model_fn.reading import Reading
-from migrate_mgpu.engine.estimators.names.tables import name_of
 from migrate_mgpu.engine.estimators.network.network import Network
 from migrate_mgpu.engine.estimators.network.plan import RESERVED
 from migrate_mgpu.engine.estimators.text import layout
@@ -55,7 +55,7 @@ class Steps:
         self.tf = tf
         self.distributed = distributed
         assert loss.value is not None
-        if distributed and not self._averages(loss.value, loss.unit):
+        if distributed and not averages(reading, loss.value, loss.unit, tf):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = "several replicas have another loss where it is no mean of the examples'"
             raise Refused(self.module, loss.value, text, "let the loss be a mean")
@@ -85,38 +85,6 @@ class Steps:
             raise Refused(self.module, value, f"the metric {name!r} has a name of Keras's")
         quote = self.module.source.quote
         return _Kept(attribute, found.plain.format(name=f"{quote}{name}{quote}"), found)
-
-    # -- what several replicas make of a loss ---------------------------------
-
-    def _averages(self, node: ast.expr, unit: ast.stmt | None) -> bool:
-        """Whether a value is the mean over a batch, or made of such by sums and factors."""
-        flow = self.reading.flows[TRAIN]
-        value, where = flow.resolve(node, unit)
-        assert value is not None
-        if not any(flow.depends(value, where, name) for name in ("features", "labels")):
-            return True
-        if isinstance(value, ast.BinOp):
-            left, right = self._averages(value.left, where), self._averages(value.right, where)
-            if isinstance(value.op, (ast.Add, ast.Sub)):
-                return left and right
-            constant = [
-                not any(flow.depends(part, where, name) for name in ("features", "labels"))
-                for part in (value.left, value.right)
-            ]
-            if isinstance(value.op, ast.Mult):
-                return left and right and any(constant)
-            return isinstance(value.op, ast.Div) and left and constant[1]
-        if not isinstance(value, ast.Call):
-            return False
-        name = name_of(self.module, value)
-        if name in ("reduce_mean", "math.reduce_mean"):
-            return len(value.args) == 1 and all(k.arg == "name" for k in value.keywords)
-        if name == "identity":
-            return self._averages(value.args[0], where) if value.args else False
-        if name in ("add", "math.add"):
-            return all(self._averages(argument, where) for argument in value.args[:2])
-        known = rule(LOSSES).loss(self.module, value, self.tf)
-        return known is not None and known.scalar and "reduce_sum" not in _texts(known.edits)
 
     # -- the class ------------------------------------------------------------
 
@@ -167,6 +135,7 @@ class Steps:
         for unit in units:
             if not network.tells_mode(unit):
                 block.statement(unit, context.edits(unit), 1)
+                break_weighted(block, self.module, unit, self.tf)
 
     def _done(self, network: Network, context: Context, node: ast.AST) -> None:
         if context.trains:
@@ -194,7 +163,8 @@ class Steps:
         name = self._loss_name()
         head = f"{name} = " if adds else "return "
         base = block.indent + source.indent_unit
-        block.line(head + context.render(value, len(base) + len(head), base), 1)
+        text = context.render(value, len(base) + len(head), base)
+        block.line(head + layout.nested(source, text, base, len(base) + len(head)), 1)
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
         self._done(network, context, value)
@@ -253,8 +223,8 @@ class Steps:
     def _test(self, network: Network, indent: str) -> str:
         units = self.outputs.metrics
         compared = [
-            [node for node in (kept.metric.labels, kept.metric.predictions) if node is not None]
-            for kept in self.metrics
+            [node for node in (m.labels, m.predictions, m.weights) if node is not None]
+            for m in (kept.metric for kept in self.metrics)
         ]
         flat = [node for nodes in compared for node in nodes]
         wheres = [where for _, where in self.reading.metrics.values()]
@@ -263,13 +233,19 @@ class Steps:
         context = self._context(network, places, EVAL)
         block = self._block(indent)
         self._statements(network, block, units, context)
-        base = block.indent + self.module.source.indent_unit
+        source = self.module.source
+        base = block.indent + source.indent_unit
         for kept, nodes in zip(self.metrics, compared):
             head = f"self.{kept.attribute}.update_state("
             given = [context.render(node, len(base) + len(head), base) for node in nodes]
+            weight = [given.pop()] if kept.metric.weights is not None else []
             if kept.metric.boolean:
                 given = [f"{self.tf}.cast({text}, {self.tf}.bool)" for text in given]
-            block.line(f"{head}{', '.join(given)})", 1)
+            line = f"{head}{', '.join(given)})"
+            if weight:
+                line = f"{line[:-1]}, sample_weight={weight[0]})"
+                line = layout.nested(source, line, base, len(base))
+            block.line(line, 1)
         if flat:
             self._done(network, context, flat[0])
         labels = "labels" in self.given or "labels" in self._given([*units, *flat], context)
@@ -287,7 +263,3 @@ class Steps:
         head_block.lines += block.lines
         head_block.line("return {metric.name: metric.result() for metric in self.metrics}", 1)
         return head_block.text()
-
-
-def _texts(edits: Iterable[object]) -> str:
-    return " ".join(getattr(edit, "new", "") for edit in edits)

@@ -21,8 +21,12 @@ _OPTIMIZE_LOSS = (
 _GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
 _FOLLOWED = {
     "loss", "global_step", "learning_rate", "optimizer", "clip_gradients",
-    "learning_rate_decay_fn", "name", "summaries", "colocate_gradients_with_ops",
+    "learning_rate_decay_fn", "name", "summaries", "colocate_gradients_with_ops", "variables",
 }  # fmt: skip
+# Arguments that say how gradients are computed, not what they are.
+_SCHEDULING = {"gate_gradients", "aggregation_method", "colocate_gradients_with_ops", "name"}
+_COMPUTE = ("loss", "var_list")
+_MINIMIZE = ("loss", "global_step", "var_list")
 
 
 @record()
@@ -39,6 +43,7 @@ class TrainingPlan:
     clip: dict[str, ast.expr] = field(default_factory=dict)
     gone: set[ast.stmt] = field(default_factory=set)
     updates: bool = False  # the update operations of batch normalization run with a step
+    some: ast.expr | None = None  # what says that these are those of one scope only
 
 
 class TrainingReader:
@@ -50,6 +55,7 @@ class TrainingReader:
         self.flow = reading.flows[TRAIN]
         self.gone: set[ast.stmt] = set()
         self.updates = False
+        self.some: ast.expr | None = None
         self.counted = 0  # how often a step adds one to the global step
 
     def read(self) -> TrainingPlan:
@@ -68,6 +74,7 @@ class TrainingReader:
             text = "a training step does not add one to the global step"
             advice = "hand tf.train.get_global_step() to minimize(), once"
             raise Refused(self.module, value, text, advice)
+        plan.some = self.some
         return plan
 
     def _operation(self, node: ast.expr, unit: ast.stmt | None) -> TrainingPlan:
@@ -106,8 +113,11 @@ class TrainingReader:
         """Whether a value is the collection of update operations."""
         value, where = self.flow.resolve(node, unit)
         if isinstance(value, ast.Call) and name_of(self.module, value) == "get_collection":
-            if any((self._qualname(a)).endswith("UPDATE_OPS") for a in value.args):
+            given = [*value.args, *(k.value for k in value.keywords)]
+            if any((self._qualname(a)).endswith("UPDATE_OPS") for a in given):
                 self.updates = True
+                if len(given) > 1 and not _is_none(given[-1]):
+                    self.some = given[-1]
                 if where is not None:
                     self.gone.add(where)
                 return True
@@ -167,18 +177,60 @@ class TrainingReader:
     # -- steps ----------------------------------------------------------------
 
     def _minimize(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
-        for keyword in call.keywords:
-            if keyword.arg not in ("loss", "global_step", "name", "colocate_gradients_with_ops"):
-                text = f"minimize() is given `{keyword.arg}`"
-                raise Refused(self.module, keyword.value, text)
-        if len(call.args) > 2:
-            raise Refused(self.module, call.args[2], "minimize() is given a list of variables")
+        self._check_arguments(call, unit, _MINIMIZE)
         loss = call.args[0] if call.args else _keyword(call, "loss")
         self._check_loss(call, loss, unit)
         step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
         self._count(step, unit)
         assert isinstance(call.func, ast.Attribute)
         return TrainingPlan(call.func.value, unit, {}, self.gone, self.updates)
+
+    def _check_arguments(
+        self, call: ast.Call, unit: ast.stmt | None, signature: tuple[str, ...]
+    ) -> None:
+        """What gradients are computed for: all variables, as Keras does."""
+        assert isinstance(call.func, ast.Attribute)
+        given = dict(zip(signature, call.args))
+        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        if len(call.args) > len(signature):
+            raise Refused(self.module, call, f"{call.func.attr}() is given many arguments by place")
+        self._all_variables(given.pop("var_list", None), unit)
+        for name, value in given.items():
+            if name not in {*signature, *_SCHEDULING} and not _is_none(value):
+                raise Refused(self.module, value, f"{call.func.attr}() is given `{name}`")
+
+    def _all_variables(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
+        """Whether a list is that of all trainable variables, or none is given."""
+        if node is None or _is_none(node):
+            return
+        value, _ = self.flow.resolve(node, unit)
+        if isinstance(value, ast.Call) and not value.keywords:
+            name, arguments = name_of(self.module, value), value.args
+            if name == "trainable_variables" and not arguments:
+                return
+            if name == "get_collection" and len(arguments) == 1:
+                if self._qualname(arguments[0]).endswith("GraphKeys.TRAINABLE_VARIABLES"):
+                    return
+        text = "only some of the variables are trained, or which are is not told"
+        raise Refused(self.module, node, text, "make the layers that stay `trainable=False`")
+
+    def _clip(
+        self,
+        clip: dict[str, ast.expr],
+        name: str,
+        call: ast.Call,
+        parameters: tuple[str, ...],
+        known: tuple[str, ...] = ("name",),
+    ) -> None:
+        """Notes a clipping by the last of a function's parameters."""
+        given = dict(zip(parameters, call.args))
+        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        if clip or len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}:
+            text = "gradients are clipped twice, or in a way that Keras has not"
+            raise Refused(self.module, call, text, "clip them once")
+        if parameters[-1] not in given:
+            raise Refused(self.module, call, "the limit of the gradients is not given")
+        clip[name] = given[parameters[-1]]
 
     def _check_loss(self, call: ast.Call, loss: ast.expr | None, unit: ast.stmt | None) -> None:
         """What is minimised must be what is reported."""
@@ -212,6 +264,7 @@ class TrainingReader:
                 text = f"optimize_loss is given `{name}`"
                 raise Refused(self.module, value, text, "write the training step out")
         self._check_loss(call, given.get("loss"), unit)
+        self._all_variables(given.get("variables"), unit)
         self.counted += 1  # the global step, whether it is given or not
         self.updates = True
         clip: dict[str, ast.expr] = {}
@@ -240,18 +293,15 @@ class TrainingReader:
             function = value.func
             if isinstance(function, ast.Attribute) and function.attr == "compute_gradients":
                 loss = value.args[0] if value.args else _keyword(value, "loss")
-                if len(value.args) > 1 or _keyword(value, "var_list") is not None:
-                    text = "compute_gradients() is given a list of variables"
-                    raise Refused(self.module, value, text)
+                self._check_arguments(value, where, _COMPUTE)
                 self._check_loss(value, loss, where)
                 return
-            if name == "gradients" and len(value.args) == 2 and not value.keywords:
-                variables, _ = self.flow.resolve(value.args[1], where)
-                if (
-                    variables is not None
-                    and name_of(self.module, variables) == "trainable_variables"
-                ):
-                    self._check_loss(value, value.args[0], where)
+            if name == "gradients":
+                given = dict(zip(("ys", "xs"), value.args))
+                given.update({keyword.arg or "**": keyword.value for keyword in value.keywords})
+                if len(value.args) <= 2 and {*given} <= {"ys", "xs", *_SCHEDULING}:
+                    self._all_variables(given.get("xs", value), where)
+                    self._check_loss(value, given.get("ys"), where)
                     return
             if isinstance(function, ast.Name) and function.id in ("zip", "list") and value.args:
                 inner = value.args[0]
@@ -260,10 +310,15 @@ class TrainingReader:
                 )
                 return
             if name == "clip_by_global_norm":
-                clip["global_clipnorm"] = _given(value, 1, "clip_norm")
-                self._gradients(value.args[0], where, clip)
+                known = ("name", "use_norm") if self._own_norm(value, where) else ("name",)
+                self._clip(clip, "global_clipnorm", value, ("t_list", "clip_norm"), known)
+                self._gradients(_given(value, 0, "t_list"), where, clip)
                 return
-        if isinstance(value, ast.ListComp) and self._clipped(value, clip):
+        if isinstance(value, ast.Subscript) and constant(value.slice) == 0:
+            if name_of(self.module, value.value) == "clip_by_global_norm":
+                self._gradients(value.value, where, clip)
+                return
+        if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and self._clipped(value, clip):
             self._gradients(value.generators[0].iter, where, clip)
             return
         raise Refused(
@@ -273,7 +328,20 @@ class TrainingReader:
             "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only",
         )
 
-    def _clipped(self, node: ast.ListComp, clip: dict[str, ast.expr]) -> bool:
+    def _own_norm(self, call: ast.Call, unit: ast.stmt | None) -> bool:
+        """Whether `use_norm` is the norm of what is clipped, which TF1 would compute itself."""
+        value, where = self.flow.resolve(_keyword(call, "use_norm"), unit)
+        if not isinstance(value, ast.Call) or name_of(self.module, value) != "global_norm":
+            return False
+        mine, yours = _given(call, 0, "t_list"), _given(value, 0, "t_list")
+        if not isinstance(mine, ast.Name) or not isinstance(yours, ast.Name):
+            return False
+        if where is not None:
+            self.gone.add(where)
+        same = self.flow.definitions(mine.id, unit) == self.flow.definitions(yours.id, where)
+        return mine.id == yours.id and same
+
+    def _clipped(self, node: ast.ListComp | ast.GeneratorExp, clip: dict[str, ast.expr]) -> bool:
         """`[(tf.clip_by_norm(g, 5.), v) for g, v in gradients]`, the same without pairs."""
         element = node.elt.elts[0] if isinstance(node.elt, ast.Tuple) else node.elt
         if isinstance(element, ast.IfExp):  # `None if g is None else ...`
@@ -285,7 +353,7 @@ class TrainingReader:
             return False
         name = name_of(self.module, element)
         if name == "clip_by_norm":
-            clip["clipnorm"] = _given(element, 1, "clip_norm")
+            self._clip(clip, "clipnorm", element, ("t", "clip_norm"))
             return True
         if name == "clip_by_value":
             low = _given(element, 1, "clip_value_min")
@@ -294,6 +362,8 @@ class TrainingReader:
                 f"-{ast.unparse(high)}",
                 f"-({ast.unparse(high)})",
             ):
+                if clip:
+                    raise Refused(self.module, element, "the gradients are clipped twice")
                 clip["clipvalue"] = high
                 return True
         return False

@@ -88,3 +88,22 @@ def fitted(source: Source, text: str, indent: str, column: int, tail: int = 0) -
     head = ast.get_source_segment(text, made.func) or ""
     given = [ast.get_source_segment(text, node) or "" for node in (*made.args, *made.keywords)]
     return call(source, head, given, indent, column, tail)
+
+
+def nested(source: Source, text: str, indent: str, column: int, tail: int = 0) -> str:
+    """The same of a new call whose arguments may be new calls that do not fit either."""
+    if column + len(text) + tail <= width_of(source) or "\n" in text:
+        return text
+    made = ast.parse(text, mode="eval").body
+    if not isinstance(made, ast.Call):
+        return text
+    inner = indent + source.indent_unit
+    if not hangs(source) and len(source.indent_unit) < 4:
+        inner += source.indent_unit
+    given = []
+    for node in (*made.args, *made.keywords):
+        part = ast.get_source_segment(text, node) or ""
+        own = not isinstance(node, ast.keyword)
+        given.append(nested(source, part, inner, len(inner), 1) if own else part)
+    head = ast.get_source_segment(text, made.func) or ""
+    return call(source, head, given, indent, column, tail)

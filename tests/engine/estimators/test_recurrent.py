@@ -158,9 +158,11 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6, state_is_tuple=False)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
          "state_is_tuple"),
+        (f"cell = {LSTM}(6)\ncell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
+         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be told"),
         (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
-         "cannot be told"),
+         "DropoutWrapper` is not converted"),
         (f"outputs, _ = {RUN}({LSTM}(6), features, time_major=True, dtype=tf.float32)\n"
          "net = outputs[:, 0]", "is the time"),
         (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0],"

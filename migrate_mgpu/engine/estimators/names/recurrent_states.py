@@ -57,6 +57,9 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         states = {state_of(module, value, depth + 1) for value in found}
         if len(states) == 1:
             return states.pop()
+    if name and isinstance(made, ast.Call):
+        text = f"the recurrent cell `{module.source.code(made.func)}` is not converted"
+        raise Refused(module, made, text, "write it as a Keras layer that makes one step")
     shown = f"`{module.source.code(node)}`" if isinstance(node, ast.Name) else "this"
     text = f"which recurrent cell {shown} is cannot be told"
     raise Refused(module, node, text, "make it by one call, in a variable of its own")

@@ -6,17 +6,16 @@ compiled under ``tf.distribute.MirroredStrategy``; ``fit``, ``evaluate`` and
 ``predict`` then do what those of the copies did. The strategy is chosen above the
 model: an ``if`` that chose between the model and its copies chooses the strategy. A
 ``tf.device`` that held the weights on the CPU goes. Where the model and its copies
-had two names, the model's stays. ``fit_generator`` and its like become ``fit``, without what
-says how batches are made ahead (``workers``).
+had two names, the model's stays.
 
 ## Why
 No TF2 has ``multi_gpu_model``.
 
 ## Safety
 Measured on 1.15.5 (``fixtures/copies``): the loss of the copies is
-that of the whole batch, as Keras under a strategy has it, on 1, 2 and 4 devices. Three
+that of the whole batch, as Keras under a strategy has it, on 1, 2 and 4 devices. Four
 things differ, and each is said where it applies: a batch that the GPUs cannot share
-evenly; batch normalization's averages, which TF1's copies moved over each other, with
+evenly; a Python generator, of which Keras 3 loses batches; batch normalization's averages, which TF1's copies moved over each other, with
 another result in every run; files that the copies' own model wrote.
 
 A program stays where Keras would do something else without a word, or where the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.symbols import symbol, table
@@ -50,13 +49,11 @@ def bridge_runs_on(modules: list[Module]) -> str:
     return "TF 2.15 and newest"
 
 
-def native_runs_on(modules: list[Module], renewed: AbstractSet[ast.AST] = frozenset()) -> str:
-    """The runtimes that a native program can run on; ``renewed`` methods have other names there."""
-    only_2_15 = ("fit_generator", "evaluate_generator", "predict_generator")
+def native_runs_on(modules: list[Module]) -> str:
+    only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
     for module in modules:
-        for name in only_2_15:
-            if any(node not in renewed for node in module.names.attributes.get(name, ())):
-                return "TF 2.15"
+        if only_2_15 & set(module.names.attributes):
+            return "TF 2.15"
         for use in module.uses:
             if use.status in ("legacy_keras", "tf2.15_only") and symbol(use.spelled):
                 return "TF 2.15"

@@ -325,8 +325,7 @@ class Judge:
             )
         if state.kind != REFUSED:
             state.kind = NATIVE
-            renewed = {node for copy in state.copies for node in copy.renewed}
-            state.runs_on = native_runs_on(state.program.modules, renewed)
+            state.runs_on = native_runs_on(state.program.modules)
 
 
 # Methods of a Dataset that only TF1's graph code calls.

@@ -425,35 +425,15 @@ def test_windows_line_ends_and_tabs() -> None:
     assert "\n" not in file.after.replace("\r\n", "")
 
 
-def test_generators_are_given_to_fit() -> None:
-    code = """\
-    parallel.fit_generator(data, 10, epochs=2,
-                           max_queue_size=20, callbacks=[],
-                           validation_data=data, validation_steps=3,
-                           workers=4)
-    scores = parallel.evaluate_generator(generator=data, steps=5,
-                                         use_multiprocessing=False)
-    print(parallel.predict_generator(data,
-                                     2))
-    """
-    expected = """\
-    model.fit(data, steps_per_epoch=10, epochs=2, callbacks=[],
-              validation_data=data, validation_steps=3)
-    scores = model.evaluate(x=data, steps=5, verbose=0)
-    print(model.predict(data,
-                        steps=2, verbose=0))
-    """
-    compiled = "parallel.compile('sgd', 'mse')\n"
-    after = body(MODEL + PARALLEL + compiled + textwrap.dedent(code))
-    assert after.endswith("model.compile('sgd', 'mse')\n" + textwrap.dedent(expected))
+def test_a_generator_that_keras_3_loses_batches_of() -> None:
+    generator = "def batches():\n    while True:\n        yield x, y\n\n\n"
+    compiled = MODEL + COPY + "model.compile('sgd', 'mse')\n"
+    for fit in ("data = batches()\nmodel.fit(data)\n", "model.fit(batches(), steps_per_epoch=2)\n"):
+        assert "Dataset.from_generator" in notes(generator + compiled + fit)
+    assert "Dataset.from_generator" not in notes(generator + compiled + "model.fit(x, y)\n")
 
 
-def test_generators_and_the_runtime_of_a_program() -> None:
-    code = MODEL + COPY + "model.compile('sgd', 'mse')\nmodel.fit_generator({})\n"
-    for arguments, runs_on in (
-        ("x, steps_per_epoch=2", "TF 2.15 and newest"),
-        ("x, steps_per_epoch=2,  # two\n    workers=2", "TF 2.15"),
-        ("x, **options", "TF 2.15"),
-    ):
-        (program,) = run(HEAD + "options = {}\n" + code.format(arguments)).programs
-        assert (program.state, program.runs_on) == ("native", runs_on)
+def test_fit_generator_runs_where_it_is() -> None:
+    code = MODEL + COPY + "model.compile('sgd', 'mse')\nmodel.fit_generator(x)\n"
+    (program,) = run(HEAD + code).programs
+    assert (program.state, program.runs_on) == ("native", "TF 2.15")

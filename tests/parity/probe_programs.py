@@ -112,6 +112,21 @@ PROGRAMS: dict[str, tuple[str, str, list[str]]] = {
         """,
         ALL,
     ),
+    "copied_model": (
+        "import numpy as np\nimport tensorflow as tf\n",
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, "relu", input_shape=[1])])
+        copies = tf.keras.utils.multi_gpu_model(model, gpus=[0, 3])
+        copies.compile("sgd", "mse")
+        kinds = [d.device_type for d in tf.keras.backend.get_session().list_devices()]
+        print(kinds.count("GPU"), copies.predict(np.ones([3, 1])).shape)
+        try:
+            tf.keras.utils.multi_gpu_model(model, gpus=5)
+        except ValueError:
+            print("there is no fifth GPU")
+        """,
+        ["tf1.15"],
+    ),
     "native": (
         V2,
         """

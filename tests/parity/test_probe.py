@@ -167,6 +167,12 @@ def test_mirrored_strategy_on_fake_gpus(ran: Ran, where):
     assert ran(where, "mirrored").stdout == "4 [4.0]\n"
 
 
+@on(["tf1.15"])
+def test_a_model_is_copied_to_fake_gpus(ran: Ran, where):
+    run = ran(where, "copied_model")
+    assert run.stdout == "4 (3, 1)\nthere is no fifth GPU\n", run.stderr
+
+
 @on(TF2)
 def test_growth_on_one_gpu_only_is_refused(ran: Ran, where):
     (found,) = configuration.effective(ran(where, "growth_on_one").trace)

@@ -38,8 +38,7 @@ _NORMAL = (
 class Copy:
     """A call of ``multi_gpu_model``, and what becomes of it.
 
-    ``refused`` is why it stays; ``gone`` are the nodes that go, ``renewed`` the methods that
-    have other names.
+    ``refused`` is why it stays; ``gone`` are the nodes that go.
     """
 
     module: Module
@@ -47,7 +46,6 @@ class Copy:
     refused: Refused | None = None
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
-    renewed: set[ast.Attribute] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
     notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
 
@@ -137,7 +135,6 @@ class Copies:
         own += _local_imports(module)
         copy.edits.setdefault(module, []).extend([*placed, *_outside(placed, own)])
         copy.gone = {site.call.func}
-        copy.renewed = uses.renewed
         notes = [*uses.notes, (site.call, _UNEVEN)]
         if any(_normalizes(one) for one in modules):
             notes.append((site.call, _NORMAL))

@@ -7,7 +7,6 @@ import re
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.copies.building import keras
-from migrate_mgpu.engine.copies.generators import argument_edits, method
 from migrate_mgpu.engine.copies.reading import NAME, Site, inside_strings, is_copy_of
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
@@ -36,14 +35,13 @@ class Uses:
     """The mentions of both names, read: edits of them, and what the user is to know.
 
     ``dropped`` are the statements that say ``parallel_model = model``, ``returned`` those that
-    hand the model to the function's callers, ``renewed`` the methods that have other names.
+    hand the model to the function's callers.
     """
 
     edits: list[Edit] = field(default_factory=list)
     notes: list[tuple[ast.AST, str]] = field(default_factory=list)
     dropped: list[ast.stmt] = field(default_factory=list)
     returned: list[ast.Return] = field(default_factory=list)
-    renewed: set[ast.Attribute] = field(default_factory=set)
 
 
 def read_uses(site: Site, graph: CallGraph, built: list[ast.stmt]) -> Uses:
@@ -65,9 +63,6 @@ class _Reader:
         self.inside |= set(ast.walk(site.statement))
         self.found = Uses()
         self.files = False
-        # By statement: line, column and growth of what is renamed; arguments that go.
-        self.grown: dict[ast.stmt, list[tuple[int, int, int]]] = {}
-        self.cut: list[Edit] = []
 
     def run(self) -> Uses:
         site = self.site
@@ -83,12 +78,9 @@ class _Reader:
                     continue
                 if name != site.model:
                     self._check_shadowed(mention)
-                    start, end = self.module.source.span(mention)
-                    self._replace(start, end, site.model, statement)
+                    self._rename(mention)
                 if isinstance(mention.ctx, ast.Load):
                     self._mention(mention, self._is_copies(mention))
-        for statement in self.grown:
-            self.found.edits += self._align(statement)
         if self.files:
             text = (
                 "the copies' files held the model inside of another: those that TF1 wrote are not "
@@ -118,30 +110,23 @@ class _Reader:
                 "give it another name",
             )  # fmt: skip
 
-    def _replace(self, start: int, end: int, text: str, statement: ast.stmt) -> None:
-        """Another name in a statement; lines that are aligned to a bracket behind it stay so."""
-        self.found.edits.append(Edit(start, end, text))
-        line, column = self.module.source.place(start)
-        self.grown.setdefault(statement, []).append((line, column, len(text) - (end - start)))
-
-    def _align(self, statement: ast.stmt) -> list[Edit]:
-        source, changes = self.module.source, self.grown[statement]
+    def _rename(self, mention: ast.Name) -> None:
+        """Gives a mention of the copies the model's name; lines aligned to a bracket stay so."""
+        source, name = self.module.source, self.site.model
+        self.found.edits.append(Edit(*source.span(mention), name))
+        grown = len(name) - len(mention.id)
+        statement = self.names.statement(mention)
+        shifted = {mention.lineno: source.place(source.span(mention)[0])[1]}  # from which column
         inside = inside_strings(statement)
-        moved: dict[int, int] = {}
-        edits: list[Edit] = []
-        for line in range(statement.lineno + 1, (statement.end_lineno or 0) + 1):
+        for line in range(mention.lineno + 1, (statement.end_lineno or 0) + 1):
             text = source.line_text(line)
             column = len(text) - len(text.lstrip(" "))
-            opening = self._opening(line, column - 1, statement.lineno)
-            if line in inside or opening is None:
+            opening = self._opening(line, column - 1, mention.lineno)
+            if line in inside or opening is None or shifted.get(opening, column) >= column:
                 continue
-            moved[line] = moved.get(opening, 0) + sum(
-                grown for where, begin, grown in changes if where == opening and begin < column
-            )
-            start, by = source.line_starts[line - 1], moved[line]
-            if by:
-                edits.append(Edit(start, start + max(-by, 0), " " * by))
-        return [e for e in edits if not any(o.start < e.end and e.start < o.end for o in self.cut)]
+            shifted[line] = 0
+            start = source.line_starts[line - 1]
+            self.found.edits.append(Edit(start, start + max(-grown, 0), " " * max(grown, 0)))
 
     def _opening(self, line: int, column: int, first: int) -> int | None:
         """The line with the bracket that the text below it is aligned to."""
@@ -212,8 +197,8 @@ class _Reader:
             self.files |= name in _FILES
             if name == "layers" and self._is_template(attribute):
                 return
-            if called and name.endswith("_generator"):
-                self._generator(attribute, used)  # type: ignore[arg-type]
+            if called and name == "fit":
+                self._fitted(used)  # type: ignore[arg-type]
             if name in DRIVING or name in PLAIN:
                 return
         elif name in PLAIN or name in LAYERS or name == "predict":
@@ -233,17 +218,24 @@ class _Reader:
             self.module, attribute, f"what `{name}` of {owner} is used for is not followed", _ADVICE
         )
 
-    def _generator(self, attribute: ast.Attribute, call: ast.Call) -> None:
-        """`fit_generator` is `fit` since TF 2.1, and gone in Keras 3."""
-        edits = argument_edits(self.module, call, attribute.attr)
-        if edits is None:
-            return  # 2.15 has it
-        self.cut += [edit for edit in edits if not edit.new]
-        self.found.edits += edits
-        self.found.renewed.add(attribute)
-        _, end = self.module.source.span(attribute)
-        start = end - len(attribute.attr)
-        self._replace(start, end, method(attribute.attr), self.names.statement(call))
+    def _fitted(self, call: ast.Call) -> None:
+        """Measured on 2.21: under a strategy some batches of a generator are lost."""
+        data = call.args[0] if call.args else next((k.value for k in call.keywords), None)
+        made: list[ast.expr | None] = [data]
+        if isinstance(data, ast.Name):
+            made = [binding.value for binding in self.names.bindings_of(data)]
+        for value in made:
+            function = None
+            if isinstance(value, ast.Call):
+                function = self.graph.target(self.module, value.func)
+            if function is not None and any(
+                isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(function.node)
+            ):
+                text = (
+                    "under a strategy Keras 3 loses some of a Python generator's first batches "
+                    "(Keras 2 does not): give it Dataset.from_generator"
+                )
+                self.found.notes.append((call, text))
 
     def _is_template(self, attribute: ast.Attribute) -> bool:
         """`parallel_model.layers[-2]`: the model that was copied, where it has one output."""

@@ -265,7 +265,7 @@ class _Methods:
         place = above(source.text, Layout(source, highest).line_start)
         gap = newline * 3
         found = [Edit(place, place, gap.join(texts) + gap)]
-        gone = [m.node for m in methods]
+        gone: list[ast.stmt] = [m.node for m in methods]
         for method in methods:
             layout = Layout(source, method.node)
             start = above(source.text, layout.line_start)

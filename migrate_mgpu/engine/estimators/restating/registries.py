@@ -98,7 +98,7 @@ def _choice(module: Module, node: ast.expr, graph: CallGraph) -> _Choice | None:
         return None
     if names.scope_at(table) is not names.module_scope or _is_shared(module, node.value.id, graph):
         return None
-    functions = []
+    functions: list[tuple[ast.expr, ast.Name]] = []
     for key, value in zip(table.value.keys, table.value.values):
         if not isinstance(key, ast.Constant) or not isinstance(value, ast.Name):
             return None

@@ -15,8 +15,9 @@ No TF2 has ``multi_gpu_model``.
 Measured on 1.15.5 (``fixtures/copies``): the loss of the copies is
 that of the whole batch, as Keras under a strategy has it, on 1, 2 and 4 devices. Four
 things differ, and each is said where it applies: a batch that the GPUs cannot share
-evenly; a Python generator, of which Keras 3 loses batches; batch normalization's averages, which TF1's copies moved over each other, with
-another result in every run; files that the copies' own model wrote.
+evenly; a Python generator, of which Keras 3 loses batches; batch normalization's averages,
+which TF1's copies moved over each other, with another result in every run; files that the
+copies' own model wrote.
 
 A program stays where Keras would do something else without a word, or where the
 model cannot be followed: a loss of one's own that is not plainly one number for each

@@ -135,7 +135,7 @@ def _table() -> str:
         for n in devices
     ]
     lines = [f"| program | {' | '.join(head)} |", f"| --- |{' --- |' * len(head)}"]
-    for program in estimator_proofs.programs():
+    for program in estimator_proofs.programs(estimator_proofs.FIXTURES):
         proof = program.folder / estimator_proofs.PROOF
         if program.stays or not proof.exists():
             continue  # a pair that was written by hand is no proof of the tool

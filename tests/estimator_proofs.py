@@ -1,4 +1,5 @@
-"""The proof of the Estimator fixtures: each with its migrated form, on 1, 2 and 4 devices.
+"""The proof of Estimator and copied-model fixtures: each with its migrated form, on 1, 2 and 4
+devices.
 
     python tests/estimator_proofs.py [fixtures/estimator/dense_classifier ...]
 
@@ -40,6 +41,7 @@ else:
     import tomli as tomllib
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "estimator"
+COPIES = FIXTURES.with_name("copies")  # of `multi_gpu_model`
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 PROOF = "proof.json"
@@ -91,10 +93,13 @@ def load(folder: Path) -> Program:
     return Program(folder, **options)
 
 
-def programs() -> list[Program]:
-    """Every fixture."""
-    folders = (p.parent.parent if p.name == MAIN else p.parent for p in FIXTURES.glob("*/before*"))
-    found = {folder if folder.parent == FIXTURES else folder.parent for folder in folders}
+def programs(*families: Path) -> list[Program]:
+    """Every fixture, or those of some families."""
+    found = {
+        path.parent
+        for family in families or (FIXTURES, COPIES)
+        for path in family.glob("*/before*")
+    }
     return [load(folder) for folder in sorted(found)]
 
 

@@ -118,7 +118,7 @@ def load(folder: Path) -> Case:
 def folders() -> list[Path]:
     """The folders of all fixtures."""
     found = (path.parent for path in FIXTURES.glob("*/*/parity.toml"))
-    return sorted(folder for folder in found if folder.parent.name != "estimator")
+    return sorted(folder for folder in found if folder.parent.name not in ("estimator", "copies"))
 
 
 def run_all(runtime: Runtime, cases: Sequence[Case], which: str) -> list[launch.Run]:

@@ -69,6 +69,14 @@ def in_tf2() -> bool:
     return bool(tf("framework.ops").get_default_graph().building_function)
 
 
+def visible(tensor: Any) -> bool:
+    """Whether a tensor is of the graph that is being built (or eager, and so are we)."""
+    if tf("eager.context").executing_eagerly():
+        return hasattr(tensor, "numpy")
+    graph = tf("framework.ops").get_default_graph()
+    return getattr(tensor, "graph", None) is graph
+
+
 def value(variable: Any) -> Any:
     parts = getattr(variable, "_values", None)
     first = parts[0] if isinstance(parts, (list, tuple)) and parts else variable

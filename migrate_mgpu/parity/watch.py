@@ -31,8 +31,9 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     built = building.GraphBuilding(recorder, tools, declared)
     graph = load("watch_graph").GraphWatch(recorder, tools, building, batches)
     creation = load("watch_creation").Creation(recorder, eager_tools)
+    examples = load("watch_examples").Examples(eager_tools)
     eager = load("watch_eager").EagerWatch(
-        recorder, eager_tools, tools.replica_id, creation, declared, batches
+        recorder, eager_tools, tools.replica_id, creation, declared, batches, examples
     )
     pins = load("pin").Pins(recorder, options.get("dropout", "mask"))
     results = load("watch_results").ResultsWatch(
@@ -89,7 +90,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.eager.backprop": eager.patch_tape,
         ".python.eager.def_function": eager.patch_function,
         ".python.eager.polymorphic_function.polymorphic_function": eager.patch_function,
-        ".python.distribute.mirrored_run": eager.patch_replicas,
+        ".python.distribute.mirrored_run": examples.patch_replicas,
         ".python.data.ops.iterator_ops": eager.patch_iterator,
         ".python.ops.nn_ops": pins.patch_dropout,
         ".python.ops.gen_nn_ops": batches.patch_entropies,

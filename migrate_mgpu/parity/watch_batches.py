@@ -151,7 +151,7 @@ class Batches:
         inputs = getattr(self._local, "inputs", None)
         entropies = getattr(self._local, "entropies", [])
         self._local.inputs, self._local.entropies = None, []
-        visible = self.watch._visible
+        visible = self._eager.visible
         if inputs is not None and not visible(inputs):
             inputs = None
         if len(entropies) != 1:  # several losses: which is whose is not known
@@ -191,7 +191,7 @@ class Batches:
             return
         name = "inputs" if taped else "evaluated"
         known = getattr(self._local, name, None)
-        if known is not None and self.watch._visible(known):
+        if known is not None and self._eager.visible(known):
             return  # a layer within the model
         for tensor in self._eager.tf("util.nest").flatten(inputs):
             known = hasattr(tensor, "graph") or hasattr(tensor, "numpy")

@@ -26,6 +26,7 @@ class EagerWatch:
         creation: Any,
         declared: Any,
         batches: Any,
+        examples: Any,
     ) -> None:
         global tools
         tools = eager_tools
@@ -34,6 +35,7 @@ class EagerWatch:
         self._creation = creation
         self._declared, self._batches = declared, batches
         batches.watch = self
+        self.examples = examples
         self._local = threading.local()
         self._series: dict[frozenset[int], int] = {}
         self._variables: dict[int, Any] = {}  # index -> variable
@@ -42,7 +44,6 @@ class EagerWatch:
         self._raw: dict[int, dict[int, Any]] = {}  # index -> replica -> gradient
         self._applied: set[int] = set()
         self._calls: dict[tuple[str, int], int] = {}
-        self._last_batch = -1  # examples that the program itself handed to the step
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -80,18 +81,14 @@ class EagerWatch:
         math = tools.tf("ops.math_ops")
         losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
-        examples = getattr(self._local, "examples", None)
-        self._local.examples = None
-        if examples is None or not self._visible(examples):
-            examples = tools.tf("framework.constant_op").constant(-1, "int64")
-
+        examples = self.examples.take()
         seen = self._batches.seen()
         alone = tools.replicas() == 1
 
         def note(value: Any, count: Any) -> None:
             count = int(count)
             if count < 0 and alone:
-                count = self._last_batch
+                count = self.examples.handed
             self._note(series, replica, float(value), count)
 
         if tools.tf("eager.context").executing_eagerly():
@@ -305,7 +302,7 @@ class EagerWatch:
             outer = self._tracing()
             self._local.tracing = True
             if not outer and tools.tf("eager.context").executing_eagerly():
-                self._batch(args)
+                self.examples.note(args)
                 self._batches.taken(args)
             try:
                 found = call(this, *args, **options)
@@ -325,68 +322,19 @@ class EagerWatch:
         def __next__(this: Any) -> Any:
             found = following(this)
             if tools.tf("eager.context").executing_eagerly():
-                self._batch(found)
+                self.examples.note(found)
                 self._batches.taken(found)
                 self.recorder.check_enough()
             return found
 
         cls.__next__ = __next__
 
-    def _batch(self, values: Any) -> bool:
-        """The examples of the first batch among the values of a step."""
-        if isinstance(values, dict):
-            values = list(values.values())
-        if isinstance(values, (list, tuple)):
-            return any(self._batch(value) for value in values)
-        shape = getattr(values, "shape", None)
-        try:
-            self._last_batch = int(shape[0])  # type: ignore[index]
-            return True
-        except (TypeError, ValueError, IndexError):
-            return False
-
     def called(self, inputs: Any) -> None:
         """A model's outermost call: its first input has the step's examples."""
         if tools.in_tf2():
             self._batches.called(inputs)
         if tools.in_tf2() and tools.taped():
-            self._count(inputs)
-
-    def patch_replicas(self, module: Any) -> None:
-        """A replica's step that has no model: the first tensor it is handed is the batch."""
-        cls = module._MirroredReplicaThread
-        original = cls.__init__
-
-        @functools.wraps(original)
-        def __init__(thread: Any, *args: Any, **options: Any) -> None:
-            original(thread, *args, **options)
-            step = thread.main_fn
-
-            def main_fn(*values: Any, **more: Any) -> Any:
-                if tools.in_tf2():
-                    self._count([values, more])
-                return step(*values, **more)
-
-            thread.main_fn = main_fn
-
-        cls.__init__ = __init__
-
-    def _count(self, inputs: Any) -> None:
-        known = getattr(self._local, "examples", None)
-        if known is not None and self._visible(known):
-            return
-        for tensor in tools.tf("util.nest").flatten(inputs):
-            if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:
-                shape = tools.tf("ops.array_ops").shape(tensor, out_type="int64")
-                self._local.examples = shape[0]
-                return
-
-    def _visible(self, tensor: Any) -> bool:
-        """Whether a tensor is of the graph that is being built (or eager, and so are we)."""
-        if tools.tf("eager.context").executing_eagerly():
-            return hasattr(tensor, "numpy")
-        graph = tools.tf("framework.ops").get_default_graph()
-        return getattr(tensor, "graph", None) is graph
+            self.examples.count(inputs)
 
     def _callback(self, function: Any, inputs: list[Any]) -> Any:
         import numpy

@@ -1,0 +1,71 @@
+"""How many examples a step of an eager program, or of its functions, has.
+
+Runs in the interpreter under test: Python 3.7, standard library only.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+tools: Any = None  # eager_tools, which has no name to be imported by
+
+
+class Examples:
+    def __init__(self, eager_tools: Any) -> None:
+        global tools
+        tools = eager_tools
+        self.handed = -1  # examples that the program itself handed to the step
+        self._local = threading.local()
+
+    def note(self, values: Any) -> bool:
+        """The examples of the first batch among the values of a step."""
+        if isinstance(values, dict):
+            values = list(values.values())
+        if isinstance(values, (list, tuple)):
+            return any(self.note(value) for value in values)
+        shape = getattr(values, "shape", None)
+        try:
+            self.handed = int(shape[0])  # type: ignore[index]
+            return True
+        except (TypeError, ValueError, IndexError):
+            return False
+
+    def count(self, inputs: Any) -> None:
+        """Those of a model's input, or of what a replica is handed; the first that are seen."""
+        known = getattr(self._local, "examples", None)
+        if known is not None and tools.visible(known):
+            return
+        for tensor in tools.tf("util.nest").flatten(inputs):
+            if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:
+                shape = tools.tf("ops.array_ops").shape(tensor, out_type="int64")
+                self._local.examples = shape[0]
+                return
+
+    def take(self) -> Any:
+        """The tensor of what was counted for this step; of -1 where nothing was."""
+        examples = getattr(self._local, "examples", None)
+        self._local.examples = None
+        if examples is None or not tools.visible(examples):
+            examples = tools.tf("framework.constant_op").constant(-1, "int64")
+        return examples
+
+    def patch_replicas(self, module: Any) -> None:
+        """A replica's step that has no model: the first tensor it is handed is the batch."""
+        cls = module._MirroredReplicaThread
+        original = cls.__init__
+
+        @functools.wraps(original)
+        def __init__(thread: Any, *args: Any, **options: Any) -> None:
+            original(thread, *args, **options)
+            step = thread.main_fn
+
+            def main_fn(*values: Any, **more: Any) -> Any:
+                if tools.in_tf2():
+                    self.count([values, more])
+                return step(*values, **more)
+
+            thread.main_fn = main_fn
+
+        cls.__init__ = __init__

@@ -63,7 +63,7 @@ def _edits(module: Module, statement: ast.Assign, graph: CallGraph) -> list[Edit
     head = source.text[start : source.span(call)[0]]
     given = source.text[source.span(call.func)[1] : end]
     key, deeper = source.code(choice.key), layout.indent + source.indent_unit
-    lines = []
+    lines: list[str] = []
     for constant, function in choice.functions:
         word = "elif" if lines else "if"
         lines.append(f"{word} {key} == {source.code(constant)}:")

@@ -109,6 +109,14 @@ def migrated(network: str) -> tuple[str | None, str]:
             ["self.rnn(features, mask=tf.sequence_mask(lengths, tf.shape(features)[1]))"],
         ),
         (
+            f"cell = {LSTM}(6)\ncell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
+            f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h\n"
+            f"cell = tf.nn.rnn_cell.GRUCell(6)\n"
+            f"_, more = {RUN}(cell, features, dtype=tf.float32)\nnet = net + more",
+            ["cell = tf.keras.layers.StackedRNNCells([cell])", "net = state[0][1]",
+             "_, more = self.rnn_1(features)"],
+        ),
+        (
             f"if SIZE > 2:\n    cell = {LSTM}(6)\nelse:\n"
             f"    cell = tf.nn.rnn_cell.GRUCell(6)\n"
             f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, -1]",
@@ -158,7 +166,8 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6, state_is_tuple=False)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
          "state_is_tuple"),
-        (f"cell = {LSTM}(6)\ncell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
+        (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
+         "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
          f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be told"),
         (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",

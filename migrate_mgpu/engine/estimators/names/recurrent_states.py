@@ -35,12 +35,32 @@ def possible_states(module: Module, node: ast.expr, depth: int = 0) -> set[State
     Raises:
         Refused: as `state_of`.
     """
-    made = assigned(module, node)
+    made = value_of(module, node)
     if isinstance(made, ast.Name) and made in module.names.scope_of_name and depth < 5:
         values = [binding.value for binding in module.names.bindings_of(made)]
         if len(values) > 1 and all(isinstance(value, ast.Call) for value in values):
             return {state_of(module, value, depth + 1) for value in values if value is not None}
     return {_state(module, node, made, depth)}
+
+
+def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """What a name holds: its one value, or of several in one block the last one above."""
+    made = assigned(module, node)
+    if not isinstance(made, ast.Name) or made not in module.names.scope_of_name:
+        return made
+    names = module.names
+    bindings = names.bindings_of(made)
+    statements = [names.statement(binding.node) for binding in bindings]
+    if not all(isinstance(s, ast.Assign) for s in statements) or not statements:
+        return made
+    block = names.block(statements[0])
+    inside = {names.statement(made), *names.ancestors(made)}
+    place = next((i for i, statement in enumerate(block) if statement in inside), None)
+    if place is None or not all(statement in block for statement in statements):
+        return made
+    above = [binding for binding in bindings if names.statement(binding.node) in block[:place]]
+    above.sort(key=lambda binding: block.index(names.statement(binding.node)))
+    return above[-1].value or made if above else made
 
 
 def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) -> State:
@@ -96,7 +116,7 @@ def _states_of(module: Module, cells: ast.expr, depth: int) -> State:
             raise Refused(module, made.elt, same, advice)
         return (state_of(module, made.elt, depth + 1), ...)
     if isinstance(made, ast.List) and made.elts:
-        calls = [assigned(module, one) for one in made.elts]
+        calls = [value_of(module, one) for one in made.elts]
         for index, call in enumerate(calls):
             if any(call is other for other in calls[:index]):
                 raise Refused(module, made.elts[index], same, advice)

@@ -17,8 +17,8 @@ from migrate_mgpu.engine.estimators.names.recurrent_states import (
     State,
     possible_states,
     state_of,
+    value_of,
 )
-from migrate_mgpu.engine.estimators.names.tables import assigned
 from migrate_mgpu.engine.estimators.network.layers import Found
 from migrate_mgpu.engine.estimators.types import Layer, Refused
 from migrate_mgpu.engine.module import Module
@@ -104,7 +104,7 @@ class Recurrents:
     def _cell(self, call: ast.Call) -> ast.AST:
         """What makes a network's cell: the same node for the same cell."""
         cell = self._given(call)
-        made = assigned(self.module, cell) or cell
+        made = value_of(self.module, cell) or cell
         if isinstance(made, ast.Name) and made in self.module.names.scope_of_name:
             bindings = self.module.names.bindings_of(made)  # branches that make one each
             return bindings[0].node if bindings else made

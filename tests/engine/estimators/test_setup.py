@@ -241,12 +241,21 @@ def test_a_run_config_of_no_estimator(shown: str) -> None:
         f"config = tf.estimator.RunConfig(session_config=tf.ConfigProto())\n{MAKE}",
         f"config = other = tf.estimator.RunConfig()\n{MAKE}",
         f"{CONFIG}print(config, N)\n{MAKE}",
+        f"def show(it):\n    print(it)\n{CONFIG}show(config)\nshow('it')\n{MAKE}",
+        f"def show(it):\n    print(it)\n{CONFIG}show(config)\n{MAKE}",
     ],
 )
 def test_run_configs_of_no_estimator_that_stay(body: str) -> None:
     assert "tf.estimator.RunConfig(" in lines(body)
 
 
-def test_a_run_config_that_is_used_in_a_print() -> None:
-    with pytest.raises(Refused, match="more than an Estimator"):
-        lines(f"{CONFIG}print(vars(config))\n{FROM}")
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "print(vars(config))\n",
+        "def show(it):\n    print(it)\nshow('it')\nshow(config)\n",
+    ],
+)
+def test_a_run_config_that_is_used_in_a_print(shown: str) -> None:
+    with pytest.raises(Refused, match=r"more than an Estimator|configured here|another RunConfig"):
+        lines(f"{CONFIG}{shown}{FROM}")

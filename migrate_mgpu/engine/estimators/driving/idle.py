@@ -38,7 +38,13 @@ def without_idle(flow: EstimatorFlow, values: Values, drive: Drive) -> None:
                 continue
             parts = [part for value in made.arguments.values() for part in ast.walk(value)]
             mentions = values.mentions(module, call)
-            shown = all(m.node is not None and prints(m.module, m.node) for m in mentions)
+            direct = len(values.passes(module, call)) == 1 + len(mentions)  # no function gets it
+            shown = direct and all(
+                m.node is not None
+                and prints(m.module, m.node)
+                and [origin.node for origin in values.origins(m.module, m.node)] == [call]
+                for m in mentions
+            )
             if not shown or any(isinstance(part, ast.Call) for part in parts):
                 continue
             if module.names.scope_at(statement).is_module and _imported(module, values):

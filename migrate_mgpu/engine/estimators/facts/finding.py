@@ -231,7 +231,9 @@ class _Finder:
                 continue
             if configures(module, node):
                 continue
-            if prints(module, node):
+            made_here = {m.call for m in (*config.made, *config.replaced)}
+            shown = {origin.node for origin in self.values.origins(module, node)}
+            if prints(module, node) and shown <= made_here:
                 config.printed.append(mention)
                 continue
             if isinstance(parent, ast.Expr):

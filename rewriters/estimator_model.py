@@ -9,11 +9,12 @@ branches, early returns and helper variables are followed, comments stay with th
 statements.
 
 A `model_fn` may be a function, one that `functools.partial` or a lambda gives more arguments,
-one that another function makes, or a method: what it reads becomes its parameters. Its parts
-may stand in functions of their own, inside of it or beside it, and each mode may call the
-network by itself. A network may be a class with layers in `__init__`: it becomes a Keras model.
-A Keras model that is the whole network is used as it is. `tf.feature_column.input_layer` becomes
-the tensors that its columns make.
+one that another function makes, or a method, also a static or an inherited one, or an object's
+`__call__`: what it reads becomes its parameters. Its parts may stand in functions of their own,
+inside of it or beside it, and each mode may call the network by itself. A network may be a class
+with layers in `__init__`: it becomes a Keras model. It may be chosen by an `if`, or from a
+dictionary of functions. A Keras model that is the whole network is used as it is.
+`tf.feature_column.input_layer` becomes the tensors that its columns make.
 
 Where loss or metrics look at several values of the network, or at the features, `call`
 returns those values, and the model has a `train_step` and a `test_step` of its own. So does
@@ -28,8 +29,9 @@ under `Strategy.scope()` is what TF2 trains with on several GPUs.
 All of an Estimator moves, or nothing does: a statement that is not understood keeps its
 program as it was, and the finding names it. The losses of every step, the weights and the
 evaluation of the fixtures are equal to TensorFlow 1.15.5's on 1, 2 and 4 devices (the docs'
-page on Estimators has the figures). What goes away with a remark: summaries and logging hooks
-(Keras logs and writes them itself), `export_outputs`. Where TF1 itself did less than its
+page on Estimators has the figures). What goes away with a remark: summaries, also those in the
+network's functions, and logging hooks (Keras logs and writes them itself), `export_outputs`,
+prints of TF1's tensors and of no more than a text. Where TF1 itself did less than its
 author wrote, a remark says so: weight decay under MirroredStrategy
 (`get_regularization_loss`), batch normalization whose UPDATE_OPS nothing ran. Checkpoints
 that TF1 wrote do not load.

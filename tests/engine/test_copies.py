@@ -437,3 +437,12 @@ def test_fit_generator_runs_where_it_is() -> None:
     code = MODEL + COPY + "model.compile('sgd', 'mse')\nmodel.fit_generator(x)\n"
     (program,) = run(HEAD + code).programs
     assert (program.state, program.runs_on) == ("native", "TF 2.15")
+
+
+def test_a_program_that_asks_for_the_version_stays() -> None:
+    code = MODEL + "if tf.__version__.startswith('1'):\n    from tensorflow.keras.utils import"
+    code = HEAD.replace("from tensorflow.keras.utils import multi_gpu_model\n", "") + code
+    code += " multi_gpu_model\n    model = multi_gpu_model(model, gpus=2)\n" + TRAIN
+    result = run(code)
+    assert not any(file.changed for file in result.files)
+    assert not result.findings

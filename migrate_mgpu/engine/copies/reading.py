@@ -49,9 +49,11 @@ class Site:
 
 
 def calls(module: Module) -> list[ast.Call]:
-    """The calls of ``multi_gpu_model`` in a module."""
+    """The calls of ``multi_gpu_model`` in a module; not those that a version switch guards."""
     found: list[ast.Call] = []
     for call in module.names.calls:
+        if module.is_guarded(call):
+            continue
         for name in module.names.qualnames(call.func):
             if name.rpartition(".")[2] == NAME and name.startswith(_HOMES):
                 found.append(call)

@@ -446,3 +446,15 @@ def test_a_program_that_asks_for_the_version_stays() -> None:
     result = run(code)
     assert not any(file.changed for file in result.files)
     assert not result.findings
+
+
+def test_parts_in_dictionaries_and_attributes() -> None:
+    code = "parts = {}\nparts['a'] = tf.keras.layers.Dense(1)\nmodel = tf.keras.Sequential(parts)\n"
+    assert "    parts['a'] = tf" in body(code + COPY + TRAIN)
+
+
+def test_another_name_of_the_model_is_trained() -> None:
+    code = MODEL.replace("model =", "one =") + "model = one\n" + PARALLEL + TRAIN_PARALLEL
+    assert "`one`, of which the model is made" in refusal(HEAD + code + "one.compile('sgd')\n")
+    code = "gan = tf.keras.Sequential()\n" + MODEL.replace("[", "[gan, ") + "gan.compile('sgd')\n"
+    assert "`gan`, of which the model is made" in refusal(HEAD + code + COPY + TRAIN)

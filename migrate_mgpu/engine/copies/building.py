@@ -74,7 +74,14 @@ def _check(site: Site, found: list[ast.stmt]) -> None:
 
 
 def _mutates(statement: ast.stmt, wanted: set[str]) -> bool:
-    """`model.add(...)` and the like, in loops and branches too."""
+    """`model.add(...)`, `parts['a'] = ...` and the like, in loops and branches too."""
+    for part in ast.walk(statement):
+        root: ast.AST = part
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in wanted and root is not part:
+            if isinstance(part.ctx, ast.Store):  # type: ignore[attr-defined]
+                return True
     return any(
         isinstance(part, ast.Call)
         and isinstance(part.func, ast.Attribute)

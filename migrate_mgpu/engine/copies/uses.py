@@ -7,7 +7,7 @@ import re
 
 from migrate_mgpu.engine.calls import CallGraph
 from migrate_mgpu.engine.copies.building import keras
-from migrate_mgpu.engine.copies.reading import NAME, Site, inside_strings, is_copy_of
+from migrate_mgpu.engine.copies.reading import NAME, Site, inside_strings, is_copy_of, stored
 from migrate_mgpu.engine.estimators.types import Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import field, record
@@ -27,6 +27,7 @@ PLAIN = {
 LAYERS = {"get_layer", "input", "input_shape", "inputs", "layers", "output", "output_names",
            "output_shape", "outputs"}  # fmt: skip
 BATCHES = {"predict_on_batch", "test_on_batch", "train_on_batch"}
+_TRAINING = {"compile", "evaluate", "fit", "fit_generator", *BATCHES}
 _ADVICE = "do this with the model itself, after the migration"
 
 
@@ -62,11 +63,13 @@ class _Reader:
         self.inside = {part for statement in built for part in ast.walk(statement)}
         self.inside |= set(ast.walk(site.statement))
         self.found = Uses()
+        self.built = built
         self.files = False
 
     def run(self) -> Uses:
         site = self.site
         self._check_importers()
+        self._check_others()
         for name in dict.fromkeys((site.model, site.target)):
             for mention in self.names.mentions(name, site.scope):
                 if mention in self.inside:
@@ -100,6 +103,19 @@ class _Reader:
                             self.module, site.call, f"{other.path.name} may use `{name}` as well",
                             "make and train the model in a function",
                         )  # fmt: skip
+
+    def _check_others(self) -> None:
+        """Parts of the model, and other names of it, must not be trained by themselves."""
+        site = self.site
+        made = {name for statement in self.built for name in stored(statement)}
+        for name in sorted(made - {site.model, site.target}):
+            for mention in self.names.mentions(name, site.scope):
+                parent = self.names.parents[mention]
+                if isinstance(parent, ast.Attribute) and parent.attr in _TRAINING:
+                    raise Refused(
+                        self.module, parent, f"`{name}`, of which the model is made, is compiled "
+                        "or trained by itself as well", "train one model alone",
+                    )  # fmt: skip
 
     def _check_shadowed(self, mention: ast.Name) -> None:
         """Where the copies are mentioned, the model's name must mean the model."""

@@ -14,8 +14,8 @@ Keras makes of the labels on the way; a function does not.
 Equal for the default weights: ``tf.losses`` means over all elements then, as Keras does. By
 ``weights`` TF1 divides by the number of those that are not zero, which no Keras loss does: a
 small function does it; under several replicas such a loss keeps its program, for an evaluation
-would take the mean of parts of a batch. Losses that no Keras loss equals
-(``cosine_distance``, ``mean_pairwise_squared_error``) keep theirs. Labels
+would take the mean of parts of a batch. ``log_loss`` is a function, too. Losses that no
+Keras loss equals (``cosine_distance``, ``mean_pairwise_squared_error``) keep theirs. Labels
 outside of the classes, which ``tf.one_hot`` makes a row of zeros, are an error in the sparse
 form.
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
-from migrate_mgpu.engine.estimators.names.loss_kinds import KINDS, LossKind
+from migrate_mgpu.engine.estimators.names.loss_kinds import FUNCTIONS, KINDS, LossKind
 from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
 from migrate_mgpu.engine.estimators.names.weighting import weighting
 from migrate_mgpu.engine.estimators.text.calledit import CallEdit
@@ -148,7 +148,7 @@ def model_fn(features, labels, mode):
 )
 
 
-_NONE = {"log_loss", "cosine_distance", "mean_pairwise_squared_error", "compute_weighted_loss"}
+_NONE = {"cosine_distance", "mean_pairwise_squared_error", "compute_weighted_loss"}
 _LABELS = ("onehot_labels", "multi_class_labels", "targets", "labels")
 _OUTPUTS = ("logits", "predictions")
 # All but the last two are the mean over all elements where every weight is one.
@@ -186,6 +186,8 @@ def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
     known = constant(axis) if axis is not None else -1
     keras = None
     elementwise = "softmax" not in name
+    if name in FUNCTIONS:
+        return _own(edit, name, tf, labels, outputs, reduction, weight, weights)
     if weights is not None or (scalar and elementwise and reduction in ("sum", "none")):
         form = weighting(module, reduction, tf) if weights is not None else None
         edits = _elements(edit, name, kind, tf, "" if form else reduction, weight)
@@ -259,6 +261,27 @@ def _elements(
     edit.order(names if names[0] == "x" else ())
     inner = f"{tf}.abs({tf}.subtract" if function == "abs" else f"{tf}.{function}"
     return _reduced(edit, inner, tf, reduction, weight)
+
+
+def _own(
+    edit: CallEdit,
+    name: str,
+    tf: str,
+    labels: ast.expr,
+    outputs: ast.expr,
+    reduction: str,
+    weight: str,
+    weights: ast.expr | None,
+) -> Loss:
+    """A loss by a function of the program's own, which Keras has none for."""
+    module = edit.module
+    short = module.names.fresh(module.names.module_scope, name.rpartition(".")[2])
+    text = FUNCTIONS[name].format(name=short, tf=tf).replace("    ", module.source.indent_unit)
+    form = weighting(module, reduction, tf) if weights is not None else None
+    edit.drop("scope", "loss_collection")
+    edits = _reduced(edit, short, tf, "" if form else reduction, weight)
+    scalar = reduction != "none"
+    return Loss(edit.call, labels, outputs, None, edits, scalar, True, weights, form, text)
 
 
 def _reduced(

@@ -150,6 +150,11 @@ LOSSES.update({
         "tf.losses.hinge_loss(pairs, logits, 2.0, reduction=tf.losses.Reduction.MEAN)"),
     "mean_squared_error, sum": (
         "tf.losses.mean_squared_error(targets, values, reduction=tf.losses.Reduction.SUM)"),
+    "log_loss": "tf.losses.log_loss(binary, scores)",
+    "log_loss, sum": (
+        "tf.losses.log_loss(binary, predictions=scores, reduction=tf.losses.Reduction.SUM)"),
+    "log_loss, weighted, epsilon": (
+        "tf.losses.log_loss(binary, scores, 1.0 + binary, epsilon=1e-3, scope='loss')"),
     "mean_squared_error, none": (
         "tf.losses.mean_squared_error(targets, values, 2.0, reduction='none')"),
     "absolute_difference, sum": (
@@ -429,6 +434,8 @@ def _loss(name: str, code: str) -> Row:
         weights = Context(module, "tf").render(made.weights)
         row["new"] = f"{made.weighting.name}({row['new']}, {weights})"
         row["classes"] = [made.weighting.text]
+    if made.function:
+        row["classes"] = [*row.get("classes", []), made.function]
     if made.keras is not None:
         context = Context(module, "tf")
         row["object"] = made.keras

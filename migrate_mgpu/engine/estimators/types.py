@@ -69,6 +69,7 @@ class Loss:
     (else it is a value for each example or element, of which TF1 took the mean).
     ``elementwise``: labels and outputs must have one shape. Where ``weights`` are more than a
     number, ``edits`` give a value for each element, which ``weighting`` weighs and reduces.
+    ``function`` is the text of a function that the new text calls: it is put beside the model.
     """
 
     call: ast.Call
@@ -80,6 +81,7 @@ class Loss:
     elementwise: bool = False
     weights: ast.expr | None = None
     weighting: Weighting | None = None
+    function: str = ""
 
 
 @record(frozen=True)

@@ -273,6 +273,45 @@ def with_loss(text: str) -> tuple[str, list[str]]:
     return next((f.after or "" for f in result.files if f.changed), program), said
 
 
+APPLIED = (
+    "    regularizer = tf.contrib.layers.{regularizer}(0.01)\n"
+    "    decay = tf.contrib.layers.apply_regularization(regularizer, {variables})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("variables", "biases"),
+    [
+        ("tf.trainable_variables()", True),
+        ("[v for v in tf.trainable_variables() if 'bias' not in v.name]", False),
+    ],
+)
+def test_a_regularizer_of_all_variables_is_the_layers(variables: str, biases: bool) -> None:
+    text = APPLIED.format(regularizer="l2_regularizer", variables=variables)
+    after, said = with_loss(text + LOSS.replace("\n", " + decay\n"))
+    assert "kernel_regularizer=tf.keras.regularizers.L2(0.005)" in after, said
+    assert ("bias_regularizer=tf.keras.regularizers.L2(0.005)" in after) is biases
+    assert "SparseCategoricalCrossentropy(from_logits=True)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("regularizer", "variables", "factor"),
+    [
+        ("l1_regularizer", "tf.trainable_variables()", ""),
+        ("l2_regularizer", "tf.trainable_variables('dense')", ""),
+        ("l2_regularizer", "None", ""),
+        ("l2_regularizer", "tf.trainable_variables()", "2.0 * "),
+    ],
+)
+def test_another_regularizer_of_variables_stays(
+    regularizer: str, variables: str, factor: str
+) -> None:
+    text = APPLIED.format(regularizer=regularizer, variables=variables)
+    after, said = with_loss(text + LOSS.replace("\n", f" + {factor}decay\n"))
+    assert "tf.estimator.Estimator(" in after
+    assert any("apply_regularization" in message for message in said), said
+
+
 def test_what_a_loss_is_set_by_goes_with_it() -> None:
     after, said = with_loss(
         "    factor = tf.constant(0.5)\n    unused = 3\n    if params['deep']:\n"

@@ -85,7 +85,11 @@ def read_decay(
             if _sum(module, flow, other, where) is not None:
                 factor, (value, where) = one, flow.resolve(other, where)
                 break
-    found = _sum(module, flow, value, where)
+    applied = _applied(module, flow, value, where) if factor is None else None
+    if applied is not None:
+        factor, found = applied
+    else:
+        found = _sum(module, flow, value, where)
     if found is None:
         return None
     variable, tests = found
@@ -97,6 +101,39 @@ def read_decay(
     ):
         raise Refused(module, factor, "the weight decay depends on the batch")
     return Decay(module, node, factor, frozenset(weights))
+
+
+def _applied(
+    module: Module, flow: Dataflow, node: ast.expr | None, unit: ast.stmt | None
+) -> tuple[ast.expr, tuple[str, list[ast.expr]] | None] | None:
+    """`tf.contrib.layers.apply_regularization(l2_regularizer(scale), variables)`: scale, variables.
+
+    It is ``scale * sum(l2_loss(v))``. None for another regularizer.
+    """
+    if not isinstance(node, ast.Call):
+        return None
+    if name_of(module, node) != "contrib.layers.apply_regularization":
+        return None
+    given = dict(zip(("regularizer", "weights_list"), node.args))
+    given.update({keyword.arg or "**": keyword.value for keyword in node.keywords})
+    made, _ = flow.resolve(given.get("regularizer"), unit)
+    weights, _ = flow.resolve(given.get("weights_list"), unit)
+    if not isinstance(made, ast.Call) or name_of(module, made) != "contrib.layers.l2_regularizer":
+        return None
+    named = (k.value for k in made.keywords if k.arg == "scale")
+    scale = made.args[0] if made.args else next(named, None)
+    if scale is None or len(given) > 2 or len(node.args) > 2:
+        return None
+    if name_of(module, weights) == "trainable_variables" and not getattr(weights, "args", None):
+        return scale, ("", [])
+    if isinstance(weights, ast.ListComp) and len(weights.generators) == 1:
+        generator = weights.generators[0]
+        variables, _ = flow.resolve(generator.iter, unit)
+        target, element = generator.target, weights.elt
+        if isinstance(target, ast.Name) and isinstance(element, ast.Name):
+            if element.id == target.id and name_of(module, variables) == "trainable_variables":
+                return scale, (target.id, list(generator.ifs))
+    return None
 
 
 def _sum(

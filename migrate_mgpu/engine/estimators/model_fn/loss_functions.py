@@ -185,10 +185,11 @@ def replacement(known: Loss) -> Replacement:
 
 
 def weighting_functions(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[str]:
-    """The texts of the functions that the weighted losses among some nodes call."""
+    """The texts of the functions that the losses among some nodes call: their own, and weights'."""
     calls = (c for node in nodes for c in ast.walk(node) if isinstance(c, ast.Call))
-    found = (rule(LOSSES).loss(module, call, tf) for call in calls)
-    return list(dict.fromkeys(f.weighting.text for f in found if f and f.weighting))
+    found = [known for call in calls if (known := rule(LOSSES).loss(module, call, tf))]
+    texts = [t for f in found for t in (f.function, f.weighting.text if f.weighting else "") if t]
+    return list(dict.fromkeys(texts))
 
 
 def break_weighted(block: Block, module: Module, unit: ast.stmt, tf: str) -> None:

@@ -70,6 +70,9 @@ KINDS = {
         ("labels", "logits", "weights", *_REST),
         {"labels": "y_true", "logits": "y_pred"},
     ),
+    "losses.log_loss": LossKind(
+        "", "log_loss", ("labels", "predictions", "weights", "epsilon", *_REST), {}
+    ),
     "nn.sparse_softmax_cross_entropy_with_logits": LossKind(
         "SparseCategoricalCrossentropy",
         "nn.sparse_softmax_cross_entropy_with_logits",
@@ -104,4 +107,14 @@ KINDS = {
         ("labels", "logits", "pos_weight", "name", "targets"),
         {"targets": "labels"},
     ),
+}
+
+# Losses that Keras has not: what a function of the program's own gives for each element.
+FUNCTIONS = {
+    "losses.log_loss": '''\
+def {name}(labels, predictions, epsilon=1e-7):
+    """The cross-entropy of probabilities, for each of them."""
+    labels = {tf}.cast(labels, predictions.dtype)
+    right = labels * {tf}.math.log(predictions + epsilon)
+    return -right - (1.0 - labels) * {tf}.math.log(1.0 - predictions + epsilon)''',
 }

@@ -281,3 +281,16 @@ def test_layers_of_keras_that_stay(network: str, reason: str) -> None:
     text, told = migrated(network)
     assert text is None
     assert reason in told
+
+
+def test_a_stack_of_cells_is_not_in_a_checkpoint() -> None:
+    """Keras 3 keeps the cells in a list, which tf.train.Checkpoint does not look into."""
+    stack = f"tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6)])"
+    for cell, native in ((stack, False), (f"{LSTM}(6)", True)):
+        network = f"    outputs, _ = {RUN}({cell}, features, dtype=tf.float32)\n"
+        program = PROGRAM.format(network=network + "    net = outputs[:, 0]", helper="")
+        program = program.replace("Estimator(model_fn)", "Estimator(model_fn, model_dir='here')")
+        result = migrate([("train.py", program.encode())], bridge=True, write=False)
+        assert (result.programs[0].state == "native") == native
+        told = " ".join(finding.message for finding in result.files[0].findings)
+        assert ("Keras 3 leaves the cells of a stack" in told) != native

@@ -19,6 +19,7 @@ from migrate_mgpu.engine.estimators.facts.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.engine.estimators.facts.places import is_visible
 from migrate_mgpu.engine.estimators.facts.settings import check_same
 from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
+from migrate_mgpu.engine.estimators.names.recurrent import STACK, cell_of
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.text.context import rule
 from migrate_mgpu.engine.estimators.types import Refused
@@ -141,6 +142,7 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
+    _check_stacks(flow)
     indent = source.indent_of(home.statement if at_once else place)
     unit = source.indent_unit
     inner = indent + unit if strategy is not None else indent
@@ -328,3 +330,18 @@ def _may_be_none(module: Module, node: ast.expr) -> bool:
 
 
 __all__ = ["Checkpoints", "model_dir", "plan"]
+
+
+def _check_stacks(flow: EstimatorFlow) -> None:
+    """Keras 3 keeps a stack's cells in a list, which a tf.train.Checkpoint passes over.
+
+    Raises:
+        Refused: the run has such a stack.
+    """
+    modules = list(flow.modules)
+    for module in modules:  # grows as it is walked
+        modules += [other for other in module.imported if other not in modules]
+        for call in module.names.calls:
+            if cell_of(module, call) == STACK:
+                text = "Keras 3 leaves the cells of a stack out of a checkpoint"
+                raise Refused(module, call, text, "leave out the model_dir, or the MultiRNNCell")

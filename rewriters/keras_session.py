@@ -14,13 +14,21 @@ and strategies break, so such a program becomes native TF2 code or stays.
 Exact. A session that is used for anything else (``sess.run``), or any other
 name of TF1 left in the program, keeps the program unchanged, and a finding says
 which. An ``InteractiveSession`` with a config, the default session that Keras takes
-for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out, its default
-``False`` is written, because TF2's eager default is ``True``.
+for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
+its default ``False`` is written, because TF2's eager default is ``True``. ``LSTM`` and
+``GRU`` that leave their gates to Keras, and ``RMSprop``, do something else in TF2: a
+finding names each of them.
 
 ## References
 ``tf.config``, ``tf.keras``
 """
 
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.rules import Case, Rule
 
 RULE = Rule(
@@ -99,3 +107,31 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 """,
     ),
 )
+
+_GATES = "its gates are a sigmoid in TF2; they were a hard_sigmoid, clip(0.2 x + 0.5)"
+_RESET = "its reset gate stands behind the product in TF2; it stood before it"
+_ROOT = "it adds epsilon under the root in TF2, where it was added to the root"
+# By class, what it says itself and what that changed to.
+_CHANGED = {
+    "LSTM": (("recurrent_activation", _GATES),),
+    "LSTMCell": (("recurrent_activation", _GATES),),
+    "GRU": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
+    "GRUCell": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
+    "RMSprop": (("", _ROOT),),
+}
+
+
+def remarks(module: Module) -> Iterator[tuple[ast.Call, str]]:
+    """What Keras's own layers and optimizers do otherwise in TF2, by the calls that make them.
+
+    In code that says ``tf.compat.v1`` they are TF2's already.
+    """
+    for call in module.names.calls:
+        head, _, name = (module.names.qualname(call.func) or "").rpartition(".")
+        parts = head.split(".")
+        if "keras" not in parts or "v1" in parts or name not in _CHANGED:
+            continue
+        given = {keyword.arg for keyword in call.keywords}
+        for argument, text in _CHANGED[name]:
+            if argument not in given and None not in given:
+                yield call, f"`{name}`: {text}"

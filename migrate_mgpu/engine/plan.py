@@ -54,6 +54,7 @@ class _Planner:
         by_name = {module.RULE.name: module for module in session_modules()}
         self.bridge = by_name["v1-behavior"]
         self.optimizers = by_name["keras-learning-rate"]
+        self.sessions = by_name["keras-session"]
         rule = self.bridge.RULE
         self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
         self.report = Report()
@@ -142,6 +143,7 @@ class _Planner:
                 root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
                 imports.setdefault(module, set()).add(f"{root} as {name}")
             flow = outcome.flow
+            self._remarks(flow)
             gone.update(flow.own_nodes())
             native = all(s.kind in (NATIVE, REFUSED) for s in self.fates.programs_of(flow))
             for sink in flow.sinks if native else ():
@@ -226,9 +228,7 @@ class _Planner:
             own = self.edits.setdefault(module, [])
             own.extend(edit for edit in edits if edit not in own)
 
-    def _copies(
-        self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]
-    ) -> None:
+    def _copies(self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]) -> None:
         """Keras models that were copied to several GPUs, under a strategy."""
         for copy in state.copies:
             for module, edits in copy.edits.items():
@@ -237,6 +237,17 @@ class _Planner:
             imports.setdefault(copy.module, set()).update(copy.imports)
             gone |= copy.gone
             self.report.copied(copy)
+
+    def _remarks(self, flow: Flow) -> None:
+        """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
+        rule = self.sessions.RULE
+        for state in self.fates.programs_of(flow):
+            if state.kind != NATIVE or state.estimators:
+                continue
+            for module in state.program.modules:
+                if module.writable and not self.bridge.is_explicit_v1(module):
+                    for call, text in self.sessions.remarks(module):
+                        self.report.add(module, call, rule.code, f.MANUAL, text)
 
     def _learning_rates(self, module: Module) -> None:
         rule = self.optimizers.RULE

@@ -175,6 +175,9 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
             text = "every example of a metric has the same weight"
             raise Refused(module, weights, text, "leave `weights` out")
         weights = None
+    if weights is not None and short == "mean_iou":
+        text = "Keras 3's MeanIoU makes whole numbers of its weights"
+        raise Refused(module, weights, text, "leave `weights` out")
     labels = edit.get("labels")
     predictions = edit.get("predictions") or edit.get("values")
     if predictions is None or (labels is None and short != "mean"):

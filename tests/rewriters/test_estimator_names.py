@@ -129,6 +129,7 @@ def test_functions(code: str, after: str) -> None:
         ("2 * tf.train.exponential_decay(0.1, tf.train.get_global_step(), 9, 0.1)", "calculated"),
         ("tf.metrics.mean_per_class_accuracy(a, b, 3)", "no Keras metric"),
         ("tf.metrics.accuracy(a, b, weights=0.5)", "the same weight"),
+        ("tf.metrics.mean_iou(a, b, 3, weights=w)", "whole numbers"),
         ("tf.metrics.auc(a, b, curve='PR')", "another than Keras's"),
     ],
 )  # fmt: skip

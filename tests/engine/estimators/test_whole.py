@@ -165,3 +165,41 @@ def test_a_file_without_a_name_for_tensorflow() -> None:
     whole = f"{whole}{text.replace('estimator.E', 'tf.estimator.E')}"
     after, _ = migrated(whole.replace("tf.", "tensorflow."))
     assert "tensorflow.keras.Sequential" in after
+
+
+LOOP = """\
+    outputs = features
+    for units in (4, 1):
+        outputs = tf.layers.dense(outputs, units)
+"""
+OWN = """\
+class Net(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.parts = {collection}
+
+    def call(self, x):
+        return self.parts[0](x)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("network", "classes", "kept"),
+    [
+        (LOOP, "", True),
+        ("    outputs = tf.layers.dense(features, 1)\n", "", False),
+        ("    outputs = Net()(features)\n", OWN.format(collection="[tf.keras.layers.Dense(1)]"), True),
+    ],
+)
+def test_layers_of_a_list_are_named_in_a_checkpoint(network: str, classes: str, kept: bool) -> None:
+    """Keras 3 leaves them out without a word (semantics.md)."""
+    text = HEAD.replace("    outputs = tf.layers.dense(features, 1)\n", network, 1)
+    text = text.replace("def model_fn", f"{classes}def model_fn", 1)
+    after, messages = migrated(
+        text + "estimator = tf.estimator.Estimator(model_fn, 'folder')\n"
+        "estimator.train(input_fn, steps=2)\n"
+    )
+    assert "tf.train.Checkpoint(model=estimator" in after, messages
+    assert ("weights=estimator.weights)" in after) is kept

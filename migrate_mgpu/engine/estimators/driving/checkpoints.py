@@ -9,6 +9,7 @@ layers have not been built.
 from __future__ import annotations
 
 import ast
+import re
 
 from migrate_mgpu.engine.estimators.canned.combined import also_built
 from migrate_mgpu.engine.estimators.driving.drive import Drive, root, text_of
@@ -22,12 +23,14 @@ from migrate_mgpu.engine.estimators.inputs.inputs import MODES, Inputs
 from migrate_mgpu.engine.estimators.names.recurrent import STACK, cell_of
 from migrate_mgpu.engine.estimators.text import layout as write
 from migrate_mgpu.engine.estimators.text.context import rule
-from migrate_mgpu.engine.estimators.types import Refused
+from migrate_mgpu.engine.estimators.types import ModelPlan, Refused
 from migrate_mgpu.engine.module import Module
 from migrate_mgpu.engine.records import record
 from migrate_mgpu.engine.rules import constant
 from migrate_mgpu.engine.source import Edit
 from migrate_mgpu.engine.text import Layout
+
+_COLLECTION = re.compile(r"\bself\.\w+ *= *(?:[\[({]|(?:list|dict|tuple)\()")
 
 
 @record()
@@ -57,7 +60,9 @@ def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
     return found[0] if found else None
 
 
-def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Checkpoints | None:
+def plan(
+    flow: EstimatorFlow, setup: Setup, model: ModelPlan, inputs: Inputs, drive: Drive
+) -> Checkpoints | None:
     """Writes what restores before the first use; None for an Estimator without a folder.
 
     Raises:
@@ -161,7 +166,11 @@ def plan(flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> Che
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
         drive.imports.setdefault(module, set()).add("tempfile")
-    lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver})")
+    kept = ""
+    if _keeps_lists(flow, model):
+        lines.append("# Keras 3 leaves the layers of a list out, where only the model is named.")
+        kept = f", weights={receiver}.weights"
+    lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver}{kept})")
     column = len(indent) + len(found.manager) + 3
     head = f"{tf}.train.CheckpointManager"
     made = write.call(source, head, [checkpoint, folder, *extra], indent, column)
@@ -330,6 +339,30 @@ def _may_be_none(module: Module, node: ast.expr) -> bool:
 
 
 __all__ = ["Checkpoints", "model_dir", "plan"]
+
+
+def _keeps_lists(flow: EstimatorFlow, model: ModelPlan) -> bool:
+    """Whether a class of the model's, written here or by its author, may keep layers in a list.
+
+    A ``tf.train.Checkpoint`` passes over these in Keras 3, and does not say so: not even
+    ``assert_existing_objects_matched()`` does.
+    """
+    written = [edit.new for edits in model.edits.values() for edit in edits]
+    modules = list(flow.modules)
+    for module in modules:  # grows as it is walked
+        modules += [other for other in module.imported if other not in modules]
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and any(_of_keras(module, b) for b in node.bases):
+                written.append(module.source.code(node))
+    return any(_COLLECTION.search(text) for text in written)
+
+
+def _of_keras(module: Module, base: ast.expr) -> bool:
+    """Whether a class may be a layer or a model: Keras's, or of another class of the run."""
+    name = module.names.qualname(base)
+    if name is None:
+        return not (isinstance(base, ast.Name) and base.id == "object")
+    return "keras" in name or "layers" in name or not name.startswith("tensorflow")
 
 
 def _check_stacks(flow: EstimatorFlow) -> None:

@@ -85,7 +85,7 @@ class _Driver:
             make(self.flow, self.model, self.strategy, self.drive)
         else:
             self._construction()
-        self.saved = checkpoints.plan(self.flow, self.setup, self.inputs, self.drive)
+        self.saved = checkpoints.plan(self.flow, self.setup, self.model, self.inputs, self.drive)
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
         self.datasets.specs()
         self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)

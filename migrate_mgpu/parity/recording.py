@@ -95,7 +95,7 @@ class Recorder:
         self._reference: dict[str, Any] | None = None
         self._saved_at = time.monotonic()
         self._index: dict[tuple[int, str], int] = {}
-        self.estimator: str | None = None  # the model_dir of the one that trains
+        self.estimator: str | None = None  # the model_dir of the one that builds a graph
         self._models: dict[str | None, int] = {}
         self._numbers: dict[tuple[int, int], int] = {}  # of series, by model and place there
         self._published: set[int] = set()  # models
@@ -110,10 +110,10 @@ class Recorder:
                 self.series.append(Series(len(self.series)))
             return self.series[index]
 
-    def model(self) -> int:
-        """The number of the model that is trained now, by its Estimator."""
+    def model(self, estimator: str | None) -> int:
+        """The number of the model that an Estimator, or a program without one, trains."""
         with self.lock:
-            return self._models.setdefault(self.estimator, len(self._models))
+            return self._models.setdefault(estimator, len(self._models))
 
     def series_number(self, model: int, place: int) -> int:
         """The index of a model's series, by its place among the train ops of a graph."""

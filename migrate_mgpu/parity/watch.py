@@ -29,7 +29,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     declared = declares.Declared(recorder, tools, eager_tools)
     batches = load("watch_batches").Batches(recorder, tools, eager_tools)
     built = building.GraphBuilding(recorder, tools, declared)
-    graph = load("watch_graph").GraphWatch(recorder, tools, building, batches)
+    graph = load("watch_graph").GraphWatch(recorder, tools, building, built, batches)
     creation = load("watch_creation").Creation(recorder, eager_tools)
     examples = load("watch_examples").Examples(eager_tools)
     eager = load("watch_eager").EagerWatch(

@@ -20,9 +20,11 @@ STATE = "_migrate_mgpu_parity"  # the attribute of a graph that holds its GraphS
 class TrainOp:
     """One ``apply_gradients``, of all replicas."""
 
-    def __init__(self, index: int, combine: str) -> None:
-        self.index = index
+    def __init__(self, place: int, combine: str) -> None:
+        self.place = place  # among the graph's
+        self.index: int | None = None  # of its series, once the graph trains
         self.combine = combine
+        self.optimizer: Any = None
         self.losses: dict[int, Any] = {}  # tower or replica -> tensor
         self.pairs: dict[int, list[Any]] = {}
         self.operations: set[Any] = set()
@@ -36,7 +38,8 @@ class GraphState:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
         self.train_ops: list[TrainOp] = []
-        self.model: int | None = None
+        self.estimator: str | None = None  # whose graph it is, by its model_dir
+        self.model: int | None = None  # once it trains
         self.counts: dict[int | None, int] = {}
         self.plans: dict[Any, Any] = {}
 
@@ -127,8 +130,7 @@ class GraphBuilding:
     ) -> None:
         self.recorder.declared = True
         state = state_of(graph)
-        if state.model is None:  # another replica may come when its Estimator is done
-            state.model = self.recorder.model()
+        state.estimator = state.estimator or self.recorder.estimator
         replica = tools.replica_id()
         index = state.counts.get(replica, 0)
         state.counts[replica] = index + 1
@@ -136,16 +138,26 @@ class GraphBuilding:
             index = len(state.train_ops)
         if index == len(state.train_ops):
             shares = replica is not None or _divided(graph)
-            number = self.recorder.series_number(state.model, index)
-            state.train_ops.append(TrainOp(number, "sum" if shares else "mean"))
+            state.train_ops.append(TrainOp(index, "sum" if shares else "mean"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
         train_op.rate = self._declared.rate_tensor(optimizer)
-        self._declared.optimizer(train_op.index, optimizer, in_graph=True)
+        train_op.optimizer = optimizer
         train_op.operations |= set(tools.operations(result))
         for place, loss in enumerate(losses):
             train_op.losses[place if replica is None else replica] = loss
         state.plans.clear()
+
+    def number(self, state: GraphState) -> None:
+        """The numbers of a graph's model and series, in the order in which graphs train: one
+        that is only built, as for a first checkpoint, has none."""
+        recorder = self.recorder
+        if state.model is None:
+            state.model = recorder.model(state.estimator)
+        for train_op in state.train_ops:
+            if train_op.index is None:
+                train_op.index = recorder.series_number(state.model, train_op.place)
+                self._declared.optimizer(train_op.index, train_op.optimizer, in_graph=True)
 
 
 def state_of(graph: Any) -> GraphState:

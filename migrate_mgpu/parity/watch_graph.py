@@ -41,10 +41,12 @@ class Plan:
 
 
 class GraphWatch:
-    def __init__(self, recorder: Any, graph_tools: Any, watch_building: Any, batches: Any) -> None:
+    def __init__(
+        self, recorder: Any, graph_tools: Any, watch_building: Any, built: Any, batches: Any
+    ) -> None:
         global tools, building
         tools, building = graph_tools, watch_building
-        self.recorder = recorder
+        self.recorder, self._built = recorder, built
         self._batches = batches
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
 
@@ -163,6 +165,7 @@ class GraphWatch:
             found = [t for t in state.train_ops if t.operations & reached]
             plan = Plan(found) if found else None
             if plan is not None:
+                self._built.number(state)
                 self._plan_sources(plan, graph)
                 random = sorted({op.type for op in reached if _RANDOM.search(op.type)})
                 if random:

@@ -49,6 +49,7 @@ _SHOWN = (
     ("dense_classifier", "A classifier with parameters, predictions, and a flag for the GPUs"),
     ("rmsprop_decay", "Helper functions, RMSProp, a schedule, a metric of one's own"),
     ("replicated_model_fn", "Towers: a `model_fn` that is replicated"),
+    ("recurrent_lstm", "A recurrent network"),
     ("canned_wide_deep", "A canned Estimator with a linear and a deep part"),
     ("image_batch_norm", "Images: convolutions, batch normalization, dropout, weight decay"),
 )
@@ -74,6 +75,8 @@ layer | the loss lacks the term |
 | a regularizer that no loss takes up | Keras adds it | left out | TF1 ignored it |
 | batch normalization's statistics: the mean over the replicas | each replica's own | a callback \
 `AverageStatistics` | up to 14 % of the evaluation's loss |
+| Keras's `LSTM` and `GRU`: gates by clip(0.2 x + 0.5), GRU's reset gate before the product \
+| a sigmoid, behind it | `recurrent_activation`, `reset_after=False` | another network |
 | `training` of dropout and batch normalization: False | what `fit` says | `training=...` | \
 dropout where TF1 had none |
 | a loss that is one number | Keras 3 does not divide it by the replicas | the numbers that it is \

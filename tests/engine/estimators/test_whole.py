@@ -190,7 +190,11 @@ class Net(tf.keras.layers.Layer):
     [
         (LOOP, "", True),
         ("    outputs = tf.layers.dense(features, 1)\n", "", False),
-        ("    outputs = Net()(features)\n", OWN.format(collection="[tf.keras.layers.Dense(1)]"), True),
+        (
+            "    outputs = Net()(features)\n",
+            OWN.format(collection="[tf.keras.layers.Dense(1)]"),
+            True,
+        ),
     ],
 )
 def test_layers_of_a_list_are_named_in_a_checkpoint(network: str, classes: str, kept: bool) -> None:

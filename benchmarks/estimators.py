@@ -1,7 +1,7 @@
 """Time per step of Estimator programs and of the Keras programs that the tool makes of them.
 
     python benchmarks/estimators.py [--steps 4000] [--digit-steps 1000] [--image-steps 100]
-        [--runs 3]
+        [--runs 3] [--only digits]
 
 Three programs: `fixtures/estimator/dense_classifier`, whose step is so small that what TensorFlow
 does around it counts, `benchmarks/digits.py`, a dense network as large as tutorials make it, and
@@ -83,6 +83,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=4000, help="of the small program")
     parser.add_argument("--digit-steps", type=int, default=1000)
     parser.add_argument("--image-steps", type=int, default=100)
+    parser.add_argument("--only", choices=["16 units", "digits", "images"])
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     if options.steps % TOGETHER:
@@ -97,6 +98,8 @@ def main() -> int:
             ("digits", DIGITS, options.digit_steps, {"as written": digits}),
             ("images", IMAGES, options.image_steps, {"as written": images}),
         ):
+            if options.only not in (None, title):
+                continue
             sides = [("original", "tf1.15", before)]
             sides += [
                 (kind, runtime, after) for kind, after in afters.items() for runtime in targets

@@ -108,7 +108,11 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
     ),
 )
 
-_GATES = "its gates are a sigmoid in TF2; they were a hard_sigmoid, clip(0.2 x + 0.5)"
+# Standalone Keras changed the gates itself, with 2.3.
+_GATES = (
+    "its gates are a sigmoid in TF2; in tf.keras of TF1, and in Keras up to 2.2, they were a "
+    "hard_sigmoid, clip(0.2 x + 0.5)"
+)
 _RESET = "its reset gate stands behind the product in TF2; it stood before it"
 _ROOT = "it adds epsilon under the root in TF2, where it was added to the root"
 # By class, what it says itself and what that changed to.

@@ -243,6 +243,8 @@ class Recorder:
         models = {entry.get("model", 0) for entry in self.variables} | {0}
         if not path or models <= self._published:
             return
+        if listed is not None and self._published:
+            return  # what is listed has been trained since
         import numpy
 
         with self.lock:

@@ -72,3 +72,14 @@ def test_a_second_model_that_the_reference_does_not_train(tmp_path):
     reference.publish_initial()
     reference.finish(0)
     assert target.reference_with(1) is None
+
+
+def test_an_eager_reference_gives_the_values_of_its_begin(tmp_path):
+    """Its second optimizer's first step comes when the first has trained."""
+    reference, target = sides(tmp_path)
+    entry = {"name": "dense/kernel", "shape": [1]}
+    reference.variable("dense/kernel", [1], "float32")
+    reference.publish_initial([(entry, [1.0])])
+    reference.variable("other/kernel", [1], "float32", 1)
+    reference.publish_initial([(entry, [7.0])])
+    assert [value.tolist() for value in target.reference()["values"]] == [[1.0]]

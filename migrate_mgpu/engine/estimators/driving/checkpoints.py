@@ -338,7 +338,12 @@ def _may_be_none(module: Module, node: ast.expr) -> bool:
     return False
 
 
-__all__ = ["Checkpoints", "model_dir", "plan"]
+def _reached(flow: EstimatorFlow) -> list[Module]:
+    """The modules of an Estimator, and what they import of the run."""
+    modules = list(flow.modules)
+    for module in modules:  # grows as it is walked
+        modules += [other for other in module.imported if other not in modules]
+    return modules
 
 
 def _keeps_lists(flow: EstimatorFlow, model: ModelPlan) -> bool:
@@ -348,9 +353,7 @@ def _keeps_lists(flow: EstimatorFlow, model: ModelPlan) -> bool:
     ``assert_existing_objects_matched()`` does.
     """
     written = [edit.new for edits in model.edits.values() for edit in edits]
-    modules = list(flow.modules)
-    for module in modules:  # grows as it is walked
-        modules += [other for other in module.imported if other not in modules]
+    for module in _reached(flow):
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef) and any(_of_keras(module, b) for b in node.bases):
                 written.append(module.source.code(node))
@@ -371,10 +374,11 @@ def _check_stacks(flow: EstimatorFlow) -> None:
     Raises:
         Refused: the run has such a stack.
     """
-    modules = list(flow.modules)
-    for module in modules:  # grows as it is walked
-        modules += [other for other in module.imported if other not in modules]
+    for module in _reached(flow):
         for call in module.names.calls:
             if cell_of(module, call) == STACK:
                 text = "Keras 3 leaves the cells of a stack out of a checkpoint"
                 raise Refused(module, call, text, "leave out the model_dir, or the MultiRNNCell")
+
+
+__all__ = ["Checkpoints", "model_dir", "plan"]

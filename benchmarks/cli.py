@@ -139,7 +139,7 @@ while folders:
 
 def _pattern() -> str:
     """What the tool itself looks for."""
-    from migrate_mgpu.engine import prefilter
+    from migrate_mgpu.core import prefilter
 
     return prefilter.HIT.pattern.decode()
 

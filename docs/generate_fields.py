@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from field_samples import FIELDS, program, statement
 
-from migrate_mgpu.engine.rules import field_rules
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.registry import field_rules
+from migrate_mgpu.run.migrate import migrate
 
 PAGE = Path(__file__).with_name("fields.md")
 _HEAD = """\

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate_mgpu.engine.rules import Case
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.registry import Case
+from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.output.catalogue import Entry, entries
 
 PAGE = Path(__file__).with_name("rules.md")

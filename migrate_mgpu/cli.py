@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     Contents = list[tuple[str, bytes]]
 
-    from migrate_mgpu.engine.files import Unread
-    from migrate_mgpu.engine.findings import ProgramResult, RunResult
+    from migrate_mgpu.run.files import Unread
+    from migrate_mgpu.core.findings import ProgramResult, RunResult
     from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
@@ -91,7 +91,8 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
 def migrate_copy(program: Path, copy: Path) -> str | None:
     """Migrates a copy of a program's folder in place; why not, where it could not be done.
     ``program`` is its path in that folder."""
-    from migrate_mgpu.engine import files, run
+    from migrate_mgpu.run import files
+    from migrate_mgpu.run import migrate as run
 
     paths, _ = files.discover([str(copy)])
     result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
@@ -107,7 +108,8 @@ def migrate_copy(program: Path, copy: Path) -> str | None:
 
 def programs_of(folder: Path) -> list[Path]:
     """The entry points of a folder's TF1 programs."""
-    from migrate_mgpu.engine import files, run
+    from migrate_mgpu.run import files
+    from migrate_mgpu.run import migrate as run
 
     paths, _ = files.discover([str(folder)])
     result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=False)
@@ -153,7 +155,7 @@ def _read(
     options: Options, stdin: BinaryIO | None, progress: Progress | _Silent
 ) -> tuple[Contents, list[Unread]]:
     """The bytes of every file of the run, and what could not be read."""
-    from migrate_mgpu.engine import files
+    from migrate_mgpu.run import files
 
     if options.stdin:
         return [(options.stdin_filename, (stdin or sys.stdin.buffer).read())], []
@@ -171,8 +173,8 @@ def _read(
 def _plan_and_write(
     options: Options, contents: Contents, progress: Progress | _Silent
 ) -> RunResult:
-    from migrate_mgpu.engine.run import migrate
-    from migrate_mgpu.engine.selection import Selection
+    from migrate_mgpu.run.migrate import migrate
+    from migrate_mgpu.core.selection import Selection
 
     progress.doing, progress.total = "migrating", None
     rules = Selection(options.select, options.ignore)
@@ -187,8 +189,8 @@ def _report(
 ) -> Report:
     """The run's result with what the engine does not see."""
 
-    from migrate_mgpu import requirements
-    from migrate_mgpu.engine import findings
+    from migrate_mgpu.output import requirements
+    from migrate_mgpu.core import findings
     from migrate_mgpu.output.report import Report, failure
 
     if result is None:
@@ -218,7 +220,7 @@ def _drop_ignored(options: Options, result: RunResult) -> None:
     """Leaves out findings whose code the user ignores; rewriters were told before the run."""
     if not options.ignore:
         return
-    from migrate_mgpu.engine.selection import Selection
+    from migrate_mgpu.core.selection import Selection
     from migrate_mgpu.output.catalogue import BY_HAND
 
     selection = Selection(ignore=options.ignore)
@@ -231,7 +233,7 @@ def _write_result(result: RunResult, source: tuple[str, bytes], stdout: TextIO) 
     """What standard input became, byte for byte; what could not be processed comes back as is."""
     from pathlib import Path
 
-    from migrate_mgpu.engine.source import decode
+    from migrate_mgpu.source.source import decode
 
     path, data = Path(source[0]), source[1]
     for file in result.files:

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.rules import Case, Rule
-from migrate_mgpu.engine.source import Edit
-from migrate_mgpu.engine.symbols import symbol
-from migrate_mgpu.engine.text import Layout
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.source.statements import Layout
 
 RULE = Rule(
     code="MGPU204",

@@ -53,7 +53,7 @@ a finding says so.
 
 from __future__ import annotations
 
-from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.core.registry import Case, Rule
 
 RULE = Rule(
     code="MGPU409",

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.facts.parts import TOWERS, Made, tensorflow_name
-from migrate_mgpu.engine.estimators.text import layout
-from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Case, Rule, constant
-from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.models.front.estimators.parts import TOWERS, Made, tensorflow_name
+from migrate_mgpu.source import layout
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
     code="MGPU301",

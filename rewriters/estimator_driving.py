@@ -39,7 +39,7 @@ numbers differ when the last batch is smaller. ``train_and_evaluate`` evaluated 
 each checkpoint too, at most every ``throttle_secs`` (600); now it does once, at the end.
 Under a strategy Keras 3 stops with an error where the first batch of an evaluation cannot be
 divided evenly among the replicas; a finding says so.
-A SavedModel answers by the same signatures as TF1's (``tests/engine/estimators``), also in a v1
+A SavedModel answers by the same signatures as TF1's (``tests/models``), also in a v1
 session. ``tf.saved_model.save`` is not used: what it makes of a Keras 3 model TF2 loads, and a
 v1 session does not.
 A hook that fetches another tensor than the loss and the global step stays, and so does any that
@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from migrate_mgpu.rewriters.distribution_strategy import _MODEL, _PROGRAM
 
-from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.core.registry import Case, Rule
 
 RULE = Rule(
     code="MGPU408",

@@ -25,16 +25,16 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.names import initializers
-from migrate_mgpu.engine.estimators.names.cases import IMAGES, case
-from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, negative
-from migrate_mgpu.engine.estimators.text.calledit import CallEdit
-from migrate_mgpu.engine.estimators.types import Refused
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.names import is_none
-from migrate_mgpu.engine.rules import Rule, constant
-from migrate_mgpu.engine.source import Edit
-from migrate_mgpu.engine.symbols import renames, symbol, table
+from migrate_mgpu.api import initializers
+from migrate_mgpu.api.cases import IMAGES, case
+from migrate_mgpu.api.tables import assigned, name_of, negative
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.analysis.symbols import renames, symbol, table
 
 RULE = Rule(
     code="MGPU406",

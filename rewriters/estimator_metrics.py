@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.names.cases import NUMBERS, case
-from migrate_mgpu.engine.estimators.names.tables import name_of
-from migrate_mgpu.engine.estimators.text.calledit import CallEdit
-from migrate_mgpu.engine.estimators.types import Metric, Refused
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Rule, constant
+from migrate_mgpu.api.cases import NUMBERS, case
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Metric, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Rule, constant
 
 RULE = Rule(
     code="MGPU405",

@@ -42,7 +42,7 @@ that TF1 wrote do not load.
 
 from __future__ import annotations
 
-from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.core.registry import Case, Rule
 
 RULE = Rule(
     code="MGPU401",

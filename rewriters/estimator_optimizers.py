@@ -25,20 +25,20 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.estimators.names.cases import case
-from migrate_mgpu.engine.estimators.names.rates import (
+from migrate_mgpu.api.cases import case
+from migrate_mgpu.api.rates import (
     Rate,
     is_global_step,
     rate_of,
     schedule_is_used,
 )
-from migrate_mgpu.engine.estimators.names.tables import assigned, name_of, number
-from migrate_mgpu.engine.estimators.text.calledit import CallEdit
-from migrate_mgpu.engine.estimators.types import Optimizer, Refused
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.records import field, record, replaced
-from migrate_mgpu.engine.rules import Rule, constant
-from migrate_mgpu.engine.source import Edit, splice
+from migrate_mgpu.api.tables import assigned, name_of, number
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Optimizer, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record, replaced
+from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.source.source import Edit, splice
 
 RULE = Rule(
     code="MGPU404",

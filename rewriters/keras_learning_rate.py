@@ -25,10 +25,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.obstacles import Obstacle
-from migrate_mgpu.engine.rules import Case, Rule, constant
-from migrate_mgpu.engine.source import Edit
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
     code="MGPU203",

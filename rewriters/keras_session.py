@@ -28,8 +28,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Case, Rule
 
 RULE = Rule(
     code="MGPU202",

@@ -34,8 +34,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.engine.module import Module
-from migrate_mgpu.engine.rules import Case, Rule, constant
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Case, Rule, constant
 
 RULE = Rule(
     code="MGPU501",
@@ -134,7 +134,7 @@ def strategy(module: Module, gpus: ast.expr | None, tf: str, indent: str, column
 
     ``gpus`` is a number or a list of indices; None means all of them.
     """
-    from migrate_mgpu.engine.estimators.text import layout
+    from migrate_mgpu.source import layout
 
     source, quote = module.source, module.source.quote
     pieces: list[str] = []

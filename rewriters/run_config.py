@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from migrate_mgpu.rewriters.distribution_strategy import _MODEL, _PROGRAM
 
-from migrate_mgpu.engine.rules import Case, Rule
+from migrate_mgpu.core.registry import Case, Rule
 
 RULE = Rule(
     code="MGPU407",

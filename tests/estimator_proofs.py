@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.parity.pair import Pair, compare
 from migrate_mgpu.parity.sides import Options
 from migrate_mgpu.parity.tolerances import Tolerances

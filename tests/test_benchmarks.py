@@ -79,7 +79,7 @@ def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path) -> None:
 
 
 def test_generated_code_is_what_its_name_says(tmp_path: Path) -> None:
-    from migrate_mgpu.engine import prefilter
+    from migrate_mgpu.core import prefilter
 
     generated.clean_tree(tmp_path / "clean", 200)
     files = list((tmp_path / "clean").rglob("module*.py"))

@@ -32,7 +32,7 @@ import oracle
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.parity import launch
 
 ROOT = Path(__file__).parents[1]

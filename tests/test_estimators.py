@@ -7,8 +7,8 @@ import json
 import estimator_proofs
 import pytest
 
-from migrate_mgpu.engine.findings import RunResult
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run.migrate import migrate
 
 PROGRAMS = {program.folder.name: program for program in estimator_proofs.programs()}
 

@@ -15,9 +15,9 @@ import pytest
 from field_samples import FIELDS, program, statement
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.engine.findings import RunResult
-from migrate_mgpu.engine.rules import field_rules
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.core.registry import field_rules
+from migrate_mgpu.run.migrate import migrate
 
 
 @dataclass(frozen=True)

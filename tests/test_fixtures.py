@@ -16,8 +16,8 @@ from pathlib import Path
 import oracle
 import pytest
 
-from migrate_mgpu.engine.findings import RunResult
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run.migrate import migrate
 
 FOLDERS = oracle.folders()
 CASES = {f"{folder.parent.name}/{folder.name}": oracle.load(folder) for folder in FOLDERS}

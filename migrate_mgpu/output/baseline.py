@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from migrate_mgpu.engine import findings as f
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.output.report import Report
 from migrate_mgpu.settings import UsageError
 

@@ -6,8 +6,8 @@ import textwrap
 from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO
 
-from migrate_mgpu.engine.records import record
-from migrate_mgpu.engine.rules import Case, modules
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import Case, modules
 from migrate_mgpu.settings import USAGE
 
 if TYPE_CHECKING:

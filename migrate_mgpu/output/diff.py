@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from migrate_mgpu.output.style import plain
 
 if TYPE_CHECKING:
-    from migrate_mgpu.engine.findings import FileResult
+    from migrate_mgpu.core.findings import FileResult
     from migrate_mgpu.output.style import Paint
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")

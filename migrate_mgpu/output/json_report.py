@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu import __version__
-from migrate_mgpu.engine import findings as f
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.output.catalogue import by_code
 from migrate_mgpu.output.report import migrated, severity
 

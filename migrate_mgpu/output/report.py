@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from migrate_mgpu.engine import findings as f
-from migrate_mgpu.engine.records import field, record
+from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.records import field, record
 
 # Beside the states of findings.py: what a run that writes nothing would do.
 AVAILABLE = "available"
@@ -49,7 +49,7 @@ class Report:
 
 def migrated(program: f.ProgramResult) -> bool:
     """Whether the run makes a program one for TF2; others stay as they were."""
-    from migrate_mgpu.engine.states import BRIDGE, KEPT, NATIVE
+    from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE
 
     return program.state in (NATIVE, BRIDGE, KEPT)
 

@@ -13,7 +13,7 @@ from migrate_mgpu.output.catalogue import entries
 from migrate_mgpu.output.report import AVAILABLE, severity
 
 if TYPE_CHECKING:
-    from migrate_mgpu.engine import findings as f
+    from migrate_mgpu.core import findings as f
     from migrate_mgpu.output.report import Report
 
 SCHEMA = (

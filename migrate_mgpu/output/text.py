@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
-from migrate_mgpu.engine import findings as f
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.output.report import AVAILABLE, migrated
 from migrate_mgpu.output.style import painter
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.engine import files
+from migrate_mgpu.run import files
 from tests.cli.running import CLEAN, GROWTH, GROWTH_AFTER, Cli
 
 FAILED = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.requirements import outdated
+from migrate_mgpu.output.requirements import outdated
 from tests.cli.running import CLEAN, GROWTH, REFUSED, Cli
 
 FINDING = (

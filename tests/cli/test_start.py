@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from migrate_mgpu import cli as command_line
-from migrate_mgpu.engine import prefilter
+from migrate_mgpu.core import prefilter
 from tests.cli.running import CLEAN, Cli
 
 # Imported by a run, beyond what Python imports to start.
@@ -38,8 +38,8 @@ def test_a_file_without_a_hit(cli: Cli, options: list[str]) -> None:
         "gc",  # compiled into Python
         "migrate_mgpu",
         "migrate_mgpu.cli",
-        "migrate_mgpu.engine",
-        "migrate_mgpu.engine.files",
+        "migrate_mgpu.run",
+        "migrate_mgpu.run.files",
         "migrate_mgpu.settings",
     }
 

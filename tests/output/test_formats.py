@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from migrate_mgpu.engine import findings as f
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.output import catalogue, github, json_report, sarif, text
 from migrate_mgpu.output.report import Report, failure
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, note, settings
 
-from migrate_mgpu.engine.findings import RunResult
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run.migrate import migrate
 from tests.properties import fake_tensorflow
 from tests.properties.programs import programs
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.engine import rules
-from migrate_mgpu.engine.findings import RunResult
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.core import registry as rules
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run.migrate import migrate
 
 CASES = [
     pytest.param(case, id=f"{module.RULE.name}: {case.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.engine.run import migrate
+from migrate_mgpu.run.migrate import migrate
 
 PROGRAM = """\
 import tensorflow as tf

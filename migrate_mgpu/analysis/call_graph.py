@@ -1,0 +1,232 @@
+"""Which function of the run a call reaches, and from where a function is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from functools import cached_property
+from typing import Union
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import record
+
+Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+
+
+@record(frozen=True)
+class Function:
+    """A function or method of the run."""
+
+    module: Module
+    node: Definition
+
+    @property
+    def owner(self) -> ast.ClassDef | None:
+        """The class that a method belongs to."""
+        parent = self.module.names.parents.get(self.node)
+        return parent if isinstance(parent, ast.ClassDef) else None
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    def parameters(self) -> list[str]:
+        """The names of the parameters that can be given by position."""
+        arguments = self.node.args
+        return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+
+
+@record(frozen=True)
+class Reference:
+    """A mention of a function: a call of it, or its name handed on (``call`` is None)."""
+
+    module: Module
+    node: ast.expr
+    call: ast.Call | None
+
+
+class CallGraph:
+    """Calls between the modules of a run, as far as names tell."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.converted: set[ast.AST] = set()  # calls that go away with their Estimator
+        self._targets: dict[ast.AST, Function | None] = {}
+        self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
+
+    @cached_property
+    def _modules(self) -> list[Module]:
+        return list(self.project.modules.values())
+
+    def enclosing(self, module: Module, node: ast.AST) -> Function | None:
+        """The function whose body a node belongs to (not a nested lambda's own code)."""
+        for parent in module.names.ancestors(node):
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return Function(module, parent)
+        return None
+
+    def target(self, module: Module, expression: ast.expr) -> Function | None:
+        """The function that an expression (a call's ``func``) names, if the run defines it."""
+        if expression not in self._targets:
+            self._targets[expression] = self._resolve(module, expression)
+        return self._targets[expression]
+
+    def _resolve(self, module: Module, expression: ast.expr) -> Function | None:
+        names = module.names
+        if isinstance(expression, ast.Name):
+            bindings = names.bindings_of(expression)
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(module, bindings[0].node)
+        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+            method = self._own_method(module, expression)
+            if method is not None:
+                return method
+        qualname = names.qualname(expression)
+        if not qualname or "." not in qualname:
+            return None
+        head, _, last = qualname.rpartition(".")
+        for target in self.project.resolve(module, head)[-1:]:
+            if target.name != head and not target.name.endswith("." + head.rpartition(".")[2]):
+                if target.name.rpartition(".")[2] != head.rpartition(".")[2]:
+                    continue
+            bindings = target.names.module_scope.bindings.get(last, [])
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(target, bindings[0].node)
+            if len(bindings) == 1 and bindings[0].kind == "import" and bindings[0].qualname:
+                again = self._imported(target, bindings[0].qualname)
+                if again is not None:
+                    return again
+        return None
+
+    def _imported(self, module: Module, qualname: str) -> Function | None:
+        """A function re-exported by a package's ``__init__``."""
+        head, _, last = qualname.rpartition(".")
+        for target in self.project.resolve(module, head)[-1:] if head else []:
+            bindings = target.names.module_scope.bindings.get(last, [])
+            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
+                return _callable(target, bindings[0].node)
+        return None
+
+    def _own_method(self, module: Module, expression: ast.Attribute) -> Function | None:
+        """`self.method` in the class that defines it."""
+        assert isinstance(expression.value, ast.Name)
+        if expression.value.id not in ("self", "cls"):
+            return None
+        for parent in module.names.ancestors(expression):
+            if isinstance(parent, ast.ClassDef):
+                for statement in parent.body:
+                    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                        if statement.name == expression.attr:
+                            return Function(module, statement)
+                return None
+        return None
+
+    def references(self, function: Function) -> list[Reference]:
+        """Every mention of a function in the run that names resolve to it.
+
+        For an ``__init__`` the mentions of its class count, for another method
+        those through ``self`` only.
+        """
+        name = function.name
+        if function.owner is not None and name == "__init__":
+            name = function.owner.name
+        if name not in self._references:
+            self._references[name] = self._find_references(name)
+        return self._references[name].get(function.node, [])
+
+    def _find_references(self, name: str) -> dict[ast.AST, list[Reference]]:
+        """All of one name at once: every file of a run may have a `main`."""
+        found: dict[ast.AST, list[Reference]] = {}
+        for module, mention in self._mentions.get(name, ()):
+            target = self.target(module, mention)
+            if target is not None:
+                parent = module.names.parents.get(mention)
+                called = isinstance(parent, ast.Call) and parent.func is mention
+                call = parent if called and isinstance(parent, ast.Call) else None
+                found.setdefault(target.node, []).append(Reference(module, mention, call))
+        return found
+
+    def runs_once(
+        self, module: Module, node: ast.AST, program: Collection[Module] | None = None
+    ) -> bool:
+        """Whether the code at a node is known to run at most once in a process.
+
+        ``program`` are the modules of that process; without it those of the whole run count.
+        """
+        return self._runs_once(module, node, program or self._modules, set())
+
+    def _runs_once(
+        self, module: Module, node: ast.AST, program: Collection[Module], seen: set[ast.AST]
+    ) -> bool:
+        child = node
+        for parent in module.names.ancestors(node):
+            if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+                if child in parent.body:
+                    return False
+            elif isinstance(parent, (ast.Lambda, ast.comprehension)):
+                return False
+            elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                references = self.references(Function(module, parent))
+                references = [r for r in references if r.module in program]
+                if parent in seen or len(references) != 1:
+                    return False
+                reference = references[0]
+                if reference.call is None and not _is_started(reference):
+                    return False
+                inner = {*seen, parent}
+                return self._runs_once(reference.module, reference.node, program, inner)
+            child = parent
+        return True
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:
+        """Where each function or class name of the run is mentioned, under whatever alias."""
+        defined = {
+            node.name
+            for module in self._modules
+            for node in module.names.scopes
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        }
+        found: dict[str, list[tuple[Module, ast.expr]]] = {}
+        for module in self._modules:
+            names = module.names
+            for name in defined & names.attributes.keys():
+                found.setdefault(name, []).extend((module, n) for n in names.attributes[name])
+            aliases = {name: {name} for name in defined & names.by_id.keys()}
+            for scope in names.scopes.values():
+                for local, bindings in scope.bindings.items():
+                    for binding in bindings:  # `from utils import get_config as make`
+                        original = (binding.qualname or "").rpartition(".")[2]
+                        if original != local and original in defined and local in names.by_id:
+                            aliases.setdefault(local, set()).add(original)
+            for local, originals in aliases.items():
+                for mention in names.by_id[local]:
+                    if isinstance(mention.ctx, ast.Load):
+                        for original in originals:
+                            found.setdefault(original, []).append((module, mention))
+        return found
+
+
+def _is_started(reference: Reference) -> bool:
+    """`tf.app.run(main)`, `tf.app.run(main=main)`: handed on to be called once."""
+    names = reference.module.names
+    parent = names.parents.get(reference.node)
+    if isinstance(parent, ast.keyword):
+        parent = names.parents.get(parent)
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Attribute)
+        and parent.func.attr == "run"
+    )
+
+
+def _callable(module: Module, node: ast.AST) -> Function | None:
+    """The function that calling a definition runs: itself, or a class's ``__init__``."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return Function(module, node)
+    if isinstance(node, ast.ClassDef):
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+                return Function(module, statement)
+    return None

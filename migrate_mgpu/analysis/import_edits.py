@@ -1,0 +1,247 @@
+"""Imports that a migrated file needs, and those that it no longer does."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.run.states import name_unused
+from migrate_mgpu.source.statements import Layout
+
+
+def with_imports(module: Module, needed: set[str]) -> list[Edit]:
+    """Inserts ``import X`` lines where the file has its own, sorted among the first ones."""
+    missing = _grouped(sorted(name for name in needed if not _has(module, name)))
+    if not missing:
+        return []
+    top: list[ast.stmt] = [
+        s
+        for s in module.tree.body
+        if isinstance(s, ast.Import) or (isinstance(s, ast.ImportFrom) and s.module != "__future__")
+    ]
+    if not top:
+        return [_after_docstring(module, [_line(name) for name in missing])]
+    edits: list[Edit] = []
+    for name in missing:
+        if name.startswith("from "):  # `from absl import app`, above TensorFlow's own
+            place = next((s for s in module.tensorflow_imports if s in top), top[0])
+            edits.append(Layout(module.source, place).insert_before([name]))
+            continue
+        if name.startswith("tensorflow"):
+            place = next((s for s in module.tensorflow_imports if s in top), top[-1])
+            edits.append(Layout(module.source, place).insert_before([f"import {name}"]))
+            continue
+        plain = _first_group(module, top)
+        later = [s for s in plain if _key(s) > name]
+        if not _is_standard(plain[0]):
+            edits.append(Layout(module.source, plain[0]).insert_before([f"import {name}", ""]))
+        elif later:
+            edits.append(Layout(module.source, later[0]).insert_before([f"import {name}"]))
+        else:
+            edits.append(Layout(module.source, plain[-1]).insert_after([f"import {name}"]))
+    return edits
+
+
+def _first_group(module: Module, top: list[ast.stmt]) -> list[ast.stmt]:
+    """The first run of imports without a blank line between them."""
+    group = [top[0]]
+    for statement in top[1:]:
+        if statement.lineno != (group[-1].end_lineno or 0) + 1:
+            break
+        group.append(statement)
+    if not any(_is_standard(statement) for statement in group):
+        return [top[0]]
+    return [s for s in group if _is_standard(s)]
+
+
+def _is_standard(statement: ast.stmt) -> bool:
+    import sys
+
+    name = _key(statement).split(".")[0]
+    known = getattr(sys, "stdlib_module_names", _STANDARD)  # from Python 3.10
+    return name in known
+
+
+_STANDARD = frozenset(
+    [
+        "argparse",
+        "collections",
+        "copy",
+        "csv",
+        "ctypes",
+        "datetime",
+        "functools",
+        "glob",
+        "io",
+        "itertools",
+        "json",
+        "logging",
+        "math",
+        "multiprocessing",
+        "os",
+        "pickle",
+        "queue",
+        "random",
+        "re",
+        "shutil",
+        "signal",
+        "socket",
+        "string",
+        "struct",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "time",
+        "traceback",
+        "types",
+        "typing",
+        "urllib",
+        "warnings",
+    ]
+)
+
+
+def _key(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module or ""
+    assert isinstance(statement, ast.Import)
+    return statement.names[0].name
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """`from absl import app` and `from absl import flags` are one line."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        head, _, tail = name.partition(" import ")
+        found.setdefault(head, []).extend([tail] if tail else [])
+    return [f"{head} import {', '.join(tails)}" if tails else head for head, tails in found.items()]
+
+
+def _line(name: str) -> str:
+    return name if name.startswith("from ") else f"import {name}"
+
+
+def _has(module: Module, needed: str) -> bool:
+    if needed.startswith("from "):
+        head, _, name = needed.partition(" import ")
+        return any(
+            isinstance(statement, ast.ImportFrom)
+            and f"from {statement.module}" == head
+            and any(
+                (f"{a.name} as {a.asname}" if a.asname else a.name) == name for a in statement.names
+            )
+            for statement in module.tree.body
+        )
+    return any(
+        isinstance(statement, ast.Import)
+        and any(a.name == needed and not a.asname for a in statement.names)
+        for statement in module.tree.body
+    )
+
+
+def _after_docstring(module: Module, lines: list[str]) -> Edit:
+    body = module.tree.body
+    first = body[0] if body else None
+    if first is None:
+        return Edit(0, 0, "".join(line + module.source.newline for line in lines))
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return Layout(module.source, first).insert_after(["", *lines])
+    return Layout(module.source, first).insert_before(lines)
+
+
+def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> list[Edit]:
+    """Removes imported names whose every use was rewritten; all others stay.
+
+    Imports under `try` or `if`, re-exports of an ``__init__``, TensorFlow itself
+    and statements that are edited anyway are left alone.
+    """
+    if module.path.name == "__init__.py":
+        return []
+    edits: list[Edit] = []
+    for statement in module.tree.body:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
+        unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+        unused = [a for a in unused if not _written(a, planned)]
+        unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
+        if not unused:
+            continue
+        layout = Layout(module.source, statement)
+        if any(e.start < layout.next_line and e.end > layout.line_start for e in planned):
+            continue
+        if len(unused) == len(statement.names):
+            if layout.owns_lines:
+                edits.append(layout.replace([]))
+            continue
+        code = module.source.text[layout.start : layout.end]
+        code = without_names(code, unused)
+        edits.append(Edit(layout.start, layout.end, code))
+    return edits
+
+
+def unused_roots(module: Module, planned: list[Edit]) -> tuple[list[Edit], list[Edit]]:
+    """Second names of TensorFlow's that nothing mentions any more: `import tensorflow as tf1`.
+
+    Returns the edits that take them away, and those of the planned ones that wrote them.
+    """
+    roots = [
+        statement
+        for statement in module.tree.body
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) and _is_root(statement)
+    ]
+    edits: list[Edit] = []
+    obsolete: list[Edit] = []
+    source = module.source
+    for statement in roots:
+        layout = Layout(source, statement)
+        start, end = source.span(statement)
+        own = [edit for edit in planned if edit.start < end and edit.end > start]
+        others = [edit for edit in planned if edit not in own]
+        if not layout.owns_lines or len(edits) + 1 == len(roots):
+            continue
+        if _rewritten(module, statement.names[0], others) and not _written(
+            statement.names[0], others
+        ):
+            obsolete += own
+            edits.append(layout.replace([]))
+    return edits, obsolete
+
+
+def _is_root(statement: ast.Import | ast.ImportFrom) -> bool:
+    """`import tensorflow.compat.v1 as tf`, `from tensorflow.compat import v1`, alone."""
+    names = statement.names
+    if isinstance(statement, ast.Import):
+        known = ("tensorflow", "tensorflow.compat.v1")
+        return len(names) == 1 and names[0].name in known and bool(names[0].asname)
+    return statement.module == "tensorflow.compat" and [a.name for a in names] == ["v1"]
+
+
+def _rewritten(module: Module, alias: ast.alias, planned: list[Edit]) -> bool:
+    """Whether edits take every mention of an imported name away (and there is one)."""
+    names, source = module.names, module.source
+    spans = [source.span(m) for m in names.mentions(alias.asname or "v1", names.module_scope)]
+    return bool(spans) and all(
+        any(edit.start <= start and end <= edit.end for edit in planned) for start, end in spans
+    )
+
+
+def _written(alias: ast.alias, planned: list[Edit]) -> bool:
+    """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`."""
+    local = alias.asname or alias.name.split(".")[0]
+    mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
+    return any(mention.search(edit.new) for edit in planned)
+
+
+def without_names(code: str, aliases: list[ast.alias]) -> str:
+    """An import statement's text without some of its names."""
+    for alias in aliases:
+        text = rf"\b{re.escape(alias.name)}\b"
+        if alias.asname:
+            text += rf"\s+as\s+{alias.asname}\b"
+        head, keyword, names = code.partition("import")
+        names = re.sub(rf",\s*{text}|{text}\s*,\s*", "", names, count=1)
+        code = head + keyword + names
+    return code

@@ -1,0 +1,362 @@
+"""The facts of one file: which TensorFlow names it uses, how, and what it says about itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from pathlib import Path
+
+from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.incompatibilities import Obstacle, find_obstacles
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
+from migrate_mgpu.source.source import Source
+from migrate_mgpu.analysis.symbols import Symbol, symbol, table
+
+# Standalone Keras and the ways to reach it through TensorFlow.
+_KERAS = re.compile(
+    r"^(keras|tensorflow\.keras|tensorflow\.python\.keras|tensorflow\.compat\.v1\.keras)(\.|$)"
+)
+_KERAS_MODEL = re.compile(
+    r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$"
+)
+# TensorFlow's own modules that people call `tf`.
+ROOTS = ("tensorflow", "tensorflow.compat.v1")
+_CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+_ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
+_SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
+
+
+@record(frozen=True, eq=False)
+class Use:
+    """One mention of a TensorFlow name."""
+
+    node: ast.AST
+    symbol: Symbol
+    guarded: bool  # under a version switch or a try that catches its absence
+    spelled: str  # the qualified name as resolved
+
+    @property
+    def status(self) -> str:
+        if self.symbol.flavour == "private":
+            return {"present": "neutral"}.get(
+                table().private_status(f"tensorflow.{self.symbol.name}"),
+                table().private_status(f"tensorflow.{self.symbol.name}"),
+            )
+        if self.symbol.flavour == "v2":
+            return "v2_only"
+        return table().status(self.symbol.name)
+
+
+@record(eq=False)
+class Module:
+    """One parsed file of the run."""
+
+    path: Path
+    source: Source
+    name: str  # dotted, as other modules of the run import it
+    writable: bool = True  # False: outside the given paths, only read
+    imported: list[Module] = field(default_factory=list)
+    needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
+    borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
+    substitutes: dict[ast.AST, str] = field(default_factory=dict)  # what stands for a node in TF2
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports of this module start from."""
+        is_package = self.path.name == "__init__.py"
+        return self.name if is_package else self.name.rpartition(".")[0]
+
+    @cached_property
+    def names(self) -> Names:
+        has_globals = _declares(self.source.text, "global") or _declares(
+            self.source.text, "nonlocal"
+        )
+        return Names(self.source.tree, self.package, has_globals)
+
+    @cached_property
+    def import_statements(self) -> list[tuple[ast.stmt, bool]]:
+        """Every import, and whether the program needs it: one in a `try` or `if` may not happen.
+
+        Found by looking at statements alone, which is much cheaper than all names.
+        """
+        found: list[tuple[ast.stmt, bool]] = []
+        stack: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(self.tree.body)]
+        while stack:
+            node, needed = stack.pop()
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                found.append((node, needed))
+            inside = needed and not isinstance(node, (ast.Try, ast.If))
+            if isinstance(node, ast.If) and "__name__" in self.source.code(node.test):
+                inside = needed
+            for name in BLOCKS_OF[type(node)]:
+                stack.extend([(child, inside) for child in reversed(getattr(node, name))])
+        return found
+
+    @property
+    def tree(self) -> ast.Module:
+        return self.source.tree
+
+    @cached_property
+    def uses(self) -> list[Use]:
+        """Every mention of a TensorFlow name, longest attribute chains, in source order."""
+        found: list[Use] = []
+        names = self.names
+        for name in names.imported_ids():
+            meanings: dict[Scope, tuple[str, bool]] = {}  # its root, and whether it is optional
+            for node in names.by_id.get(name, ()):
+                if not isinstance(node.ctx, ast.Load):
+                    continue
+                scope = names.scope_of_name[node]
+                if scope not in meanings:
+                    roots = names.roots(name, scope)
+                    meanings[scope] = roots[0] if roots else "", self._is_optional(node)
+                spelled, optional = meanings[scope]
+                if spelled.partition(".")[0] != "tensorflow":
+                    continue
+                top: ast.expr = node
+                parent = names.parents[top]
+                while isinstance(parent, ast.Attribute):
+                    top, spelled = parent, f"{spelled}.{parent.attr}"
+                    parent = names.parents[parent]
+                found_symbol = symbol(spelled)
+                if found_symbol is not None:
+                    guarded = optional or self.is_guarded(top)
+                    found.append(Use(top, found_symbol, guarded, spelled))
+        for statement in names.imports:
+            found.extend(self._imported_uses(statement))
+        found.sort(key=node_position)
+        return found
+
+    def _imported_uses(self, node: ast.stmt) -> list[Use]:
+        """Names that an import statement itself needs: it fails where they are gone."""
+        if isinstance(node, ast.ImportFrom):
+            base = self.names.absolute(node)
+            spelled = [f"{base}.{alias.name}" for alias in node.names if alias.name != "*"]
+        else:
+            assert isinstance(node, ast.Import)
+            spelled = [alias.name for alias in node.names]
+        guarded = self.is_guarded(node) or self._is_lazy(node)
+        found: list[Use] = []
+        for name in spelled:
+            found_symbol = symbol(name)
+            if found_symbol is not None and found_symbol.name:
+                found.append(Use(node, found_symbol, guarded, name))
+        return found
+
+    def _is_optional(self, name: ast.Name) -> bool:
+        """Whether a name comes from an import that may fail, or happens only inside a function.
+
+        ``from tensorflow.contrib import nccl`` in a function is how authors keep a
+        dependency out of the way of everyone who does not use it.
+        """
+        bindings = self.names.bindings_of(name)
+        if any(binding.qualname in ROOTS for binding in bindings):
+            return False  # TensorFlow itself is not optional, however it is imported
+        return bool(bindings) and all(
+            self.is_guarded(binding.node) or self._is_lazy(binding.node) for binding in bindings
+        )
+
+    @cached_property
+    def switched_root(self) -> ast.stmt | None:
+        """Where the module itself decides which TensorFlow its name means, if it does.
+
+        ``try: import tensorflow.compat.v1 as tf`` / ``except ImportError: ...``, or
+        ``if tf.__version__ ...: tf = tf.compat.v1``.
+        """
+        scope = self.names.module_scope
+        for bindings in scope.bindings.values():
+            roots = {binding.qualname for binding in bindings if binding.qualname in ROOTS}
+            if not roots:
+                continue
+            values = {self.names.qualname(b.value) for b in bindings if b.value is not None}
+            if len(roots) > 1 or any((v or "").endswith("compat.v1") for v in values):
+                for binding in bindings:
+                    if self.is_guarded(binding.node):
+                        return self._outermost(self.names.statement(binding.node))
+        return None
+
+    def _outermost(self, statement: ast.stmt) -> ast.stmt:
+        parent = self.names.parents[statement]
+        while not isinstance(parent, ast.Module):
+            if isinstance(parent, ast.stmt):
+                statement = parent
+            parent = self.names.parents[parent]
+        return statement
+
+    def _is_lazy(self, statement: ast.AST) -> bool:
+        """An import inside a function, of something other than TensorFlow's root."""
+        if not isinstance(statement, ast.ImportFrom):
+            return False
+        return self.names.scope_at(statement).function() is not None
+
+    def is_guarded(self, node: ast.AST) -> bool:
+        """Whether a node runs only under a version switch, or in a `try` that may fail."""
+        if not self._has_guards:
+            return False
+        parents, known = self.names.parents, self._guarded
+        asked: list[ast.AST] = []
+        child = node
+        found = known.get(child)
+        while found is None:
+            asked.append(child)
+            parent = parents.get(child)
+            if parent is None:
+                found = False
+            elif (
+                isinstance(parent, (ast.If, ast.IfExp, ast.BoolOp, ast.Try))
+                and child is not getattr(parent, "test", None)
+                and self._guards(parent)
+            ):
+                found = True
+            else:
+                child = parent
+                found = known.get(child)
+        known.update(dict.fromkeys(asked, found))
+        return found
+
+    @cached_property
+    def _has_guards(self) -> bool:
+        """Whether there may be any: most files have none of their words."""
+        text = self.source.text
+        return "except" in text or _SWITCH_NAMES.search(text) is not None
+
+    def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> bool:
+        """Whether a statement is such a switch."""
+        known = self._known_guards.get(node)
+        if known is None:
+            if isinstance(node, (ast.If, ast.IfExp)):
+                known = bool(_SWITCH_NAMES.search(self.source.code(node.test)))
+            elif isinstance(node, ast.BoolOp):  # `hasattr(tf, 'contrib') and tf.contrib.eager`
+                known = "hasattr" in self.source.code(node)
+            else:
+                known = _expects_absence(node)
+            self._known_guards[node] = known
+        return known
+
+    @cached_property
+    def _known_guards(self) -> dict[ast.AST, bool]:
+        return {}
+
+    @cached_property
+    def _guarded(self) -> dict[ast.AST, bool]:
+        return {}
+
+    @cached_property
+    def tensorflow_imports(self) -> list[ast.stmt]:
+        """The import statements that bind TensorFlow or names of it."""
+        return [
+            node
+            for node in self.names.imports
+            if (
+                any(alias.name.split(".")[0] == "tensorflow" for alias in node.names)
+                and isinstance(node, ast.Import)
+            )
+            or (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").split(".")[0] == "tensorflow"
+                and not node.level
+            )
+        ]
+
+    @cached_property
+    def environment_changes(self) -> list[ast.AST]:
+        """Places that assign CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER in os.environ."""
+        found: list[ast.AST] = []
+        for attribute in self.names.attributes.get("environ", ()):
+            parent = self.names.parents[attribute]
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                if isinstance(parent.slice, ast.Constant) and parent.slice.value in _CUDA:
+                    found.append(parent)
+            elif isinstance(parent, ast.Attribute) and parent.attr in ("update", "setdefault"):
+                call = self.names.parents[parent]
+                if any(name in self.source.code(call) for name in _CUDA):
+                    found.append(call)
+        for attribute in self.names.attributes.get("putenv", ()):
+            found.append(self.names.parents[attribute])
+        return found
+
+    @cached_property
+    def statuses(self) -> set[str]:
+        """The statuses of the names that the module needs."""
+        flavours = ("plain", "v1", "private")
+        return {u.status for u in self.uses if not u.guarded and u.symbol.flavour in flavours}
+
+    @cached_property
+    def has_main_guard(self) -> bool:
+        return any(
+            isinstance(statement, ast.If)
+            and any(
+                isinstance(part, ast.Name) and part.id == "__name__"
+                for part in ast.walk(statement.test)
+            )
+            for statement in self.tree.body
+        )
+
+    @cached_property
+    def uses_keras_models(self) -> bool:
+        return any(_KERAS_MODEL.search(name) for name in self.keras_names)
+
+    @cached_property
+    def keras_names(self) -> list[str]:
+        """Qualified Keras names that the module imports or uses."""
+        found = [
+            qualname
+            for bindings in (s.bindings for s in self.names.scopes.values())
+            for group in bindings.values()
+            for binding in group
+            if (qualname := binding.qualname) and _KERAS.match(qualname)
+        ]
+        if not found and "keras" not in self.source.text:
+            return found
+        imported = self.names.imported_ids()
+        found.extend(
+            name
+            for attributes in self.names.attributes.values()
+            for node in attributes
+            if _root_id(node) in imported
+            and (name := self.names.qualname(node))
+            and _KERAS.match(name)
+        )
+        return found
+
+    @cached_property
+    def obstacles(self) -> list[Obstacle]:
+        """What keeps this module from running on TF2 and is not this tool's to rewrite."""
+        return find_obstacles(self)
+
+
+def _root_id(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _declares(text: str, word: str) -> bool:
+    """Whether a word may begin a statement somewhere."""
+    place = text.find(word)
+    while place >= 0:
+        before = text[text.rfind("\n", 0, place) + 1 : place].rstrip()
+        if not before or before[-1] in ";:":
+            return True
+        place = text.find(word, place + 1)
+    return False
+
+
+def _expects_absence(node: ast.Try) -> bool:
+    """Whether a `try` catches what a missing module or name raises."""
+    caught = {part.rpartition(".")[2] for handler in node.handlers for part in _caught(handler)}
+    if not caught & _ABSENCE:
+        return False
+    # A handler that is a bare `except:` around real work is no guard.
+    imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
+    return "*" not in caught or imports
+
+
+def _caught(handler: ast.ExceptHandler) -> list[str]:
+    if handler.type is None:
+        return ["*"]
+    parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    found = [ast.unparse(part) for part in parts]
+    return ["*" if name in ("Exception", "BaseException") else name for name in found]

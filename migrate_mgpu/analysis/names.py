@@ -1,0 +1,214 @@
+"""Which name means what: scopes, bindings and import aliases of one module, from stdlib ``ast``.
+
+One pass over the tree. A name is resolved only when every binding of it in its
+scope is an import, or a plain alias of one (``slim = tf.contrib.slim``); a
+parameter, a loop variable or any other assignment of the same name makes it
+unknown, so shadowing and rebinding never lead to a wrong match.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.scopes import Binding as Binding
+from migrate_mgpu.analysis.scopes import Scope as Scope
+from migrate_mgpu.analysis.scopes import Scopes, position
+
+_ALIASES = (ast.Name, ast.Attribute)
+
+
+class Names(Scopes):
+    """The scopes of one tree, with look-ups."""
+
+    def __init__(self, tree: ast.Module, package: str = "", has_globals: bool = True) -> None:
+        super().__init__(tree, package, has_globals)
+        self._cache: dict[tuple[Scope, str], tuple[str, ...]] = {}
+
+    # -- looking up -------------------------------------------------------
+
+    def scope_at(self, node: ast.AST) -> Scope:
+        """The scope that a node's own code runs in."""
+        current: ast.AST | None = node
+        if isinstance(node, ast.Name) and node in self.scope_of_name:
+            return self.scope_of_name[node]
+        current = self.parents.get(node)
+        child: ast.AST = node
+        while current is not None:
+            if current in self.scopes and not self._belongs_outside(current, child):
+                return self.scopes[current]
+            child, current = current, self.parents.get(current)
+        return self.module_scope
+
+    def defining_scope(self, name: str, scope: Scope) -> Scope | None:
+        """The scope that a mention of ``name`` in ``scope`` refers to; None for builtins."""
+        if name in scope.outer:
+            scope = self._home(scope, name)
+        current: Scope | None = scope
+        while current is not None:
+            if name in current.bindings and (current is scope or not current.is_class):
+                return current
+            current = current.parent
+        return None
+
+    def mentions(self, name: str, home: Scope) -> list[ast.Name]:
+        """Every place that reads or binds the variable ``name`` of a scope, in source order."""
+        found = [
+            node
+            for node in self.by_id.get(name, ())
+            if self.defining_scope(name, self.scope_of_name[node]) is home
+        ]
+        return sorted(found, key=position)
+
+    def mentioned(self, scopes: set[Scope]) -> set[str]:
+        """The names that the code of some scopes reads or binds."""
+        return {node.id for node, scope in self.scope_of_name.items() if scope in scopes}
+
+    def bindings_of(self, node: ast.Name) -> list[Binding]:
+        home = self.defining_scope(node.id, self.scope_of_name[node])
+        return home.bindings[node.id] if home else []
+
+    def imported_ids(self) -> set[str]:
+        """Names that some scope imports, or makes an alias of something: all others mean no import.
+
+        Few names do, and asking first is cheaper than looking each one up.
+        """
+        return {
+            name
+            for scope in self.scopes.values()
+            for name, bindings in scope.bindings.items()
+            if any(b.kind == "import" or isinstance(b.value, _ALIASES) for b in bindings)
+        }
+
+    def qualnames(self, node: ast.AST) -> tuple[str, ...]:
+        """The dotted import paths that an expression may stand for; empty when unknown.
+
+        More than one when the name is imported in several places
+        (``try: import a as x`` / ``except ImportError: import b as x``).
+        """
+        suffix = ""
+        while isinstance(node, ast.Attribute):
+            suffix = f".{node.attr}{suffix}"
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ()
+        roots = self.roots(node.id, self.scope_of_name[node])
+        return tuple([root + suffix for root in roots]) if suffix else roots
+
+    def qualname(self, node: ast.AST) -> str | None:
+        """The one import path that an expression stands for."""
+        found = self.qualnames(node)
+        return found[0] if found else None
+
+    def roots(self, name: str, scope: Scope) -> tuple[str, ...]:
+        """The import paths that a name stands for where ``scope`` mentions it."""
+        home = self.defining_scope(name, scope)
+        if home is None:
+            return (f"builtins.{name}",)
+        key = (home, name)
+        if key not in self._cache:
+            self._cache[key] = ()  # ends a cycle such as `a = a.b`
+            found: list[str] = []
+            imported = [
+                b.qualname for b in home.bindings[name] if b.kind == "import" and b.qualname
+            ]
+            for binding in home.bindings[name]:
+                if binding.kind == "import" and binding.qualname:
+                    found.append(binding.qualname)
+                elif suffix := self._of_itself(binding, name, home):
+                    found.extend(root + suffix for root in imported)
+                elif binding.kind == "assign" and isinstance(
+                    binding.value, (ast.Attribute, ast.Name)
+                ):
+                    aliased = self.qualnames(binding.value)
+                    if not aliased or aliased[0].startswith("builtins."):
+                        found = []
+                        break
+                    found.extend(aliased)
+                elif binding.kind == "assign" and is_none(binding.value):
+                    continue  # `except ImportError: tf = None`
+                else:
+                    found = []
+                    break
+            self._cache[key] = tuple(dict.fromkeys(found))
+        return self._cache[key]
+
+    def _of_itself(self, binding: Binding, name: str, home: Scope) -> str:
+        """`.compat.v1` in `tf = tf.compat.v1`: what a name is made of itself."""
+        node: ast.expr | None = binding.value
+        suffix = ""
+        while isinstance(node, ast.Attribute):
+            suffix = f".{node.attr}{suffix}"
+            node = node.value
+        if not suffix or not isinstance(node, ast.Name) or node.id != name:
+            return ""
+        return suffix if self.defining_scope(name, self.scope_of_name[node]) is home else ""
+
+    # -- walking up -------------------------------------------------------
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        current = self.parents.get(node)
+        while current is not None:
+            yield current
+            current = self.parents.get(current)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that a node belongs to."""
+        current: ast.AST = node
+        while not isinstance(current, ast.stmt):
+            current = self.parents[current]
+        return current
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that a statement stands in."""
+        parent = self.parents[statement]
+        for name in ("body", "orelse", "finalbody"):
+            candidates = getattr(parent, name, None)
+            if isinstance(candidates, list) and statement in candidates:
+                return candidates
+        raise ValueError("a statement outside every block")
+
+    def exclusive(self, first: ast.AST, second: ast.AST) -> bool:
+        """Whether two statements stand in different arms of one `if` or `try`."""
+        arms: dict[ast.AST, str] = {}
+        child = first
+        for parent in self.ancestors(first):
+            arms[parent] = _arm(parent, child)
+            child = parent
+        child = second
+        for parent in self.ancestors(second):
+            if parent in arms:
+                return isinstance(parent, (ast.If, ast.Try)) and arms[parent] != _arm(parent, child)
+            child = parent
+        return False
+
+    def fresh(self, scope: Scope, *candidates: str) -> str:
+        """The first of the candidates that means nothing yet in a scope or inside it."""
+        inside: set[Scope] = set()
+        for other in self.scopes.values():
+            chain: Scope | None = other
+            while chain is not None and chain is not scope:
+                chain = chain.parent
+            if chain is scope:
+                inside.add(other)
+        taken = self.mentioned(inside)
+        taken.update(*(other.bindings for other in inside))
+        for name in candidates:
+            if name not in taken:
+                return name
+        number = 2
+        while f"{candidates[0]}_{number}" in taken:
+            number += 1
+        return f"{candidates[0]}_{number}"
+
+
+def is_none(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _arm(parent: ast.AST, child: ast.AST) -> str:
+    for name in ("body", "orelse", "handlers", "finalbody"):
+        members = getattr(parent, name, None)
+        if isinstance(members, list) and child in members:
+            return name
+    return ""

@@ -1,0 +1,392 @@
+"""The facts of the run: which files there are, what imports what, and which programs they make."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
+from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.core.prefilter import HIT, imported_words, names_framework
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.analysis.scopes import Binding, absolute
+from migrate_mgpu.source.source import Source, SourceError, decode
+from migrate_mgpu.analysis.symbols import tensorflow_root
+
+# Looked for by nearly every file and never a file of the run; a folder of such
+# a name beside a script is a checkout of the library itself.
+_NEVER_OURS = {
+    "tensorflow",
+    "keras",
+    "horovod",
+    "numpy",
+    "os",
+    "sys",
+    "__future__",
+    "time",
+    "six",
+    "re",
+    "math",
+}
+
+
+@record(frozen=True)
+class Unreadable:
+    """A file that could not be read or parsed."""
+
+    path: Path
+    error: SourceError
+
+
+@record()
+class Program:
+    """An entry point and every module of the run that it imports, itself included."""
+
+    entry: Module
+    modules: list[Module]
+    needed: list[Module]  # without those that are only imported under `try` or `if`
+    broken: list[Unreadable] = field(default_factory=list)  # imported, but not parsable
+
+
+class Project:
+    """All files of one run that matter, parsed, and their imports.
+
+    Files are known by their real paths, as text: most of a run's are of no interest, and
+    for each of them a ``Path`` would cost more than to look whether it is.
+    """
+
+    def __init__(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
+        """``files``: every Python file under the given paths with its bytes."""
+        self.modules: dict[str, Module] = {}
+        self.unreadable: dict[str, Unreadable] = {}
+        self.data: dict[Path, bytes] = {}
+        self._real_folders: dict[str, str] = {}
+        self._broken_by_module: dict[Module, list[Unreadable]] = {}
+        self._given = {self._place(path) for path, _ in files}
+        self._outside: dict[str, Module | None] = {}
+        self._package_root: dict[str, str] = {}
+        self._tops = {os.path.dirname(path) for path in self._given}  # and of links' targets
+        self._tops |= _started_from(self._tops)
+        self._search_paths: dict[str, list[str]] = {}
+        self._folders: dict[Module, str] = {}
+        self._resolved: dict[tuple[str, str], list[Module]] = {}
+        self.unknown_imports: dict[Module, list[NamedImport]] = {}
+        self._load(files)
+        for module in list(self.modules.values()):
+            self._link(module)
+        starred = [m for m in self.modules.values() if "import *" in m.source.text]
+        for _ in range(3):  # `from ops import *` of a module that says `from utils import *`
+            for module in starred:
+                self._bind_stars(module)
+        for module in self.modules.values():
+            if HIT.search(self.data[module.path]):
+                self._bind_tensorflow(module)
+        self._link_unknown()
+
+    # -- loading ----------------------------------------------------------
+
+    def _load(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
+        """Parses the files that mention TensorFlow, and those that lead to them by imports."""
+        if not any(HIT.search(data) for _, data in files):
+            return
+        waiting: list[tuple[str | Path, bytes]] = []
+        new: set[bytes] = set()
+
+        def take(name: str | Path, data: bytes) -> None:
+            path = Path(name)
+            stem = path.parent.name if path.name == "__init__.py" else path.stem
+            new.add(stem.encode())
+            self._parse(path, data)
+
+        for path, data in files:
+            if names_framework(data):
+                take(path, data)
+            else:
+                waiting.append((path, data))
+        # An entry point may never name TensorFlow itself: `from model import train`.
+        words = {path: imported_words(data) for path, data in waiting}
+        while new:
+            stems, new = new, set()
+            later: list[tuple[str | Path, bytes]] = []
+            for path, data in waiting:
+                if words[path].isdisjoint(stems):
+                    later.append((path, data))
+                else:
+                    take(path, data)
+            waiting = later
+
+    def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
+        try:
+            source = _decode(path, data)
+            source.tree  # noqa: B018 - parses now, so that errors are found here
+        except SourceError as error:
+            self.unreadable[self._real(path)] = Unreadable(path, error)
+            return None
+        real = self._real(path)
+        module = Module(path, source, self._dotted(real), writable)
+        self._folders[module] = folder = os.path.dirname(real)
+        self.data[path] = data
+        if writable:
+            self.modules[real] = module
+            self._tops.add(folder)
+        return module
+
+    def _real(self, path: str | Path) -> str:
+        """A file's own path, whatever links lead to it."""
+        place = self._place(path)
+        return os.path.realpath(place) if os.path.islink(place) else place
+
+    def _place(self, path: str | Path) -> str:
+        """Where a file lies, whatever links lead to its folder; it may be a link itself."""
+        folder, name = os.path.split(path)
+        real = self._real_folders.get(folder)
+        if real is None:
+            real = self._real_folders[folder] = os.path.realpath(folder).rstrip(os.sep)
+        return f"{real}{os.sep}{name}"
+
+    def _root(self, folder: str) -> str:
+        """The folder that a file's absolute name starts from: above its outermost package."""
+        if folder not in self._package_root:
+            outer = os.path.dirname(folder)
+            inside = os.path.exists(os.path.join(folder, "__init__.py")) and outer != folder
+            self._package_root[folder] = self._root(outer) if inside else folder
+        return self._package_root[folder]
+
+    def _dotted(self, real: str) -> str:
+        relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
+        parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
+        return ".".join(parts)
+
+    # -- imports ----------------------------------------------------------
+
+    def _link(self, module: Module) -> None:
+        found: dict[int, Module] = {}
+        needed: dict[int, Module] = {}
+        for statement, firm in module.import_statements:
+            for name in _imported_names(module, statement):
+                for target in self.resolve(module, name):
+                    if target is not module:
+                        found.setdefault(id(target), target)
+                        if firm:
+                            needed.setdefault(id(target), target)
+        for named in named_imports(module):
+            if named.name is None:
+                self.unknown_imports.setdefault(module, []).append(named)
+            for target in self.resolve(module, named.name) if named.name else ():
+                if target is not module:
+                    found.setdefault(id(target), target)
+                    if named.firm:
+                        needed.setdefault(id(target), target)
+        module.imported = list(found.values())
+        module.needs = list(needed.values())
+
+    def _link_unknown(self) -> None:
+        """What a name that is only known at run time may lead to counts as imported."""
+        if not self.unknown_imports:
+            return
+        alone = strays(self.modules.values(), self.data)
+        for module, unknown in self.unknown_imports.items():
+            for named in unknown:
+                named.found.extend(candidates(module, named, alone))
+                module.imported += [one for one in named.found if one not in module.imported]
+
+    def _bind_stars(self, module: Module) -> None:
+        """`from ops import *`: what another module of the run defines is known here by its name."""
+        names = module.names
+        for node in names.star_imports:
+            if names.scope_at(node) is not names.module_scope:
+                continue
+            for target in self.resolve(module, names.absolute(node))[-1:]:
+                for name, bindings in list(target.names.module_scope.bindings.items()):
+                    if name.startswith("_") or name in names.module_scope.bindings:
+                        continue
+                    for binding in bindings:
+                        qualname = binding.qualname or f"{target.name}.{name}"
+                        names.module_scope.bind(name, Binding("import", node, qualname))
+                        if qualname in ROOTS and module not in target.borrowers:
+                            target.borrowers.append(module)
+
+    def _bind_tensorflow(self, module: Module) -> None:
+        """`from .compat import tf`: TensorFlow by way of another module of the run."""
+        for scope in module.names.scopes.values():
+            for bindings in scope.bindings.values():
+                for index, binding in enumerate(bindings):
+                    head, _, last = (binding.qualname or "").rpartition(".")
+                    if not head or head.split(".")[0] in _NEVER_OURS:
+                        continue
+                    for target in self.resolve(module, head)[-1:]:
+                        if last not in target.names.module_scope.bindings:
+                            continue
+                        roots = target.names.roots(last, target.names.module_scope)
+                        if roots and all(tensorflow_root(path) for path in roots):
+                            bindings[index] = Binding(
+                                "import", binding.node, tensorflow_root(roots[0])
+                            )
+                            if module not in target.borrowers:
+                                target.borrowers.append(module)
+
+    def resolve(self, module: Module, dotted: str) -> list[Module]:
+        """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
+        folder = self._folders[module]
+        key = (folder, dotted)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(folder, dotted)
+        return self._resolved[key]
+
+    def _resolve(self, folder: str, dotted: str) -> list[Module]:
+        parts = dotted.split(".")
+        if parts[0] in _NEVER_OURS:
+            return []
+        for root in self._search_path(folder):
+            found: list[Module] = []
+            for length in range(1, len(parts) + 1):
+                base = os.path.join(root, *parts[:length])
+                target = self._at(os.path.join(base, "__init__.py")) or self._at(f"{base}.py")
+                if target is None:
+                    if not os.path.isdir(base):
+                        break
+                    continue
+                found.append(target)
+            if found:
+                return found
+        return []
+
+    def _search_path(self, folder: str) -> list[str]:
+        """Where a script in a folder finds modules: beside it, and where people point sys.path."""
+        if folder not in self._search_paths:
+            above = [parent for parent in _parents(folder) if parent in self._tops][:4]
+            roots = (folder, self._root(folder), *above)
+            self._search_paths[folder] = list(dict.fromkeys(roots))
+        return self._search_paths[folder]
+
+    def _at(self, path: str) -> Module | None:
+        if path in self.modules:
+            return self.modules[path]
+        if path in self._given or path in self.unreadable:
+            return None  # of the run, but without TensorFlow in or behind it
+        if path not in self._outside:
+            self._outside[path] = None
+            if not os.path.isfile(path):  # nor a pipe or device, which could wait forever
+                return None
+            real = os.path.realpath(path)
+            if real != path:  # a link into the run is that file of it
+                self._outside[path] = self._at(real)
+                return self._outside[path]
+            try:
+                data = Path(path).read_bytes()
+            except OSError:
+                return None
+            if names_framework(data):
+                module = self._outside[path] = self._parse(Path(path), data, writable=False)
+                if module is not None:
+                    self._link(module)
+        return self._outside[path]
+
+    # -- programs ---------------------------------------------------------
+
+    def programs(self) -> list[Program]:
+        """Every entry point of the run with its modules.
+
+        An entry point is a file with a main guard, or one that no other file of
+        the run imports.
+        """
+        imported = {id(target) for module in self.modules.values() for target in module.imported}
+        found: list[Program] = []
+        for module in self.modules.values():
+            if not module.has_main_guard and id(module) in imported:
+                continue
+            found.append(self._program(module))
+        covered = {id(module) for program in found for module in program.modules}
+        for module in self.modules.values():  # an import cycle without an entry
+            if id(module) not in covered:
+                program = self._program(module)
+                covered.update(id(member) for member in program.modules)
+                found.append(program)
+        return found
+
+    def _program(self, entry: Module) -> Program:
+        modules = _closure(entry, lambda module: module.imported)
+        needed = _closure(entry, lambda module: module.needs)
+        return Program(entry, modules, needed, self._broken(needed))
+
+    def _broken(self, modules: list[Module]) -> list[Unreadable]:
+        """Files that these modules import but that cannot be parsed."""
+        if not self.unreadable:
+            return []
+        found = (one for module in modules for one in self._broken_imports(module))
+        return list(dict.fromkeys(found))
+
+    def _broken_imports(self, module: Module) -> list[Unreadable]:
+        if module not in self._broken_by_module:
+            folder = self._folders[module]
+            found: list[Unreadable] = []
+            for statement, firm in module.import_statements:
+                for name in _imported_names(module, statement) if firm else ():
+                    for root in dict.fromkeys((folder, self._root(folder))):
+                        base = os.path.join(root, *name.split("."))
+                        for path in (f"{base}.py", os.path.join(base, "__init__.py")):
+                            if path in self.unreadable:
+                                found.append(self.unreadable[path])
+            self._broken_by_module[module] = found
+        return self._broken_by_module[module]
+
+
+def _started_from(folders: set[str]) -> set[str]:
+    """Where a run's programs may be started: above all of them, and here if that is above.
+
+    Packages without an ``__init__.py`` are found from there only.
+    """
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:  # none, or on several drives
+        return set()
+    here = os.path.realpath(os.curdir)
+    return {common, here} if common.startswith(here + os.sep) else {common}
+
+
+def _parents(folder: str) -> Iterator[str]:
+    """The folders above a folder, the nearest first."""
+    outer = os.path.dirname(folder)
+    while outer != folder:
+        yield outer
+        folder, outer = outer, os.path.dirname(outer)
+
+
+# A run that is planned again parses only the files whose text is another; trees do not change.
+_SOURCES: WeakValueDictionary[tuple[Path, bytes], Source] = WeakValueDictionary()
+
+
+def _decode(path: Path, data: bytes) -> Source:
+    source = _SOURCES.get((path, data))
+    if source is None:
+        if path.suffix == ".ipynb":
+            from migrate_mgpu.source import notebook
+
+            source = notebook.decode(path, data)
+        else:
+            source = decode(path, data)
+        _SOURCES[path, data] = source
+    return source
+
+
+def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Module]:
+    found: dict[int, Module] = {}
+    stack = [entry]
+    while stack:
+        module = stack.pop()
+        if id(module) not in found:
+            found[id(module)] = module
+            stack.extend(reversed(edges(module)))
+    return list(found.values())
+
+
+def _imported_names(module: Module, statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    assert isinstance(statement, ast.ImportFrom)
+    base = absolute(statement, module.package)
+    inner = [f"{base}.{alias.name}" if base else alias.name for alias in statement.names]
+    return [name for name in (base, *inner) if name and not name.endswith("*")]

@@ -1,0 +1,60 @@
+"""Which TensorFlow a program can run on, from the names that it uses."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol, table
+
+
+def gone_keras_names(module: Module) -> list[tuple[ast.AST, str]]:
+    """Standalone Keras imports that no Keras of TF2 has."""
+    found: list[tuple[ast.AST, str]] = []
+    for statement in module.names.imports:
+        if module.is_guarded(statement):
+            continue
+        if isinstance(statement, ast.ImportFrom):
+            base = module.names.absolute(statement)
+            spelled = [f"{base}.{alias.name}" for alias in statement.names]
+        else:
+            spelled = [alias.name for alias in statement.names]
+        for name in spelled:
+            if name.startswith("keras.") and _keras_status(name) in ("gone", "unknown"):
+                found.append((statement, name))
+    for attributes in module.names.attributes.values():  # K.get_session()
+        for node in attributes:
+            name = module.names.qualname(node) or ""
+            if name.startswith("keras.") and table().status(name) in ("gone", "legacy_keras"):
+                if not module.is_guarded(node):
+                    found.append((node, name))
+    return found
+
+
+def _keras_status(name: str) -> str:
+    status = table().status(name)
+    if status == "unknown" and table().status(name.rpartition(".")[0]) == "modules":
+        # Modules of functions that the data does not list one by one.
+        return "unknown"
+    return status
+
+
+def bridge_runs_on(modules: list[Module]) -> str:
+    """The runtimes that a bridged program can run on, from the names that it uses."""
+    statuses = set().union(*(module.statuses for module in modules))
+    if "tf2.15_only" in statuses:
+        return "TF 2.15"
+    if "legacy_keras" in statuses:
+        return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
+    return "TF 2.15 and newest"
+
+
+def native_runs_on(modules: list[Module]) -> str:
+    only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
+    for module in modules:
+        if only_2_15 & set(module.names.attributes):
+            return "TF 2.15"
+        for use in module.uses:
+            if use.status in ("legacy_keras", "tf2.15_only") and symbol(use.spelled):
+                return "TF 2.15"
+    return "TF 2.15 and newest"

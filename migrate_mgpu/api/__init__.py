@@ -1,0 +1,1 @@
+"""What TF1's names are in TF2."""

@@ -1,0 +1,155 @@
+"""The classes of recurrent cells that a file gets: TF1's weights and TF1's arithmetic."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.api.recurrent import (
+    CELLS,
+    GRU,
+    LSTM,
+    RNN,
+    cell_of,
+    class_name,
+)
+from migrate_mgpu.models.normalize.places import above
+from migrate_mgpu.source import layout
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Edit
+
+
+def classes(module: Module, calls: Iterable[ast.Call], tf: str) -> list[str]:
+    """The texts of the classes that some calls of a file make cells of."""
+    kinds = {CELLS[name].kind for call in calls if (name := cell_of(module, call)) in CELLS}
+    return [_class(module, kind, tf) for kind in (RNN, GRU, LSTM) if kind in kinds]
+
+
+def cells_in(module: Module) -> list[ast.Call]:
+    """Every call of a file that makes a cell."""
+    return [call for call in module.names.calls if cell_of(module, call) in CELLS]
+
+
+def _class(module: Module, kind: str, tf: str) -> str:
+    """The class of one kind of cells, with the settings that the file's cells have."""
+    given = {
+        keyword
+        for call in cells_in(module)
+        if CELLS[cell_of(module, call)].kind == kind
+        for keyword in _given(module, call)
+    }
+    forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
+    unit, quote = module.source.indent_unit, module.source.quote
+    act = "self.activation" if acts else f"{tf}.tanh"
+    start = ", initializer=self.kernel_initializer" if begins else ""
+    parameters = ["units"]
+    parameters += ["forget_bias=1.0"] if forgets else []
+    parameters += [f"activation={tf}.tanh"] if acts else []
+    parameters += [f"kernel_initializer={quote}glorot_uniform{quote}"] if begins else []
+    settings = [parameter.partition("=")[0] for parameter in parameters]
+    zeros = f"initializer={quote}zeros{quote}"
+    ones = f"initializer={quote}ones{quote}"
+
+    def weight(name: str, shape: str, rest: str) -> str:
+        head, base = f"self.{name} = ", unit * 2
+        text = f"self.add_weight(name={quote}{name}{quote}, shape=[{shape}]{rest})"
+        return head + layout.fitted(module.source, text, base, len(base) + len(head))
+
+    if kind == LSTM:
+        forget = "self.forget_bias" if forgets else "1.0"
+        text = "An LSTM cell with one kernel for its inputs and its state."
+        size = "[units, units]"
+        build = [
+            weight("kernel", "rows, 4 * self.units", start),
+            weight("bias", "4 * self.units", f", {zeros}"),
+        ]
+        step = [
+            "c, h = states",
+            f"gates = {tf}.matmul({tf}.concat([inputs, h], 1), self.kernel) + self.bias",
+            f"i, j, f, o = {tf}.split(gates, 4, axis=1)",
+            f"c = c * {tf}.sigmoid(f + {forget}) + {tf}.sigmoid(i) * {act}(j)",
+            f"h = {act}(c) * {tf}.sigmoid(o)",
+            "return h, [c, h]",
+        ]
+    elif kind == GRU:
+        text = "A GRU cell with one kernel for its inputs and its state, and one for its candidate."
+        size = "units"
+        build = [
+            weight("gate_kernel", "rows, 2 * self.units", start),
+            weight("gate_bias", "2 * self.units", f", {ones}"),
+            weight("candidate_kernel", "rows, self.units", start),
+            weight("candidate_bias", "self.units", f", {zeros}"),
+        ]
+        step = [
+            "h = states[0]",
+            f"gates = {tf}.matmul({tf}.concat([inputs, h], 1), self.gate_kernel) + self.gate_bias",
+            f"r, u = {tf}.split({tf}.sigmoid(gates), 2, axis=1)",
+            f"c = {tf}.matmul({tf}.concat([inputs, r * h], 1), self.candidate_kernel)",
+            f"h = u * h + (1 - u) * {act}(c + self.candidate_bias)",
+            "return h, [h]",
+        ]
+    else:
+        text = "A recurrent cell with one kernel for its inputs and its state."
+        size = "units"
+        build = [
+            weight("kernel", "rows, self.units", start),
+            weight("bias", "self.units", f", {zeros}"),
+        ]
+        step = [
+            f"h = {tf}.matmul({tf}.concat([inputs, states[0]], 1), self.kernel)",
+            f"h = {act}(h + self.bias)",
+            "return h, [h]",
+        ]
+    lines = [
+        f"class {class_name(module, kind)}({tf}.keras.layers.Layer):",
+        f'{unit}"""{text}"""',
+        "",
+        f"{unit}def __init__(self, {', '.join(parameters)}):",
+        f"{unit * 2}super().__init__()",
+        *(f"{unit * 2}self.{name} = {name}" for name in settings),
+        f"{unit * 2}self.state_size = {size}",
+        f"{unit * 2}self.output_size = units",
+        "",
+        f"{unit}def build(self, input_shape):",
+        f"{unit * 2}rows = input_shape[-1] + self.units",
+        *(unit * 2 + line for line in build),
+        "",
+        f"{unit}def call(self, inputs, states):",
+        *(unit * 2 + line for line in step),
+    ]
+    return "\n".join(lines)
+
+
+def _given(module: Module, call: ast.Call) -> set[str]:
+    """The settings that a cell is given, by the names that they have in its class."""
+    edit = CallEdit(module, call, CELLS[cell_of(module, call)].parameters)
+    found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}
+    kernels = ("initializer", "kernel_initializer")
+    return found | {"kernel" for name in kernels if edit.given(name) is not None}
+
+
+def class_edits(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[Edit]:
+    """The classes that some code of a file needs, above the first function that makes a cell."""
+    calls = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call)]
+    texts = classes(module, calls, tf)
+    if not texts:
+        return []
+    source = module.source
+    tops = [_top(module, call) for call in cells_in(module)]
+    first = min(tops, key=lambda node: node.lineno)
+    lines = [d.lineno for d in getattr(first, "decorator_list", [])]
+    start = source.line_starts[min([first.lineno, *lines]) - 1]
+    start = above(source.text, start)
+    gap = source.newline * 3
+    text = gap.join(source.newline.join(text.split("\n")) for text in texts)
+    return [Edit(start, start, text + gap)]
+
+
+def _top(module: Module, node: ast.AST) -> ast.stmt:
+    """The statement of the file itself that a node stands in."""
+    found = module.names.statement(node)
+    for parent in module.names.ancestors(found):
+        if isinstance(parent, ast.stmt):
+            found = parent
+    return found

@@ -1,0 +1,163 @@
+"""The structure of a recurrent cell's state, which says how a program takes it apart."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
+from migrate_mgpu.api.tables import assigned
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+
+# The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
+State = tuple[object, ...]
+TENSOR: State = ()
+PAIR: State = (TENSOR, TENSOR)
+
+
+def state_of(module: Module, node: ast.expr, depth: int = 0) -> State:
+    """The structure of a cell's state.
+
+    Raises:
+        Refused: which cell it is cannot be told, or two of a stack may be one.
+    """
+    states = possible_states(module, node, depth)
+    if len(states) == 1:
+        return states.pop()
+    text = "which recurrent cell this is cannot be told"
+    raise Refused(module, node, text, "make it by one call, in a variable of its own")
+
+
+def possible_states(module: Module, node: ast.expr, depth: int = 0) -> set[State]:
+    """The structures that a cell's state may have, where branches make cells of several kinds.
+
+    Raises:
+        Refused: as `state_of`.
+    """
+    made = value_of(module, node)
+    if isinstance(made, ast.Name) and made in module.names.scope_of_name and depth < 5:
+        values = [binding.value for binding in module.names.bindings_of(made)]
+        if len(values) > 1 and all(isinstance(value, ast.Call) for value in values):
+            return {state_of(module, value, depth + 1) for value in values if value is not None}
+    return {_state(module, node, made, depth)}
+
+
+def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """What a name holds: its one value, or of several in one block the last one above."""
+    made = assigned(module, node)
+    if not isinstance(made, ast.Name) or made not in module.names.scope_of_name:
+        return made
+    names = module.names
+    bindings = names.bindings_of(made)
+    statements = [names.statement(binding.node) for binding in bindings]
+    if not all(isinstance(s, ast.Assign) for s in statements) or not statements:
+        return made
+    block = names.block(statements[0])
+    inside = {names.statement(made), *names.ancestors(made)}
+    place = next((i for i, statement in enumerate(block) if statement in inside), None)
+    if place is None or not all(statement in block for statement in statements):
+        return made
+    above = [binding for binding in bindings if names.statement(binding.node) in block[:place]]
+    above.sort(key=lambda binding: block.index(names.statement(binding.node)))
+    return above[-1].value or made if above else made
+
+
+def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) -> State:
+    name = cell_of(module, made)
+    if name == STACK:
+        assert isinstance(made, ast.Call)
+        cells = CallEdit(module, made, ("cells", "state_is_tuple")).get("cells")
+        if cells is not None:
+            return _states_of(module, cells, depth)
+    elif name in CELLS:
+        return PAIR if CELLS[name].kind == LSTM else TENSOR
+    elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
+        found = _returned(module, made.func)
+        states = {state_of(module, value, depth + 1) for value in found}
+        if len(states) == 1:
+            return states.pop()
+    if name and isinstance(made, ast.Call):
+        text = f"the recurrent cell `{module.source.code(made.func)}` is not converted"
+        raise Refused(module, made, text, "write it as a Keras layer that makes one step")
+    shown = f"`{module.source.code(node)}`" if isinstance(node, ast.Name) else "this"
+    text = f"which recurrent cell {shown} is cannot be told"
+    raise Refused(module, node, text, "make it by one call, in a variable of its own")
+
+
+def _returned(module: Module, function: ast.Name) -> list[ast.expr]:
+    """What a function of the file makes and returns."""
+    names = module.names
+    if function not in names.scope_of_name:
+        return []
+    bindings = names.bindings_of(function)
+    node = bindings[0].node if len(bindings) == 1 else None
+    if not isinstance(node, ast.FunctionDef):
+        return []
+    found: list[ast.expr] = []
+    for value in (n.value for n in ast.walk(node) if isinstance(n, ast.Return)):
+        if isinstance(value, ast.Name):
+            home = names.defining_scope(value.id, names.scope_of_name[value])
+            if home is None or home.node is not node:
+                return []  # every call would give the same cell
+        if value is None:
+            return []
+        found.append(value)
+    return found
+
+
+def _states_of(module: Module, cells: ast.expr, depth: int) -> State:
+    """The states of a list of cells; each must be a cell of its own."""
+    made = assigned(module, cells)
+    same = "two cells of this stack may be one"
+    advice = "make each of its own, within the list"
+    if isinstance(made, ast.ListComp):
+        if not isinstance(made.elt, ast.Call):
+            raise Refused(module, made.elt, same, advice)
+        return (state_of(module, made.elt, depth + 1), ...)
+    if isinstance(made, ast.List) and made.elts:
+        calls = [value_of(module, one) for one in made.elts]
+        for index, call in enumerate(calls):
+            if any(call is other for other in calls[:index]):
+                raise Refused(module, made.elts[index], same, advice)
+        return tuple(state_of(module, one, depth + 1) for one in made.elts)
+    if isinstance(made, ast.List) and isinstance(cells, ast.Name):
+        appended = _appended(module, cells)
+        for one in appended:
+            if not isinstance(one, ast.Call) and not _made_beside(module, one):
+                raise Refused(module, one, same, advice)
+        states = {state_of(module, one, depth + 1) for one in appended}
+        if len(states) == 1:
+            return (states.pop(), ...)
+    text = "which cells these are cannot be told"
+    raise Refused(module, cells, text, "write them as a list, or append them in one loop")
+
+
+def _made_beside(module: Module, node: ast.expr) -> bool:
+    """Whether a cell is made in the very block that appends it, and appended there only."""
+    names = module.names
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = names.bindings_of(node)
+    value = bindings[0].value if len(bindings) == 1 else None
+    home = names.defining_scope(node.id, names.scope_of_name[node])
+    if not isinstance(value, ast.Call) or home is None or len(names.mentions(node.id, home)) != 2:
+        return False
+    return names.statement(node) in names.block(names.statement(value))
+
+
+def _appended(module: Module, cells: ast.Name) -> list[ast.expr]:
+    """What is appended to a list, which nothing else changes."""
+    names = module.names
+    home = names.defining_scope(cells.id, names.scope_of_name[cells])
+    found: list[ast.expr] = []
+    for mention in names.mentions(cells.id, home) if home is not None else []:
+        parent = names.parents[mention]
+        call = names.parents[parent]
+        if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call):
+            if parent.attr == "append" and call.func is parent and len(call.args) == 1:
+                found.append(call.args[0])
+                continue
+        if isinstance(parent, (ast.Attribute, ast.AugAssign)):
+            raise Refused(module, parent, "which cells these are cannot be told")
+    return found

@@ -1,0 +1,104 @@
+"""What the tables of TF1's names share."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.symbols import symbol
+
+# Other ways to the same functions.
+_ALIASES = {
+    "contrib.slim.": "contrib.layers.",
+    "contrib.framework.python.ops.": "contrib.framework.",
+    "contrib.layers.python.layers.": "contrib.layers.",
+    "contrib.layers.python.layers.layers.": "contrib.layers.",
+}
+
+
+def name_of(module: Module, node: ast.AST | None) -> str:
+    """TensorFlow 1's name of an expression, or of the function of a call; else empty.
+
+    ``tf.compat.v1.layers.dense`` and ``tf.layers.dense`` are ``layers.dense``,
+    ``slim.conv2d`` is ``contrib.layers.conv2d``.
+    """
+    if isinstance(node, ast.Call):
+        node = node.func
+    if node is None:
+        return ""
+    found = symbol(module.names.qualname(node))
+    if found is None or found.flavour not in ("plain", "v1"):
+        return ""
+    for spelled in sorted(_ALIASES, key=len, reverse=True):
+        if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
+            return _ALIASES[spelled] + found.name[len(spelled) :]
+    return found.name
+
+
+def short_name_of(module: Module, call: ast.Call) -> str:
+    """The last part of TensorFlow's name of a function, TF2's own API (`compat.v2`) included."""
+    found = symbol(module.names.qualname(call.func))
+    return found.name.rpartition(".")[2] if found is not None else ""
+
+
+def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """The one value that a name is ever given, or the expression itself."""
+    seen = 0
+    while isinstance(node, ast.Name) and seen < 5:
+        if node not in module.names.scope_of_name:
+            return node
+        bindings = module.names.bindings_of(node)
+        if len(bindings) != 1 or bindings[0].value is None:
+            return node
+        node, seen = bindings[0].value, seen + 1
+    return node
+
+
+def refuse_unless(
+    edit: CallEdit, name: str, allowed: tuple[object, ...], reason: str, advice: str = ""
+) -> None:
+    """Drops an argument that says what TF2 does anyway.
+
+    Raises:
+        Refused: it says something else, or it cannot be told.
+    """
+    value = edit.get(name)
+    if value is None:
+        return
+    known = constant(value)
+    if is_none(value):
+        fits = None in allowed
+    else:
+        fits = known is not None and any(known == a and type(known) is type(a) for a in allowed)
+    if not fits:
+        raise Refused(edit.module, value, reason, advice)
+    edit.drop(name)
+
+
+def number(value: float) -> str:
+    """A literal as one would write it: ``5e-05``, ``0.25``, ``2.0``."""
+    return repr(float(f"{value:.12g}"))
+
+
+def negative(edit: CallEdit, name: str, low: str) -> None:
+    """Writes ``low - value`` for a value; a number where it is a literal."""
+    value = edit.get(name)
+    known = constant(value) if value is not None else None
+    if isinstance(known, (int, float)) and not isinstance(known, bool):
+        edit.value(name, number(float(low) - known))
+    else:
+        edit.wrap(name, f"{low} - ", parentheses=True)
+
+
+def scaled(edit: CallEdit, name: str, factor: float) -> None:
+    """Writes ``factor * value`` for a value; a number where it is a literal."""
+    value = edit.get(name)
+    known = constant(value) if value is not None else None
+    if isinstance(known, (int, float)) and not isinstance(known, bool):
+        edit.value(name, number(factor * known))
+    else:
+        edit.wrap(name, f"{factor} * ", parentheses=True)

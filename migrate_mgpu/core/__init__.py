@@ -1,0 +1,1 @@
+"""What every room shares: records, findings, the registry of rewriters, which rules are on."""

@@ -1,0 +1,74 @@
+"""What a run has to say: findings, states, and the result of each file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate_mgpu.core.records import field, record
+
+# What became of a site.
+APPLIED = "applied"  # rewritten
+KEPT = "kept"  # stays as it is and works: a config on its session in a bridge
+REFUSED = "refused"  # stays as it is: its program cannot run on TF2 yet
+MANUAL = "manual"  # something for a person to do or to know
+
+
+@record(frozen=True)
+class Finding:
+    """One remark about one place. Line and column are 1-based."""
+
+    path: Path
+    line: int
+    column: int
+    code: str
+    state: str
+    message: str
+    advice: str = ""
+    cell: int | None = None  # of a notebook; the line is then the cell's
+
+
+@record(frozen=True)
+class ProgramResult:
+    """One program's state: ``native``, ``bridge``, ``kept`` (bridge, config kept) or ``refused``.
+
+    ``runs_on`` names the runtimes that the migrated program can run on; ``next``
+    is what its owner does now.
+    """
+
+    entry: Path
+    state: str
+    modules: int
+    reasons: tuple[str, ...] = ()
+    runs_on: str = ""
+    next: str = ""
+
+
+@record()
+class FileResult:
+    """One file: its text before and after, and what was found in it."""
+
+    path: Path
+    before: str | None = None
+    after: str | None = None
+    error: str | None = None
+    error_line: int = 1
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def changed(self) -> bool:
+        return self.after is not None and self.after != self.before
+
+
+@record()
+class RunResult:
+    """Everything about one run, in the order of the files."""
+
+    files: list[FileResult]
+    programs: list[ProgramResult]
+    sites: dict[str, int]  # applied, kept, refused
+    scanned: int = 0
+    order: list[Path] = field(default_factory=list)  # in which changed files are written
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for file in self.files for finding in file.findings]

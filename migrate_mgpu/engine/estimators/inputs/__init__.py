@@ -1,1 +1,0 @@
-"""Input functions, and the datasets that Keras gets from them."""

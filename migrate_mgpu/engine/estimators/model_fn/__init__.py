@@ -1,1 +1,0 @@
-"""A model_fn, read and written again: loss, optimizer, metrics, predictions around a network."""

@@ -1,1 +1,0 @@
-"""The author's text in new surroundings: expressions, statements, calls, their layout."""

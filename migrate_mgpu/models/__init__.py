@@ -1,0 +1,47 @@
+"""Estimators: what a program does with them, and the Keras program that does the same."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from migrate_mgpu.analysis.call_graph import CallGraph
+    from migrate_mgpu.models.conversion import Conversion, Conversions
+    from migrate_mgpu.analysis.module import Module
+    from migrate_mgpu.analysis.project import Project
+    from migrate_mgpu.core.selection import Selection
+
+# No file of a run without Estimators has one of these.
+_WORDS = re.compile(rb"stimator|\blearn\b")
+
+
+class NoEstimators:
+    """The conversions of a run without Estimators."""
+
+    def __init__(self, rules: Selection) -> None:
+        self.rules = rules
+
+    def of(self, modules: set[Module]) -> list[Conversion]:
+        return []
+
+    def calls(self) -> set[ast.AST]:
+        return set()
+
+    def settle(self, states: Iterable[object]) -> bool:
+        return False
+
+
+def conversions(project: Project, graph: CallGraph, rules: Selection) -> Conversions | NoEstimators:
+    """What becomes of a run's Estimators, with the rules that are on.
+
+    The code that knows takes longer to import than all other, and is for runs that
+    have one.
+    """
+    if not any(_WORDS.search(data) for data in project.data.values()):
+        return NoEstimators(rules)
+    from migrate_mgpu.models.conversion import Conversions
+
+    return Conversions(project, graph, rules)

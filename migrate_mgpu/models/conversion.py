@@ -1,0 +1,262 @@
+"""Whole Estimators: each becomes a Keras model with what drives it, or stays, with the reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Protocol
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
+from migrate_mgpu.models.front.keras_model.model import read_keras_model
+from migrate_mgpu.models.keras.driver.driving import Drive, drive, root
+from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
+from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.keras.model.converting import convert
+from migrate_mgpu.models.keras.expressions import rule
+from migrate_mgpu.models.types import ModelPlan, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.source.source import Edit
+
+# What every model_fn is converted by; the rules of its driving code have their sites.
+MODEL_RULES = ("MGPU401", "MGPU402", "MGPU403", "MGPU404", "MGPU405", "MGPU406")
+
+
+class Judged(Protocol):
+    """A program's state, as far as it matters here."""
+
+    kind: str
+    estimators: list[Conversion]
+
+
+@record()
+class Conversion:
+    """What becomes of one Estimator.
+
+    With ``refused`` nothing is converted. Else ``edits`` are all of its changes, ``gone``
+    the nodes that are not there any more, ``moved`` those that were written anew,
+    ``configs`` the RunConfig calls that go away, ``notes`` what its owner should know,
+    ``sites`` the places that changed, with their rule's code.
+    """
+
+    flow: EstimatorFlow
+    refused: Refused | None = None
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+    gone: set[ast.AST] = field(default_factory=set)
+    moved: set[ast.AST] = field(default_factory=set)
+    configs: set[ast.Call] = field(default_factory=set)
+    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    sites: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+
+    @property
+    def modules(self) -> list[Module]:
+        """Every module that it changes or reads."""
+        return list(dict.fromkeys([*self.flow.modules, *self.edits]))
+
+
+class Conversions:
+    """The Estimators of a run."""
+
+    def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
+        self.graph = graph
+        self.rules = rules
+        self._classes = CannedClasses()
+        self._models: dict[ast.AST, ModelPlan] = {}
+        flows = self.flows = find_estimators(project, graph)
+        own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
+        self._predicted = {node for flow, node in own if flow.predicts}
+        self._distributed = {node for flow, node in own if flow.config and flow.config.train}
+        self._towers = {node for flow, node in own if flow.splits}
+        self._bound: dict[ast.AST, set[str]] = {}
+        for flow, node in own:
+            self._bound.setdefault(node, set()).update(flow.bound)
+        self.all = [self._convert(flow) for flow in flows]
+        self._check_alternatives()
+        self._shared()
+
+    def _convert(self, flow: EstimatorFlow) -> Conversion:
+        try:
+            if flow.problems:
+                raise flow.problems[0]
+            function = flow.function
+            model = self._model(function) if function is not None else self._own(flow)
+            if flow.splits and flow.config is not None and len(flow.config.train) > 1:
+                text = "`replicate_model_fn` under a strategy: 1.15 does one or the other"
+                raise Refused(flow.module, flow.call, text, "take one of them out")
+            if flow.splits and model.callbacks:
+                raise Refused(
+                    flow.module, flow.call, "the towers of `replicate_model_fn` have batch "
+                    "normalization: in TF1 each of them moves its averages",
+                    "train with a MirroredStrategy instead, and compare",
+                )  # fmt: skip
+            driven = drive(flow, model, self.graph)
+        except Refused as refused:
+            return Conversion(flow, refused)
+        except Exception as error:
+            # A defect of ours keeps one program as it is; all others are still done.
+            text = f"internal error, please report it: {type(error).__name__}: {error}"
+            return Conversion(flow, Refused(flow.module, flow.call, text))
+        self._without_other_models(flow, driven)
+        found = _joined(flow, model, driven)
+        found.refused = self._switched_off(found)
+        return found
+
+    def _without_other_models(self, flow: EstimatorFlow, driven: Drive) -> None:
+        """What stands in another Estimator's model_fn changes with that one."""
+        for other in self.flows:
+            function = other.function
+            if function is None or function == flow.function or function.module not in driven.edits:
+                continue
+            start, end = function.module.source.span(function.node)
+            driven.edits[function.module] = [
+                edit
+                for edit in driven.edits[function.module]
+                if not (start <= edit.start and edit.end <= end)
+            ]
+
+    def _switched_off(self, found: Conversion) -> Refused | None:
+        """A part of a conversion whose rule the user does not want, here or at all."""
+        flow, function = found.flow, found.flow.function
+        places = [(function.module, function.node, code) for code in MODEL_RULES if function]
+        for module, node, code in [*places, *found.sites]:
+            known = rule(code).RULE
+            advice = f"select {code} as well, or convert it by hand"
+            if not self.rules.enabled(code, known.name):
+                text = f"{code} ({known.name}), a part of its conversion, is not selected"
+                return Refused(module, node, text, advice)
+            last = getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
+            if suppressed(module.source, node.lineno, last, code):  # type: ignore[attr-defined]
+                text = f"a comment switches {code} off, a part of its conversion"
+                return Refused(module, node, text, advice)
+        for module in found.modules:
+            if file_suppressed(module.source):
+                return Refused(module, flow.call, "a comment switches the file off")
+        return None
+
+    def _own(self, flow: EstimatorFlow) -> ModelPlan:
+        """The model of an Estimator that has no model_fn."""
+        tf = root(flow.module, flow.call)
+        if flow.kind == KERAS:
+            return read_keras_model(flow, self.graph, tf)
+        return read_canned(flow, self.graph, tf, self._classes)
+
+    def _model(self, function: Function) -> ModelPlan:
+        node = function.node
+        if node not in self._models:
+            tf = root(function.module, node)
+            self._check_uses(function)
+            self._models[node] = convert(
+                function,
+                self.graph,
+                tf,
+                node in self._predicted,
+                node in self._distributed,
+                self._bound.get(node, ()),
+                node in self._towers,
+            )
+        return self._models[node]
+
+    def _check_uses(self, function: Function) -> None:
+        """A model_fn that is called by hand as well must stay what it is."""
+        wraps = {flow.wrapped for flow in self.flows}
+        for reference in self.graph.references(function):
+            if reference.call is not None and reference.call not in wraps:
+                text = f"{function.name} is called here, besides by its Estimator"
+                raise Refused(reference.module, reference.node, text)
+
+    def _check_alternatives(self) -> None:
+        """Estimators of which a run makes one are driven by the same statements."""
+        values = Values(self.graph)
+        found = {one.flow.call: one for one in self.all}
+        for one in self.all:
+            for flow in one.flow.alternatives:
+                other = found[flow.call]
+                if one.refused is not None or other.refused is not None:
+                    continue
+                passed = values.passes(one.flow.module, one.flow.call)
+                places = [
+                    (value.module, value.module.names.statement(value.node))
+                    for value in passed
+                    if value.node is not None
+                ]
+                try:
+                    check_driven_alike(one.flow, one.edits, other.edits, places)
+                except Refused as refused:
+                    one.refused = refused
+
+    def _shared(self) -> None:
+        """Estimators that share a model_fn are converted together, or not at all."""
+        changed = True
+        while changed:
+            changed = False
+            for one in self.all:
+                if one.refused is None:
+                    continue
+                for other in self.all:
+                    if other.refused is None and _overlap(one, other):
+                        other.refused = Refused(
+                            one.refused.module,
+                            one.refused.node,
+                            f"an Estimator that it shares code with stays: {one.refused.reason}",
+                            one.refused.advice,
+                        )
+                        changed = True
+
+    def calls(self) -> set[ast.AST]:
+        """The RunConfig calls that go away."""
+        return {call for one in self.all if one.refused is None for call in one.configs}
+
+    def settle(self, states: Iterable[Judged]) -> bool:
+        """An Estimator stays in every program when one of them keeps it; whether that changed any.
+
+        ``states``: the programs' states with the Estimators that each of them runs.
+        """
+        before = sum(one.refused is None for one in self.all)
+        for state in states:
+            if state.kind != "native":
+                stays = next((one.refused for one in state.estimators if one.refused), None)
+                for one in state.estimators:
+                    one.refused = one.refused or stays
+        self._shared()
+        return sum(one.refused is None for one in self.all) != before
+
+    def of(self, modules: set[Module]) -> list[Conversion]:
+        """The Estimators that are made in some modules."""
+        return [one for one in self.all if one.flow.module in modules]
+
+
+def _overlap(first: Conversion, second: Conversion) -> bool:
+    if second.flow in first.flow.alternatives or first.flow in second.flow.alternatives:
+        return True
+    function, other = first.flow.function, second.flow.function
+    return function is not None and other is not None and function.node is other.node
+
+
+def _ended(module: Module, edit: Edit) -> Edit:
+    """An edit whose lines end as the file's do."""
+    newline = module.source.newline
+    if newline == "\n":
+        return edit
+    return Edit(edit.start, edit.end, edit.new.replace("\r\n", "\n").replace("\n", newline))
+
+
+def _joined(flow: EstimatorFlow, model: ModelPlan, driven: Drive) -> Conversion:
+    found = Conversion(flow, configs=set(driven.configs))
+    for edits in (model.edits, driven.edits):
+        for module, members in edits.items():
+            own = found.edits.setdefault(module, [])
+            ended = [_ended(module, edit) for edit in members]
+            own.extend(edit for edit in ended if edit not in own)
+    for imports in (model.imports, driven.imports):
+        for module, names in imports.items():
+            found.imports.setdefault(module, set()).update(names)
+    found.gone = model.gone | driven.gone
+    found.moved = driven.moved
+    found.sites = driven.sites
+    found.notes = [*model.notes, *driven.notes]
+    return found

@@ -1,0 +1,1 @@
+"""Readers: what a TF1 program trains, as facts."""

@@ -1,0 +1,186 @@
+"""Single feature columns: what each takes from the features, and the tensor that it makes of it.
+
+Measured on 1.15.5: columns stand in the order of their names, a number column is cast to
+float32, a category that is unknown, empty or -1 is all zeros.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column, Maker
+from migrate_mgpu.models.front.canned.column_names import ADVICE, factor
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import constant
+
+NUMERIC = "feature_column.numeric_column"
+PARAMETERS = {
+    NUMERIC: ("key", "shape", "default_value", "dtype", "normalizer_fn"),
+    "feature_column.bucketized_column": ("source_column", "boundaries"),
+    "feature_column.indicator_column": ("categorical_column",),
+    "feature_column.embedding_column": (
+        "categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from",
+        "tensor_name_in_ckpt", "max_norm", "trainable",
+    ),
+    "feature_column.crossed_column": ("keys", "hash_bucket_size", "hash_key"),
+    "feature_column.categorical_column_with_vocabulary_list": (
+        "key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets",
+    ),
+    "feature_column.categorical_column_with_identity": ("key", "num_buckets", "default_value"),
+    "feature_column.categorical_column_with_hash_bucket": ("key", "hash_bucket_size", "dtype"),
+}  # fmt: skip
+
+
+class ColumnKinds(CategoryColumns):
+    """Reads single columns; ``_columns`` are those that a loop's variable stands for."""
+
+    def __init__(self, module: Module, tf: str, graph: CallGraph) -> None:
+        super().__init__(module, tf, graph)
+        self._columns: dict[str, Maker] = {}
+
+    def column(self, node: ast.expr) -> Column:
+        """One column, by its constructor or a variable.
+
+        Raises:
+            Refused: a kind, or an argument, that is not known.
+        """
+        if isinstance(node, ast.Name) and node.id in self._columns:
+            return self._columns[node.id]()
+        if isinstance(node, ast.Name):
+            value = self.variable(node)
+            column = self.column(value)
+            own = self.comments_of(self.module.names.statement(value))
+            column.comments = [*own, *column.comments]
+            return column
+        name = tensorflow_name(self.module, node.func) if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or name not in PARAMETERS:
+            shown = self.module.source.code(node.func if isinstance(node, ast.Call) else node)
+            raise Refused(self.module, node, f"the feature column `{shown}`", ADVICE)
+        edit = CallEdit(self.module, node, PARAMETERS[name])
+        short = name.removeprefix("feature_column.").removesuffix("_column")
+        made: Column = getattr(self, f"_{short}")(edit)
+        return made
+
+    def _number(self, edit: CallEdit) -> str:
+        """The float32 tensor of a number column, in its own shape."""
+        feature = self._feature(edit)
+        function = edit.given("normalizer_fn")
+        if function is not None:
+            feature = self._normalized(function, feature)
+        return f"{self.tf}.cast({feature}, {self.tf}.float32)"
+
+    def _normalized(self, function: ast.expr, feature: str) -> str:
+        if isinstance(function, ast.Lambda):
+            arguments = function.args
+            if len(arguments.args) == 1 and not arguments.defaults and not self._varies(function):
+                self._known(function)
+                own = arguments.args[0].arg
+                context = Context(self.module, self.tf, names={own: feature})
+                return context.render(function.body)
+        elif isinstance(function, (ast.Name, ast.Attribute)):
+            return f"{self._known(function)}({feature})"
+        raise Refused(self.module, function, "this normalizer_fn is not followed", ADVICE)
+
+    def _numeric(self, edit: CallEdit) -> Column:
+        key, number = self._key(edit), self._number(edit)
+        shape = edit.given("shape")
+        size = _size(shape)
+        if size == 1:
+            return Column(key, f"{self.tf}.reshape({number}, [-1, 1])")
+        column = Column(key, "")
+        if size is not None:
+            column.expression = f"{self.tf}.reshape({number}, [-1, {size}])"
+        else:
+            attribute = self._attribute(key, "flatten")
+            column.layers[attribute] = f"{self.tf}.keras.layers.Flatten()"
+            column.expression = f"self.{attribute}({number})"
+        return column
+
+    def _bucketized(self, edit: CallEdit) -> Column:
+        key, layer, attribute, number, size = self._buckets(edit)
+        flat = f"{self.tf}.reshape({number}, [-1])"
+        expression = f"{self.tf}.one_hot(self.{attribute}({flat}), {size})"
+        return Column(f"{key}_bucketized", expression, {attribute: layer}, rows=True)
+
+    def _buckets(self, edit: CallEdit) -> tuple[str, str, str, str, str]:
+        """The number's key, the layer, its attribute, what it takes, how many buckets it has."""
+        source = edit.given("source_column")
+        if isinstance(source, ast.Name):
+            source = self.variable(source)
+        name = tensorflow_name(self.module, source.func) if isinstance(source, ast.Call) else ""
+        boundaries = edit.given("boundaries")
+        if not isinstance(source, ast.Call) or name != NUMERIC or boundaries is None:
+            raise Refused(self.module, edit.call, "buckets of no number column", ADVICE)
+        inner = CallEdit(self.module, source, PARAMETERS[NUMERIC])
+        key = self._key(inner)
+        if _size(inner.given("shape")) != 1:
+            raise Refused(self.module, source, "buckets of a column of several numbers", ADVICE)
+        limits = self.value_of(boundaries)
+        if isinstance(limits, (ast.List, ast.Tuple)):
+            size = str(len(limits.elts) + 1)
+        else:
+            size = f"len({self._known(boundaries)}) + 1"
+        layer = f"{self.tf}.keras.layers.Discretization({self._known(boundaries)})"
+        if layer not in self._limits:  # it has no weights: one for all of its columns
+            self._limits[layer] = self._attribute(key, "buckets")
+        return key, layer, self._limits[layer], self._number(inner), size
+
+    # -- categories -----------------------------------------------------------
+
+    def _category(self, edit: CallEdit) -> Column:
+        node = edit.given("categorical_column")
+        if node is None:
+            raise Refused(self.module, edit.call, "a column of no category", ADVICE)
+        column = self.column(node)
+        if not column.categorical:
+            raise Refused(self.module, node, "this column is no category", ADVICE)
+        column.categorical = False
+        return column
+
+    def _indicator(self, edit: CallEdit) -> Column:
+        column = self._category(edit)
+        column.name, column.rows = f"{column.name}_indicator", False
+        return column
+
+    def _embedding(self, edit: CallEdit) -> Column:
+        self._none(edit, "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm")
+        self._none(edit, "trainable", allowed=(True,))
+        dimension = edit.given("dimension")
+        if dimension is None:
+            raise Refused(self.module, edit.call, "an embedding without a dimension")
+        column = self._category(edit)
+        size = self._known(dimension)
+        initializer = edit.given("initializer")
+        if initializer is not None:
+            self._known(initializer)
+            if self._varies(initializer):
+                raise Refused(self.module, initializer, "this initializer is not followed", ADVICE)
+            made = Context(self.module, self.tf).render(initializer)
+        else:
+            made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={factor(size)} ** -0.5)"
+        attribute = self._attribute(column.name, "embedding")
+        column.layers[attribute] = (
+            f"{self.tf}.keras.layers.Dense({size}, use_bias=False, kernel_initializer={made})"
+        )
+        column.expression = f"self.{attribute}({column.expression})"
+        column.name, column.embeds = f"{column.name}_embedding", True
+        return column
+
+
+def _size(shape: ast.expr | None) -> int | None:
+    """How many numbers a shape has; None where it is not written out."""
+    if shape is None:
+        return 1
+    parts = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else [shape]
+    size = 1
+    for part in parts:
+        value = constant(part)
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        size *= value
+    return size

@@ -1,0 +1,1 @@
+"""The Estimators of a run: how each is made, configured, fed and driven."""

@@ -1,0 +1,383 @@
+"""The Estimators of a run: how each is made, configured, distributed, fed and driven.
+
+``find_estimators(project, graph)`` gives one ``EstimatorFlow`` for each Estimator that is
+made. What is not understood stands in its ``problems``: a flow with one is not converted.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
+from migrate_mgpu.models.front.estimators.folders import shared_folders
+from migrate_mgpu.models.front.estimators.helpers import helper_settings
+from migrate_mgpu.models.front.estimators.parts import (
+    CANNED,
+    CUSTOM,
+    KERAS,
+    STRATEGIES,
+    Configuration,
+    EstimatorFlow,
+    Look,
+    Made,
+    StrategyFlow,
+    Use,
+    constructed,
+    tensorflow_name,
+)
+from migrate_mgpu.models.front.estimators.settings import configures, prints
+from migrate_mgpu.models.front.estimators.signatures import (
+    CANNED_KINDS,
+    EXPORTS,
+    METHODS,
+    SIGNATURES,
+    TRAIN_AND_EVALUATE,
+    bind,
+)
+from migrate_mgpu.models.front.estimators.specs import find_exporters, find_spec
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.registry import constant
+
+
+def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
+    """Every Estimator that the run makes, in source order."""
+    finder = _Finder(graph)
+    found: list[EstimatorFlow] = []
+    for module in project.modules.values():
+        if "stimator" not in module.source.text:
+            continue
+        for call in module.names.calls:
+            flow = finder.flow(module, call)
+            if flow is not None:
+                found.append(flow)
+    find_alternatives(found)
+    shared_folders(found, graph)
+    return found
+
+
+class _Finder:
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.values = Values(graph)
+
+    def flow(self, module: Module, call: ast.Call) -> EstimatorFlow | None:
+        """The flow of an Estimator that a call makes; None for any other call."""
+        name = tensorflow_name(module, call.func)
+        head, _, last = name.rpartition(".")
+        if name == "keras.estimator.model_to_estimator" or last == "model_to_estimator":
+            flow = EstimatorFlow(module, call, KERAS, last)
+        elif not head.startswith(
+            ("estimator", "contrib.learn", "contrib.tpu", "contrib.estimator")
+        ):
+            return None
+        elif last == "Estimator" or last == "TPUEstimator":
+            flow = EstimatorFlow(module, call, CUSTOM, last)
+        elif last.endswith(("Classifier", "Regressor", "Estimator")):
+            flow = EstimatorFlow(module, call, CANNED, last)
+        else:
+            return None
+        known = head == "estimator" and (last == "Estimator" or last in CANNED_KINDS)
+        if not known and name != "keras.estimator.model_to_estimator":
+            shown = f"tf.{name}"
+            advice = {
+                KERAS: "train the Keras model itself under the strategy's scope",
+                CANNED: "write its network as a Keras model",
+            }.get(flow.kind, "make it a tf.estimator.Estimator first")
+            flow.problem(module, call, f"`{shown}` is not converted", advice)
+            return flow
+        try:
+            flow.arguments = bind(module, call, SIGNATURES[last])
+            if flow.kind == CUSTOM:
+                self._model_fn(flow)
+            self._config(flow)
+            self._uses(flow)
+        except Refused as refused:
+            flow.problems.append(refused)
+        return flow
+
+    # -- the model ---------------------------------------------------------
+
+    def _model_fn(self, flow: EstimatorFlow) -> None:
+        node = flow.arguments.get("model_fn")
+        if node is None:
+            raise Refused(flow.module, flow.call, "this Estimator has no model_fn")
+        origins = self.values.origins(flow.module, node)
+        if len(origins) != 1 or origins[0].node is None:
+            raise Refused(flow.module, node, "which model_fn it gets is decided elsewhere")
+        module, origin = origins[0].module, origins[0].node
+        if isinstance(origin, ast.Call) and module.names.qualname(origin.func) == (
+            "functools.partial"
+        ):
+            if len(origin.args) != 1 or any(k.arg is None for k in origin.keywords):
+                raise Refused(module, origin, "a partial model_fn with arguments by position")
+            flow.bound = {k.arg: k.value for k in origin.keywords if k.arg}
+            origin = origin.args[0]
+        if isinstance(origin, ast.Lambda):
+            origin = self._lambda(flow, module, origin)
+        if flow.bound and isinstance(node, ast.Name):
+            text = "the arguments of its model_fn are kept in a variable"
+            raise Refused(flow.module, node, text, "give them where the Estimator is made")
+        if flow.bound and module is not flow.module:
+            text = "its model_fn is given arguments in another file"
+            raise Refused(module, origin, text, "give them where the Estimator is made")
+        flow.spelled = origin
+        function = self.graph.target(module, origin)
+        if function is None or not isinstance(function.node, ast.FunctionDef):
+            raise Refused(
+                flow.module,
+                node,
+                "its model_fn is not a function that the run defines",
+                "give the Estimator a function by its name",
+            )
+        self._visible(flow, node, function)
+        flow.function = function
+
+    def _visible(self, flow: EstimatorFlow, node: ast.expr, function: Function) -> None:
+        """A function inside of another one is made by a call that the migrated code cannot make."""
+        home = self.graph.enclosing(function.module, function.node)
+        if home is not None and home.node not in flow.module.names.ancestors(flow.call):
+            text = f"its model_fn is made by {home.name}, which does more than return it"
+            advice = "give the Estimator a function of the module, by functools.partial"
+            raise Refused(flow.module, node, text, advice)
+
+    def _lambda(self, flow: EstimatorFlow, module: Module, node: ast.Lambda) -> ast.expr:
+        """The function in `lambda features, labels, mode: f(features, labels, mode, rate=0.1)`."""
+        call, given = node.body, node.args
+        own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+        function = self.graph.target(module, call.func) if isinstance(call, ast.Call) else None
+        if function is None or given.vararg or given.kwarg or given.defaults:
+            raise Refused(module, node, "its model_fn is a lambda that is not followed")
+        assert isinstance(call, ast.Call)
+        positions = function.parameters()
+        if len(call.args) > len(positions) or any(isinstance(a, ast.Starred) for a in call.args):
+            raise Refused(module, call, "which argument of the model_fn this is cannot be told")
+        pairs = [*zip(positions, call.args), *((k.arg, k.value) for k in call.keywords)]
+        for name, value in pairs:
+            if name is None:
+                raise Refused(module, value, "the model_fn gets its arguments from `**`")
+            if isinstance(value, ast.Name) and value.id in own:
+                if value.id != name:
+                    text = f"the model_fn gets the Estimator's {value.id} as `{name}`"
+                    raise Refused(module, value, text, "call the parameter by its own name")
+                continue
+            if any(isinstance(n, ast.Name) and n.id in own for n in ast.walk(value)):
+                raise Refused(module, value, "the lambda changes what the Estimator gives")
+            flow.bound[name] = value
+        flow.wrapped = call
+        return call.func
+
+    # -- the configuration -------------------------------------------------
+
+    def _config(self, flow: EstimatorFlow) -> None:
+        node = flow.arguments.get("config")
+        if node is None:
+            return
+        config = flow.config = Configuration()
+        for value in self.values.origins(flow.module, node):
+            self._configured(config, value)
+        for made_ in (*config.made, *config.replaced):
+            for name, flows in (
+                ("train_distribute", config.train),
+                ("eval_distribute", config.eval),
+            ):
+                if name in made_.arguments:
+                    flows.append(self._strategy(made_.module, made_.arguments[name]))
+        for made_ in (*config.made, *config.replaced):
+            self._only_configures(config, made_)
+
+    def _configured(self, config: Configuration, value: Value) -> None:
+        module, node = value.module, value.node
+        if value.is_none:
+            return
+        assert node is not None
+        if isinstance(node, ast.Call):
+            found = constructed(module, node)
+            if found is not None and found.kind == "RunConfig":
+                if "learn" in tensorflow_name(module, node.func) and not _is_plain(node):
+                    raise Refused(
+                        module, node, "tf.contrib.learn has a RunConfig of its own",
+                        "use tf.estimator.RunConfig",
+                    )  # fmt: skip
+                config.made.append(helper_settings(found, self.values))
+                return
+            function = node.func
+            if isinstance(function, ast.Attribute) and function.attr == "replace":
+                if node.args or any(k.arg is None for k in node.keywords):
+                    raise Refused(module, node, "`replace` gets something that is not a keyword")
+                arguments = {k.arg: k.value for k in node.keywords if k.arg}
+                known = [m for m in config.replaced if m.call is node]
+                if not known:
+                    config.replaced.append(Made(module, node, "replace", arguments))
+                    for inner in self.values.origins(module, function.value):
+                        if inner.node is not node:
+                            self._configured(config, inner)
+                return
+        raise Refused(module, node, "how the Estimator is configured here is not followed")
+
+    def _only_configures(self, config: Configuration, made_: Made) -> None:
+        """A RunConfig goes away: nothing may use it but Estimators."""
+        for mention in self.values.mentions(made_.module, made_.call):
+            module, node = mention.module, mention.node
+            assert node is not None
+            parent = module.names.parents[node]
+            if isinstance(parent, ast.Attribute):
+                if any(m.call.func is parent for m in config.replaced):
+                    continue
+                config.reads.append(Look(module, parent, parent.attr))
+                continue
+            if configures(module, node):
+                continue
+            made_here = {m.call for m in (*config.made, *config.replaced)}
+            shown = {origin.node for origin in self.values.origins(module, node)}
+            if prints(module, node) and shown <= made_here:
+                config.printed.append(mention)
+                continue
+            if isinstance(parent, ast.Expr):
+                continue
+            raise Refused(module, node, "the RunConfig is used for more than an Estimator here")
+
+    def _strategy(self, module: Module, node: ast.expr) -> StrategyFlow:
+        flow = StrategyFlow(module, node)
+        for value in self.values.origins(module, node):
+            if value.is_none:
+                if value.node is None:
+                    raise Refused(
+                        value.module, node, "a helper that may end without a strategy",
+                        "let it return None",
+                    )  # fmt: skip
+                flow.nones.append(value)
+                continue
+            assert value.node is not None
+            found = (
+                constructed(value.module, value.node) if isinstance(value.node, ast.Call) else None
+            )
+            if found is None or found.kind not in STRATEGIES:
+                raise Refused(
+                    value.module, value.node, "which strategy this is cannot be told",
+                    "make the strategy with tf.distribute in the same program",
+                )  # fmt: skip
+            flow.made.append(found)
+        return flow
+
+    # -- what is done with it ----------------------------------------------
+
+    def _uses(self, flow: EstimatorFlow) -> None:
+        for mention in self.values.mentions(flow.module, flow.call):
+            module, node = mention.module, mention.node
+            assert node is not None
+            self._use(flow, module, node)
+            for origin in self.values.origins(module, node):
+                if origin.node is not flow.call and not origin.is_none:
+                    flow.doubts.append((module, node, origin.node))
+
+    def _use(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
+        parent = module.names.parents[node]
+        if isinstance(parent, ast.Expr):
+            return
+        if isinstance(parent, ast.Attribute):
+            call = module.names.parents[parent]
+            if isinstance(call, ast.Call) and parent.attr == "latest_checkpoint":
+                flow.looks.append(Look(module, call, "latest_checkpoint"))
+                return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr in METHODS:
+                arguments = bind(module, call, METHODS[parent.attr])
+                flow.uses.append(Use(module, call, parent.attr, node, arguments))
+                return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr in EXPORTS:
+                arguments = bind(module, call, EXPORTS[parent.attr])
+                flow.exports.append(Use(module, call, "export", node, arguments))
+                return
+            if parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
+                flow.looks.append(Look(module, parent, "model_dir"))
+                return
+            if isinstance(call, ast.Call) and parent.attr == "get_variable_value":
+                if _is_step(module, call):
+                    flow.looks.append(Look(module, call, "global_step"))
+                    return
+            if isinstance(call, ast.Call) and call.func is parent and parent.attr == "eval_dir":
+                flow.looks.append(Look(module, call, "eval_dir"))
+                return
+            raise Refused(
+                module, parent, f"`{parent.attr}` of an Estimator has no known form in Keras",
+                "do it with the Keras model after the migration",
+            )  # fmt: skip
+        call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call) and node is not call.func:
+            name = tensorflow_name(module, call.func)
+            if name == "estimator.train_and_evaluate":
+                arguments = bind(module, call, TRAIN_AND_EVALUATE)
+                use = Use(module, call, "train_and_evaluate", node, arguments)
+                given = arguments.get("train_spec"), arguments.get("eval_spec")
+                use.train_spec = find_spec(self.values, module, call, given[0], "TrainSpec")
+                use.eval_spec = find_spec(self.values, module, call, given[1], "EvalSpec")
+                use.exporters = tuple(find_exporters(self.values, use.eval_spec))
+                flow.uses.append(use)
+                return
+            if is_shown(module, call) or name.endswith("estimator.make_early_stopping_hook"):
+                return
+            if name == "estimator.experimental.make_early_stopping_hook":
+                return
+            shown = module.source.code(call.func)
+            advice = _INSTEAD.get(name.rpartition(".")[2], "")
+            raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`", advice)
+        raise Refused(module, node, "how the Estimator is used here is not followed")
+
+
+# What does in TF2 what a function does with an Estimator.
+_EARLY = "use tf.keras.callbacks.EarlyStopping, and let fit evaluate by validation_data"
+_INSTEAD = {
+    "stop_if_no_increase_hook": _EARLY,
+    "stop_if_no_decrease_hook": _EARLY,
+    "stop_if_higher_hook": _EARLY,
+    "stop_if_lower_hook": _EARLY,
+    "add_metrics": "write the metrics into the model_fn's eval_metric_ops",
+    "from_estimator": "export a SavedModel, which is converted, and load that",
+    "Experiment": "call tf.estimator.train_and_evaluate",
+}
+
+# What tf.contrib.learn's RunConfig calls as tf.estimator's does, with the same defaults.
+_SHARED = {
+    "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_secs",
+    "save_checkpoints_steps", "keep_checkpoint_max", "keep_checkpoint_every_n_hours",
+    "log_step_count_steps", "session_config",
+}  # fmt: skip
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Whether a RunConfig of tf.contrib.learn's says nothing that tf.estimator's does not."""
+    return not call.args and all(keyword.arg in _SHARED for keyword in call.keywords)
+
+
+def is_shown(module: Module, call: ast.Call) -> bool:
+    """`print(type(estimator))`: it says what the program has, whatever that is."""
+    names = module.names
+    around = [p for p in (call, *names.ancestors(call)) if isinstance(p, ast.Call)]
+    prints = [(names.qualname(p.func) or "") for p in around]
+    known = any(
+        name == "builtins.print" or name.startswith("logging.") or ".logging." in name
+        for name in prints
+    )
+    return known and prints[0] in ("builtins.type", "builtins.print", "builtins.str")
+
+
+def _is_step(module: Module, call: ast.Call) -> bool:
+    """`get_variable_value('global_step')`."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if len(given) != 1:
+        return False
+    named = tensorflow_name(module, given[0]) == "GraphKeys.GLOBAL_STEP"
+    return named or constant(given[0]) == "global_step"
+
+
+__all__ = [
+    "CANNED",
+    "CUSTOM",
+    "KERAS",
+    "EstimatorFlow",
+    "find_estimators",
+    "is_shown",
+]

@@ -1,0 +1,44 @@
+"""Functions that do nothing but return a RunConfig: it is as if their caller made it."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.models.front.estimators.parts import Made
+from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.core.records import replaced
+
+
+def helper_settings(made: Made, values: Values) -> Made:
+    """A RunConfig with its settings as its caller knows them; as it is where it has none."""
+    module, statement = made.module, made.statement
+    function = values.graph.enclosing(module, made.call)
+    if function is None or not isinstance(statement, ast.Return) or not only_returns(function):
+        return made
+    if statement.value is not made.call or function.owner is not None:
+        return made
+    calls = values.calls(function)
+    if calls is None or len(calls) != 1 or calls[0].module is not module:
+        return made
+    call = calls[0].call
+    assert call is not None
+    known = {
+        name: known_at(values, module, node, module, call) for name, node in made.arguments.items()
+    }
+    if any(node is None for node in known.values()):
+        return made
+    arguments = {name: node for name, node in known.items() if node is not None}
+    return replaced(made, helper=function, outer=call, arguments=arguments)
+
+
+def only_returns(function: Function) -> bool:
+    """Whether a function is one `return`, and nothing more than a docstring before it."""
+    node = function.node
+    if node.decorator_list or isinstance(node, ast.AsyncFunctionDef):
+        return False
+    body = node.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    return len(body) == 1 and isinstance(body[0], ast.Return)

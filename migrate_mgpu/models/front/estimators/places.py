@@ -1,0 +1,70 @@
+"""What an expression of one place is called at another."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.session_config.handing import _default, _given
+from migrate_mgpu.analysis.module import Module
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def known_at(
+    values: Values, module: Module, node: ast.expr, other: Module, place: ast.AST
+) -> ast.expr | None:
+    """The expression of ``other`` that is, at a place of it, what ``node`` is at its own.
+
+    The expression itself where its names mean the same there; for a parameter what the
+    one call of its function gives. None where there is no such expression.
+    """
+    if module is other and is_visible(module, node, place):
+        return node
+    if not isinstance(node, ast.Name):
+        return None
+    home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+    if home is None or not isinstance(home.node, _DEFINITIONS):
+        return None
+    if [binding.kind for binding in home.bindings[node.id]] != ["parameter"]:
+        return None
+    function = Function(module, home.node)
+    calls = values.calls(function)
+    if calls is None or len(calls) != 1 or calls[0].call is None:
+        return None
+    given = _given(calls[0].call, node.id, function)
+    if given is None:
+        default = _default(function, node.id)
+        return default if isinstance(default, ast.Constant) and module is other else None
+    return known_at(values, calls[0].module, given, other, place)
+
+
+def is_visible(module: Module, node: ast.expr, place: ast.AST) -> bool:
+    """Whether each name of an expression means the same at another place of its module."""
+    names = module.names
+    scope = names.scope_at(place)
+    for name in ast.walk(node):
+        if not isinstance(name, ast.Name):
+            continue
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        if home is names.defining_scope(name.id, scope):
+            continue
+        if name.id != "self" or _owner(module, name) is not _owner(module, place):
+            return False
+    return True
+
+
+def _owner(module: Module, node: ast.AST) -> ast.ClassDef | None:
+    """The class whose method a node stands in."""
+    around = module.names.ancestors(node)
+    return next((parent for parent in around if isinstance(parent, ast.ClassDef)), None)
+
+
+def settled(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a constant, or a name that nothing gives another value later."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if isinstance(node, ast.Constant):
+        return True
+    return isinstance(node, ast.Name) and len(module.names.bindings_of(node)) == 1

@@ -1,0 +1,79 @@
+"""Settings that an Estimator has on some ways through the program, and on others not."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES, bind
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+
+
+def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:
+    """What may configure an Estimator that does not give ``name``: None, or a RunConfig."""
+    config = flow.config
+    assert config is not None
+    giving = {m.call for m in (*config.made, *config.replaced) if name in m.arguments}
+    changed = {m.call for m in config.replaced}
+    found: list[Value] = []
+    todo = [Value(flow.module, flow.arguments["config"])]
+    seen: set[ast.expr | None] = set()
+    while todo:
+        value = todo.pop(0)
+        assert value.node is not None
+        for origin in values.origins(value.module, value.node):
+            if origin.node in seen:
+                continue
+            seen.add(origin.node)
+            if origin.node in changed and origin.node not in giving:
+                assert isinstance(origin.node, ast.Call)
+                assert isinstance(origin.node.func, ast.Attribute)
+                todo.append(Value(origin.module, origin.node.func.value))
+            elif origin.node not in giving:
+                found.append(origin)
+    return found
+
+
+def configures(module: Module, node: ast.expr) -> bool:
+    """Whether an expression stands where an Estimator gets its RunConfig."""
+    parent = module.names.parents[node]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call) or node is call.func:
+        return False
+    head, _, last = tensorflow_name(module, call.func).rpartition(".")
+    if head not in ("estimator", "keras.estimator") or last not in ESTIMATORS:
+        return False
+    return bind(module, call, SIGNATURES[last]).get("config") is node
+
+
+def prints(module: Module, node: ast.expr) -> bool:
+    """`print(config)`: a statement that shows an object of TF1's, and nothing but texts besides."""
+    call = module.names.parents[node]
+    if isinstance(call, ast.Expr):
+        return isinstance(node, (ast.Name, ast.Attribute))  # the last line of a cell
+    if not isinstance(call, ast.Call) or call.keywords or node not in call.args:
+        return False
+    if not isinstance(module.names.parents[call], ast.Expr):
+        return False
+    name = module.names.qualname(call.func) or ""
+    texts = all(argument is node or isinstance(argument, ast.Constant) for argument in call.args)
+    return texts and name == "builtins.print"
+
+
+def check_same(flow: EstimatorFlow, values: Values, name: str) -> None:
+    """Of a setting that the migrated program has in one place.
+
+    Raises:
+        Refused: some RunConfigs give another value, or none.
+    """
+    given = flow.config.values(name) if flow.config is not None else []
+    texts = {module.source.code(node) for module, node in given}
+    if len(texts) > 1:
+        raise Refused(*given[1], f"the RunConfig has another {name} in another branch")
+    if given and unset(flow, values, name):
+        raise Refused(
+            *given[0], f"the RunConfig has no {name} in another branch",
+            "give it in every branch",
+        )  # fmt: skip

@@ -1,0 +1,142 @@
+"""The parameters, in TF 1.15's order, of the calls that drive an Estimator."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+
+TRAIN_SPEC = ("input_fn", "max_steps", "hooks")
+EVAL_SPEC = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
+TRAIN_AND_EVALUATE = ("estimator", "train_spec", "eval_spec")
+
+MODEL_TO_ESTIMATOR = (
+    "keras_model", "keras_model_path", "custom_objects", "model_dir", "config",
+    "checkpoint_format",
+)  # fmt: skip
+
+_DENSE = (
+    "optimizer", "activation_fn", "dropout", "input_layer_partitioner", "config",
+    "warm_start_from", "loss_reduction", "batch_norm",
+)  # fmt: skip
+_LINEAR = (
+    "optimizer", "config", "partitioner", "warm_start_from", "loss_reduction", "sparse_combiner",
+)  # fmt: skip
+_CLASSES = ("model_dir", "n_classes", "weight_column", "label_vocabulary")
+_NUMBERS = ("model_dir", "label_dimension", "weight_column")
+_COMBINED = (
+    "linear_feature_columns", "linear_optimizer", "dnn_feature_columns", "dnn_optimizer",
+    "dnn_hidden_units", "dnn_activation_fn", "dnn_dropout",
+)  # fmt: skip
+_COMBINED_LAST = (
+    "input_layer_partitioner", "config", "warm_start_from", "loss_reduction", "batch_norm",
+    "linear_sparse_combiner",
+)  # fmt: skip
+
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    "DNNClassifier": ("hidden_units", "feature_columns", *_CLASSES, *_DENSE),
+    "DNNRegressor": ("hidden_units", "feature_columns", *_NUMBERS, *_DENSE),
+    "LinearClassifier": ("feature_columns", *_CLASSES, *_LINEAR),
+    "LinearRegressor": ("feature_columns", *_NUMBERS, *_LINEAR),
+    "DNNLinearCombinedClassifier": (
+        "model_dir", *_COMBINED, *_CLASSES[1:], *_COMBINED_LAST,
+    ),
+    "DNNLinearCombinedRegressor": (
+        "model_dir", *_COMBINED, *_NUMBERS[1:], *_COMBINED_LAST,
+    ),
+    "DNNEstimator": (
+        "head", "hidden_units", "feature_columns", "model_dir", "optimizer", "activation_fn",
+        "dropout", "input_layer_partitioner", "config", "warm_start_from", "batch_norm",
+    ),
+    "LinearEstimator": (
+        "head", "feature_columns", "model_dir", "optimizer", "config", "partitioner",
+        "sparse_combiner",
+    ),
+    "DNNLinearCombinedEstimator": (
+        "head", "model_dir", *_COMBINED, "input_layer_partitioner", "config",
+        "linear_sparse_combiner",
+    ),
+    "model_to_estimator": MODEL_TO_ESTIMATOR,
+    "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
+    "RunConfig": (
+        "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps",
+        "save_checkpoints_secs", "session_config", "keep_checkpoint_max",
+        "keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute", "device_fn",
+        "protocol", "eval_distribute", "experimental_distribute",
+        "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
+    ),
+    "TrainSpec": TRAIN_SPEC,
+    "EvalSpec": EVAL_SPEC,
+    # tf.distribute
+    "MirroredStrategy": ("devices", "cross_device_ops"),
+    "TowerStrategy": ("devices",),
+    "OneDeviceStrategy": ("device",),
+    "MultiWorkerMirroredStrategy": ("communication", "cluster_resolver"),
+    "ParameterServerStrategy": ("cluster_resolver",),
+    "CentralStorageStrategy": ("compute_devices", "parameter_device"),
+    "TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
+    # tf.contrib.distribute
+    "contrib.MirroredStrategy": (
+        "devices", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
+        "auto_shard_dataset", "cross_tower_ops",
+    ),
+    "contrib.OneDeviceStrategy": ("device",),
+    "contrib.CollectiveAllReduceStrategy": (
+        "num_gpus_per_worker", "communication", "cluster_resolver",
+    ),
+    "contrib.ParameterServerStrategy": ("num_gpus_per_worker",),
+    "contrib.TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
+}  # fmt: skip
+
+# Estimators of TensorFlow's own, those that are converted.
+CANNED_KINDS = (
+    "DNNClassifier", "DNNRegressor", "LinearClassifier", "LinearRegressor",
+    "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor",
+    "DNNEstimator", "LinearEstimator", "DNNLinearCombinedEstimator",
+)  # fmt: skip
+ESTIMATORS = ("Estimator", "model_to_estimator", *CANNED_KINDS)
+
+METHODS: dict[str, tuple[str, ...]] = {
+    "train": ("input_fn", "hooks", "steps", "max_steps", "saving_listeners"),
+    "evaluate": ("input_fn", "steps", "hooks", "checkpoint_path", "name"),
+    "predict": (
+        "input_fn", "predict_keys", "hooks", "checkpoint_path", "yield_single_examples",
+    ),
+}  # fmt: skip
+
+_EXPORT = (
+    "export_dir_base", "serving_input_receiver_fn", "assets_extra", "as_text", "checkpoint_path",
+)  # fmt: skip
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "export_saved_model": (*_EXPORT, "experimental_mode"),
+    "export_savedmodel": (*_EXPORT, "strip_default_attrs"),
+}
+
+NUMPY_INPUT_FN = (
+    "x", "y", "batch_size", "num_epochs", "shuffle", "queue_capacity", "num_threads",
+)  # fmt: skip
+
+
+def bind(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
+    """A call's arguments by name, those that are None or left out missing.
+
+    Raises:
+        Refused: arguments that cannot be told (``*args``, ``**kwargs``, more than there are).
+    """
+    found: dict[str, ast.expr] = {}
+    for index, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred) or index >= len(signature):
+            raise Refused(module, argument, "which argument this is cannot be told")
+        found[signature[index]] = argument
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise Refused(
+                module, keyword.value, "its arguments come from `**`", "write the arguments out"
+            )
+        found[keyword.arg] = keyword.value
+    return {
+        name: value
+        for name, value in found.items()
+        if not (isinstance(value, ast.Constant) and value.value is None)
+    }

@@ -1,0 +1,93 @@
+"""The specs that ``train_and_evaluate`` is given, and the exporters in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.models.front.estimators.parts import Made, constructed, tensorflow_name
+from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.signatures import bind
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import replaced
+
+_EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
+EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}
+
+
+def find_spec(
+    values: Values, module: Module, use: ast.Call, node: ast.expr | None, kind: str
+) -> Made:
+    """The one spec that an argument of ``use`` may be.
+
+    The numbers of a spec that another function makes are those that are known at the use.
+
+    Raises:
+        Refused: it may be several, or is used for more.
+    """
+    if node is None:
+        raise Refused(module, module.tree, f"train_and_evaluate without {kind}")
+    origins = values.origins(module, node)
+    if len(origins) == 1 and isinstance(origins[0].node, ast.Call):
+        found = constructed(origins[0].module, origins[0].node)
+        if found is not None and found.kind == kind:
+            for mention in values.mentions(found.module, found.call):
+                assert mention.node is not None
+                _only_trains(mention.module, mention.node, kind)
+            return _known_at(values, found, module, use)
+    raise Refused(module, node, f"which {kind} this is cannot be told")
+
+
+def _known_at(values: Values, spec: Made, module: Module, use: ast.Call) -> Made:
+    names = spec.module.names
+    if spec.module is module and names.scope_at(spec.call) is module.names.scope_at(use):
+        return spec
+    arguments = dict(spec.arguments)
+    for name in ("max_steps", "steps", "hooks", "exporters"):
+        if name not in arguments or isinstance(arguments[name], ast.Constant):
+            continue
+        known = known_at(values, spec.module, arguments[name], module, use)
+        if known is None or module is not spec.module or name in ("hooks", "exporters"):
+            text = f"`{name}` of a {spec.kind} that another function makes"
+            raise Refused(spec.module, arguments[name], text, "make it beside train_and_evaluate")
+        arguments[name] = known
+    return replaced(spec, arguments=arguments)
+
+
+def _only_trains(module: Module, node: ast.expr, kind: str) -> None:
+    parent = module.names.parents[node]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    if isinstance(call, ast.Call):
+        if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
+            return
+    raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
+
+
+def find_exporters(values: Values, spec: Made) -> Iterator[Made]:
+    """The exporters of an EvalSpec: one, or a list of them.
+
+    Raises:
+        Refused: one that exports by another rule than the first, the last or every time.
+    """
+    node = spec.arguments.get("exporters")
+    for value in values.origins(spec.module, node) if node is not None else ():
+        parts = [value]
+        if isinstance(value.node, (ast.List, ast.Tuple)):
+            members = [values.origins(value.module, element) for element in value.node.elts]
+            parts = [part for found in members for part in found]
+        for part in parts:
+            if not part.is_none:
+                yield _exporter(part, spec)
+
+
+def _exporter(part: Value, spec: Made) -> Made:
+    module, call = part.module, part.node
+    name = tensorflow_name(module, call.func) if isinstance(call, ast.Call) else ""
+    kind = name.rpartition(".")[2]
+    if not isinstance(call, ast.Call) or name != f"estimator.{kind}" or kind not in EXPORTERS:
+        advice = "call export_saved_model behind the training, which is converted"
+        shown = "`BestExporter` of EvalSpec" if kind == "BestExporter" else "this exporter"
+        raise Refused(module, call or spec.call, f"{shown} is not followed", advice)
+    return Made(module, call, kind, bind(module, call, EXPORTERS[kind]))

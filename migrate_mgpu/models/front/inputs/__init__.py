@@ -1,0 +1,1 @@
+"""Input functions: what they return, and how much of it."""

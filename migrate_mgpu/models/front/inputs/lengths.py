@@ -1,0 +1,127 @@
+"""How long an input function's dataset is, as far as its code tells."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.keras.inputs.arrays import is_array_input
+from migrate_mgpu.models.front.inputs.batches import METHODS
+from migrate_mgpu.models.front.inputs.catalogue import loaded
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.registry import constant
+
+# Methods of a Dataset, and functions that make one, whose result has a known length.
+_COUNTED = {
+    "from_tensor_slices", "from_tensors", "range", "zip", "batch", "cache", "concatenate",
+    "enumerate", "map", "padded_batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take",
+}  # fmt: skip
+
+
+class Lengths:
+    """Looks through input functions for what makes their datasets long."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.values = Values(graph)
+
+    def counts(self, module: Module, node: ast.expr) -> bool:
+        """Whether TF2 knows how many batches an input function's dataset has."""
+        try:
+            bodies = self._bodies(module, node)
+        except Refused:
+            return False
+        for where, body in bodies:
+            for part in ast.walk(body):
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                    name = tensorflow_name(where, part.func)
+                    last = part.func.attr
+                    if name.startswith(("data.", "contrib.data.")) and last not in _COUNTED:
+                        return False
+                    if (last in METHODS and last not in _COUNTED) or loaded(where, part):
+                        return False
+                    if _is_endless(where, part):
+                        return False
+        return bool(bodies)
+
+    def endless(self, module: Module, node: ast.expr) -> bool:
+        """Whether an input function's dataset is known to repeat without an end."""
+        known = self._constants(module, node)
+        return any(
+            isinstance(part, ast.Call) and _is_endless(where, part) and _happens(where, part, known)
+            for where, body in self._bodies(module, node)
+            for part in ast.walk(body)
+        )
+
+    def _constants(self, module: Module, node: ast.expr) -> dict[str, object]:
+        """The parameters of an input function that get a constant, by name."""
+        inner = node.body if isinstance(node, ast.Lambda) else node
+        if not isinstance(inner, ast.Call):
+            function, given = self.graph.target(module, node), None
+        elif module.names.qualname(inner.func) == "functools.partial" and inner.args:
+            function = self.graph.target(module, inner.args[0])
+            given = ast.Call(inner.func, inner.args[1:], inner.keywords)
+        else:
+            function, given = self.graph.target(module, inner.func), inner
+        if function is None:
+            return {}
+        arguments = function.node.args
+        names = function.parameters()
+        found = dict(zip(names[::-1], arguments.defaults[::-1]))
+        if given is not None:
+            found.update(zip(names, given.args))
+            found.update({k.arg: k.value for k in given.keywords if k.arg})
+        return {
+            name: value.value for name, value in found.items() if isinstance(value, ast.Constant)
+        }
+
+    def _bodies(self, module: Module, node: ast.expr) -> list[tuple[Module, ast.AST]]:
+        """The code of an input function, helpers of the run that it calls included."""
+        found: list[tuple[Module, ast.AST]] = []
+        waiting: list[tuple[Module, ast.AST]] = []
+        for origin in self.values.origins(module, node):
+            if origin.node is not None:
+                waiting.append((origin.module, origin.node))
+        while waiting:
+            where, body = waiting.pop()
+            if any(body is known for _, known in found):
+                continue
+            found.append((where, body))
+            for part in [body, *ast.walk(body)]:
+                if isinstance(part, (ast.Name, ast.Attribute)):
+                    function = self.graph.target(where, part)
+                    if function is not None:
+                        waiting.append((function.module, function.node))
+        return found
+
+
+def _is_endless(module: Module, call: ast.Call) -> bool:
+    """`repeat()`, or an input function of arrays with `num_epochs=None`."""
+    if is_array_input(module, call):
+        return any(k.arg == "num_epochs" and is_none(k.value) for k in call.keywords)
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "repeat":
+        return False
+    given = [*call.args, *(k.value for k in call.keywords)]
+    return not given or is_none(given[0]) or constant(given[0]) == -1
+
+
+def _happens(module: Module, call: ast.Call, known: dict[str, object]) -> bool:
+    """Whether a call happens, where the condition around it asks for a known parameter."""
+    child: ast.AST = call
+    for parent in module.names.ancestors(call):
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            test, wanted = parent.test, True
+            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                test, wanted = test.operand, False
+            if isinstance(test, ast.Name) and test.id in known:
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                if (bool(known[test.id]) is wanted) is not (child in body):
+                    return False
+            else:
+                return False  # undecided: its author knows when it ends
+        child = parent
+    return True

@@ -1,0 +1,351 @@
+"""Keras of TF 1.15 in the words of Keras 2.15 and 3: layers, optimizers, ``compile``.
+
+Only what was measured, or is the same code, is in the tables: all else keeps its program.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.api.recurrent_keras import keras_recurrent
+from migrate_mgpu.api.tables import assigned
+from migrate_mgpu.source import layout
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.keras.expressions import OPTIMIZERS, rule
+from migrate_mgpu.models.types import Optimizer, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+
+_ANY = ("name", "trainable", "input_shape", "input_dim")
+_INITIAL = ("kernel_initializer", "bias_initializer")
+_CONV = ("strides", "padding", "data_format", "dilation_rate", "activation", "use_bias", *_INITIAL)
+_POOL = ("pool_size", "strides", "padding", "data_format")
+
+# Layers with the same parameters and defaults in 1.15 and today.
+LAYERS: dict[str, tuple[str, ...]] = {
+    "Activation": ("activation",),
+    "Add": (),
+    "Average": (),
+    "AveragePooling1D": _POOL,
+    "AveragePooling2D": _POOL,
+    "Concatenate": ("axis",),
+    "Conv1D": ("filters", "kernel_size", *_CONV),
+    "Conv2D": ("filters", "kernel_size", *_CONV),
+    "Convolution2D": ("filters", "kernel_size", *_CONV),
+    "Dense": ("units", "activation", "use_bias", *_INITIAL),
+    "Dropout": ("rate", "noise_shape", "seed"),
+    "ELU": ("alpha",),
+    "Flatten": ("data_format",),
+    "GlobalAveragePooling1D": (),
+    "GlobalAveragePooling2D": (),
+    "GlobalMaxPooling1D": (),
+    "GlobalMaxPooling2D": (),
+    "MaxPool2D": _POOL,
+    "MaxPooling1D": _POOL,
+    "MaxPooling2D": _POOL,
+    "Maximum": (),
+    "Multiply": (),
+    "Permute": ("dims",),
+    "RepeatVector": ("n",),
+    "Reshape": ("target_shape",),
+    "SpatialDropout2D": ("rate",),
+    "Subtract": (),
+    "UpSampling2D": ("size",),
+    "ZeroPadding2D": ("padding",),
+}
+_MERGING = ("add", "average", "concatenate", "maximum", "multiply", "subtract")
+_ACTIVATIONS = (
+    "elu", "exponential", "linear", "relu", "selu", "sigmoid", "softmax", "softplus", "softsign",
+    "tanh",
+)  # fmt: skip
+_INITIALIZERS = (
+    "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "lecun_normal",
+    "lecun_uniform", "ones", "random_normal", "random_uniform", "zeros",
+)  # fmt: skip
+_RANDOM = ("mean", "stddev", "seed")
+_INITIALIZER_CLASSES = {
+    "Constant": ("value",),
+    "Ones": (),
+    "RandomNormal": _RANDOM,
+    "RandomUniform": ("minval", "maxval", "seed"),
+    "TruncatedNormal": _RANDOM,
+    "Zeros": (),
+}
+_ADVICE = "check that it does the same in TF2, and take the Estimator out by hand"
+
+MODELS = {
+    "keras.Model": ("inputs", "outputs", "name"),
+    "keras.models.Model": ("inputs", "outputs", "name"),
+    "keras.Sequential": ("layers", "name"),
+    "keras.models.Sequential": ("layers", "name"),
+}
+_INPUT = ("shape", "batch_size", "name", "dtype")
+_INPUT_LAYER = ("input_shape", "batch_size", "dtype", "input_tensor", "sparse", "name")
+
+
+def keras_name(module: Module, node: ast.AST) -> str:
+    """``layers.Dense`` of ``tf.keras.layers.Dense``; empty for what is not Keras's."""
+    name = tensorflow_name(module, node)
+    return name[len("keras.") :] if name.startswith("keras.") else ""
+
+
+def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+    """The edits of a call that makes, or applies, something of Keras's in a model.
+
+    Raises:
+        Refused: it is not known to be the same in Keras 2.15 and 3.
+    """
+    name = keras_name(module, call.func)
+    head, _, short = name.rpartition(".")
+    if f"keras.{name}" in MODELS:
+        CallEdit(module, call, MODELS[f"keras.{name}"])
+        return ()
+    if name in ("Input", "layers.Input"):
+        CallEdit(module, call, _INPUT)
+        return ()
+    if name == "layers.InputLayer":
+        return _input_layer(module, call, tf)
+    if head == "layers" and short in _MERGING:
+        CallEdit(module, call, ("inputs", "axis", "name") if short == "concatenate" else
+                 ("inputs", "name"))  # fmt: skip
+        return ()
+    if head == "initializers" and short in _INITIALIZER_CLASSES:
+        CallEdit(module, call, _INITIALIZER_CLASSES[short])
+        return ()
+    if head == "layers" and short in LAYERS:
+        given = CallEdit(module, call, (*LAYERS[short], *_ANY))
+        if len(call.args) > len(LAYERS[short]):
+            raise Refused(module, call, "which argument this is cannot be told")
+        _known(module, given.given("activation"), _ACTIVATIONS, "activations")
+        for initializer in _INITIAL:
+            _known(module, given.given(initializer), _INITIALIZERS, "initializers")
+        return ()
+    recurrent = keras_recurrent(module, call, tf)
+    if recurrent is not None:
+        return recurrent
+    shown = module.source.code(call.func)
+    text = f"`{shown}` in a Keras model is not known to do the same in TF2"
+    raise Refused(module, call, text, _ADVICE)
+
+
+def _known(module: Module, node: ast.expr | None, names: tuple[str, ...], kind: str) -> None:
+    """Checks an activation or initializer that is named by a string, or by Keras's function."""
+    if node is None:
+        return
+    value = constant(node)
+    if value in names:
+        return
+    given = assigned(module, node)
+    if given is not None and not isinstance(given, ast.Constant):
+        if isinstance(given, ast.Call):
+            return  # looked at where it is called
+        name = tensorflow_name(module, given)
+        head, _, short = name.rpartition(".")
+        if head in (f"keras.{kind}", "nn", "") and short in names:
+            return
+        if value is None and not name and isinstance(given, (ast.Name, ast.Attribute)):
+            pass  # a parameter, a flag: what it holds is not known
+    raise Refused(module, node, f"which of Keras's {kind} this is cannot be told", _ADVICE)
+
+
+def _input_layer(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+    """`InputLayer(input_shape=[784])` as `Input(shape=[784])`: Keras 3 has another name for it."""
+    edit = CallEdit(module, call, _INPUT_LAYER)
+    for name in ("input_tensor", "sparse"):
+        value = edit.given(name)
+        if value is not None:
+            raise Refused(module, value, f"`{name}` of a Keras model's InputLayer", _ADVICE)
+    if edit.given("input_shape") is None:
+        raise Refused(module, call, "an InputLayer without an input_shape", _ADVICE)
+    edit.drop("input_tensor", "sparse")
+    edit.function(f"{tf}.keras.Input")
+    edit.rename("input_shape", "shape")
+    edit.order(("shape", "batch_size"))
+    return edit.edits()
+
+
+# -- optimizers -------------------------------------------------------------------
+
+_KERAS_OPTIMIZERS: dict[str, tuple[str, ...]] = {
+    "Adadelta": ("learning_rate", "rho", "epsilon", "name"),
+    "Adagrad": ("learning_rate", "initial_accumulator_value", "epsilon", "name"),
+    "Adam": ("learning_rate", "beta_1", "beta_2", "epsilon", "amsgrad", "name"),
+    "SGD": ("learning_rate", "momentum", "nesterov", "name"),
+}
+_BY_NAME = {short.lower() for short in _KERAS_OPTIMIZERS}
+_OTHER = {
+    "RMSprop": "1.15 adds epsilon to the root of the mean squares, Keras to the mean squares",
+}
+
+
+def optimizer_edits(module: Module, node: ast.expr, tf: str) -> Optimizer | None:
+    """A compiled optimizer's constructor in TF2; None where a string names it.
+
+    Raises:
+        Refused: no Keras optimizer is known to do the same.
+    """
+    named = constant(node)
+    if isinstance(named, str):
+        if named.lower() in _BY_NAME:
+            return None
+        known = next((o for o in _OTHER if o.lower() == named.lower()), "")
+        raise Refused(module, node, _no_optimizer(named, known), _ADVICE)
+    given = assigned(module, node)
+    if not isinstance(given, ast.Call):
+        raise Refused(module, node, "which optimizer the Keras model gets cannot be told")
+    short = keras_name(module, given.func).removeprefix("optimizers.")
+    if short in _KERAS_OPTIMIZERS:
+        return _keras_optimizer(module, given, tf, short)
+    if not short:
+        made: Optimizer | None = rule(OPTIMIZERS).optimizer(module, given, tf)
+        if made is not None:
+            return made
+    shown = module.source.code(given.func)
+    raise Refused(module, given, _no_optimizer(shown, short), _ADVICE)
+
+
+def _no_optimizer(shown: str, short: str) -> str:
+    text = f"`{shown}` as a Keras model's optimizer is not known to do the same in TF2"
+    return f"{text}: {_OTHER[short]}" if short in _OTHER else text
+
+
+def _keras_optimizer(module: Module, call: ast.Call, tf: str, short: str) -> Optimizer:
+    own = _KERAS_OPTIMIZERS[short]
+    edit = CallEdit(module, call, (*own, "lr", "decay"))
+    if len(call.args) > len(own):
+        raise Refused(module, call, "which argument this is cannot be told")
+    amsgrad = edit.given("amsgrad")
+    if amsgrad is not None and constant(amsgrad) is not False:
+        raise Refused(module, amsgrad, "amsgrad of 1.15 was not compared with Keras's")
+    if is_none(edit.get("epsilon")):
+        edit.drop("epsilon")  # then it is Keras's own 1e-7
+    edit.rename("lr", "learning_rate")
+    rate, decay = edit.given("learning_rate"), edit.given("decay")
+    if decay is None or constant(decay) == 0:
+        edit.drop("decay")
+        return Optimizer(call, edit.edits(), rate)
+    if rate is None:
+        raise Refused(module, decay, "`decay` of a learning rate that is not given", "give it")
+    given = [(name, edit.given(name)) for name in own]
+    others = [f"{name}={text_of(module, value)}" for name, value in given[1:] if value is not None]
+    return Optimizer(call, (_decaying(module, call, tf, short, rate, decay, others),), rate)
+
+
+def _decaying(
+    module: Module,
+    call: ast.Call,
+    tf: str,
+    short: str,
+    rate: ast.expr,
+    decay: ast.expr,
+    others: list[str],
+) -> Edit:
+    """An optimizer whose rate falls with each step, as 1.15's did by ``decay``."""
+    source = module.source
+    start, end = source.span(call)
+    indent = source.indent_of(call)
+    column = source.place(start)[1] - 1
+    unit = source.indent_unit
+    inner = indent + (unit if layout.hangs(source) or len(unit) > 2 else unit * 2)
+    keras = f"{tf}.keras.optimizers"
+    head = f"{keras}.schedules.InverseTimeDecay"
+    pieces = [text_of(module, rate), "decay_steps=1", f"decay_rate={text_of(module, decay)}"]
+    falling = f"{head}({', '.join(pieces)})"
+    made = f"{keras}.{short}({', '.join([falling, *others])})"
+    if column + len(made) > layout.width_of(source):
+        falling = layout.call(source, head, pieces, inner, len(inner))
+        made = layout.call(source, f"{keras}.{short}", [falling, *others], indent, column)
+    return Edit(start, end, made)
+
+
+# -- compile -----------------------------------------------------------------------
+
+COMPILE = (
+    "optimizer", "loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics",
+    "target_tensors", "distribute",
+)  # fmt: skip
+_ENTROPIES = {
+    "binary_crossentropy": "BinaryCrossentropy",
+    "categorical_crossentropy": "CategoricalCrossentropy",
+    "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy",
+}
+_ELEMENTWISE = {
+    "mse": "mean_squared_error",
+    "mean_squared_error": "MeanSquaredError",
+    "mae": "mean_absolute_error",
+    "mean_absolute_error": "MeanAbsoluteError",
+}
+# What 1.15 calls a metric in the result of an evaluation.
+_METRICS = {
+    "accuracy": "acc",
+    "acc": "acc",
+    "mae": "mean_absolute_error",
+    "mse": "mean_squared_error",
+    "binary_accuracy": "binary_accuracy",
+    "categorical_accuracy": "categorical_accuracy",
+    "sparse_categorical_accuracy": "sparse_categorical_accuracy",
+    "mean_absolute_error": "mean_absolute_error",
+    "mean_squared_error": "mean_squared_error",
+}
+
+
+def loss_is_elementwise(module: Module, node: ast.expr) -> bool:
+    """Whether a compiled loss compares element by element.
+
+    Raises:
+        Refused: it is not known to be the same in TF2.
+    """
+    named = constant(node)
+    if isinstance(named, str):
+        if named in _ENTROPIES or named in _ELEMENTWISE:
+            return named in _ELEMENTWISE
+        raise Refused(module, node, f"the loss `{named}` was not compared with TF2's", _ADVICE)
+    given = assigned(module, node)
+    classes = (*_ENTROPIES.values(), *(n for n in _ELEMENTWISE.values() if n[0].isupper()))
+    short = ""
+    if isinstance(given, ast.Call):
+        short = keras_name(module, given.func).removeprefix("losses.")
+        if short in classes:
+            CallEdit(module, given, ("from_logits",) if "entropy" in short else ())
+            return "entropy" not in short
+    elif given is not None:
+        short = keras_name(module, given).removeprefix("losses.")
+        if short in _ENTROPIES or short in _ELEMENTWISE:
+            return short in _ELEMENTWISE
+    raise Refused(
+        module, node, "the Keras model's loss is not one that is known to be the same in TF2",
+        "check it, and take the Estimator out by hand",
+    )  # fmt: skip
+
+
+def metric_names(
+    module: Module, node: ast.expr | None, named: bool
+) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
+    """What an evaluation's result calls the compiled metrics, and the edits that keep that.
+
+    1.15 calls ``accuracy`` ``acc``. ``named``: the program looks at the result.
+
+    Raises:
+        Refused: a metric that was not compared with TF2's.
+    """
+    if node is None:
+        return (), ()
+    given = assigned(module, node)
+    if not isinstance(given, (ast.List, ast.Tuple)):
+        raise Refused(module, node, "which metrics the Keras model has cannot be told")
+    names: list[str] = []
+    edits: list[Edit] = []
+    for element in given.elts:
+        value = constant(element)
+        if not isinstance(value, str) or value not in _METRICS:
+            shown = module.source.code(element)
+            raise Refused(module, element, f"the metric `{shown}` was not compared with TF2's")
+        names.append(_METRICS[value])
+        if named and names[-1] != value:
+            quote = module.source.quote
+            edits.append(Edit(*module.source.span(element), f"{quote}{names[-1]}{quote}"))
+    return tuple(names), tuple(edits)

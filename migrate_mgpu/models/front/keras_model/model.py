@@ -1,0 +1,350 @@
+"""The Keras model of a ``model_to_estimator``: everything that makes and compiles it, read."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.keras_model.calls import (
+    COMPILE,
+    MODELS,
+    keras_edits,
+    keras_name,
+    loss_is_elementwise,
+    metric_names,
+    optimizer_edits,
+)
+from migrate_mgpu.models.front.canned.version import check_version
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.analysis.values import Values, returns
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source.blocks import outermost
+from migrate_mgpu.models.types import ModelPlan, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.source.source import Edit
+
+_PLAIN = ("builtins.", "math.", "numpy.", "os.")
+_PARTS = ("input", "inputs", "layers", "output", "outputs")
+_METHODS = ("add", "append", "extend", "format", "get", "items", "summary", "values")
+
+
+@record()
+class KerasPlan(ModelPlan):
+    """A Keras model that was an Estimator's.
+
+    ``value`` is the argument of ``model_to_estimator``, ``building`` the statements of
+    its function that make layers, the model or its optimizer, or compile it, ``own`` the
+    edits of Keras's own calls, ``handled`` the constructors of ``tf.train`` among them.
+    """
+
+    value: ast.expr = field(default_factory=lambda: ast.Constant(None))
+    building: list[ast.stmt] = field(default_factory=list)
+    own: dict[Module, list[Edit]] = field(default_factory=dict)
+    handled: set[ast.Call] = field(default_factory=set)
+
+
+def read_keras_model(flow: EstimatorFlow, graph: CallGraph, tf: str) -> KerasPlan:
+    """What the Keras model behind an Estimator is made of.
+
+    Raises:
+        Refused: a step that is not understood, or not known to be the same in TF2.
+    """
+    return _Reader(flow, graph, tf).plan()
+
+
+class _Reader:
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph, tf: str) -> None:
+        self.flow = flow
+        self.graph = graph
+        self.tf = tf
+        self.values = Values(graph)
+        self.seen: set[ast.AST] = set()
+        self.layers = 0  # mentions of what Keras makes, so far
+        self.made: set[ast.stmt] = set()  # statements with such mentions
+        self.made_functions: set[ast.AST] = set()
+        self.problems: list[Refused] = []
+        self.building: set[ast.stmt] = set()  # in the Estimator's own function
+
+    def plan(self) -> KerasPlan:
+        flow, module = self.flow, self.flow.module
+        check_version(module, flow.call)
+        for name in ("keras_model_path", "custom_objects"):
+            if name in flow.arguments:
+                raise Refused(
+                    module, flow.arguments[name], f"`{name}` of model_to_estimator",
+                    "make the Keras model in the program",
+                )  # fmt: skip
+        value = flow.arguments.get("keras_model")
+        if value is None:
+            raise Refused(module, flow.call, "model_to_estimator without a Keras model")
+        for use in flow.uses:
+            if use.kind == "predict":
+                raise Refused(
+                    use.module, use.call, "predictions of this Estimator are dictionaries, by the "
+                    "name of the output layer", "take them from the Keras model's predict",
+                )  # fmt: skip
+        self.result = KerasPlan(module, flow.call, value=value)
+        self._expression(module, value)
+        self._model(*self._origin(module, value))
+        if self.problems:
+            raise self.problems[0]
+        names = module.names
+        scope = names.scope_at(flow.statement)
+        self.result.building = sorted(
+            (s for s in self.building if names.scope_at(s) is scope), key=lambda s: s.lineno
+        )
+        return self.result
+
+    def _origin(self, module: Module, value: ast.expr) -> tuple[Module, ast.Call]:
+        origins = self.values.origins(module, value)
+        if len(origins) == 1:
+            where, node = origins[0].module, origins[0].node
+            if isinstance(node, ast.Call) and tensorflow_name(where, node.func) in MODELS:
+                return where, node
+        raise Refused(
+            module, value, "which Keras model this is cannot be told",
+            "make it by tf.keras.Sequential or tf.keras.Model in the program",
+        )  # fmt: skip
+
+    # -- the model itself ---------------------------------------------------
+
+    def _model(self, module: Module, call: ast.Call) -> None:
+        """Reads what is done with the model: it is built, compiled once, and made an Estimator."""
+        edit = CallEdit(module, call, MODELS[tensorflow_name(module, call.func)])
+        outputs = edit.get("outputs")
+        if isinstance(outputs, (ast.Dict, ast.Tuple)) or (
+            isinstance(outputs, ast.List) and len(outputs.elts) > 1
+        ):
+            raise Refused(module, outputs, "a Keras model of several outputs")
+        sequential = "layers" in MODELS[tensorflow_name(module, call.func)]
+        if sequential:
+            self._check_fed(module)
+        compiled: list[tuple[Module, ast.Call]] = []
+        for mention in self.values.mentions(module, call):
+            where, node = mention.module, mention.node
+            assert node is not None
+            parents = where.names.parents
+            parent = parents[node]
+            given = parents[parent] if isinstance(parent, ast.keyword) else parent
+            if given is self.flow.call:
+                continue
+            used = parents[parent]
+            if isinstance(parent, ast.Attribute) and isinstance(used, ast.Call):
+                alone = isinstance(parents[used], ast.Expr)
+                if alone and used.func is parent and parent.attr in ("add", "compile", "summary"):
+                    self._builds(where, used)
+                    if parent.attr == "compile":
+                        compiled.append((where, used))
+                    else:
+                        for argument in used.args:
+                            self._expression(where, argument)
+                    continue
+            raise Refused(
+                where, node, "what else is done here with the Keras model is not followed",
+                "do it with the model after the migration",
+            )  # fmt: skip
+        if len(compiled) != 1:
+            raise Refused(module, call, "where this Keras model is compiled cannot be told")
+        self._compiled(*compiled[0])
+
+    def _check_fed(self, module: Module) -> None:
+        """A Sequential takes a dictionary of features in 1.15, and none in Keras 3."""
+        for other in {module, self.flow.module}:
+            for node in ast.walk(other.tree):
+                for key in node.keys if isinstance(node, ast.Dict) else ():
+                    text = key.value if isinstance(key, ast.Constant) else ""
+                    if isinstance(text, str) and text.endswith("_input"):
+                        raise Refused(
+                            other, node, "a dictionary of features for a Sequential model",
+                            "give it the one feature itself",
+                        )  # fmt: skip
+
+    def _compiled(self, module: Module, call: ast.Call) -> None:
+        edit = CallEdit(module, call, COMPILE)
+        for name in COMPILE[3:]:
+            if edit.given(name) is not None:
+                raise Refused(module, call, f"`{name}` of compile is not converted")
+        edit.drop(*COMPILE[3:])
+        edit.order(("optimizer", "loss"))
+        self._edit(module, *edit.edits())
+        optimizer, loss = edit.given("optimizer"), edit.given("loss")
+        if optimizer is None or loss is None:
+            raise Refused(module, call, "this Keras model is compiled without optimizer or loss")
+        self._rate(module, optimizer)
+        if loss_is_elementwise(module, loss):
+            self.result.notes.append((
+                module, loss, "1.15 compares labels of shape [n] with outputs of shape [n, 1] each "
+                "with each; Keras pairs them: give such labels a last axis to compare the two",
+            ))  # fmt: skip
+        names, edits = metric_names(module, edit.given("metrics"), self._looked_at())
+        self._edit(module, *edits)
+        self.result.metrics = names
+        for argument in (optimizer, loss, edit.given("metrics")):
+            if isinstance(argument, ast.Name):
+                for binding in module.names.bindings_of(argument):
+                    statement = module.names.statement(binding.node)
+                    if isinstance(statement, ast.Assign):
+                        self.building.add(statement)
+
+    def _looked_at(self) -> bool:
+        """Whether the program takes the result of an evaluation."""
+        return any(
+            use.kind == "evaluate" and not isinstance(use.module.names.parents[use.call], ast.Expr)
+            for use in self.flow.uses
+        )
+
+    def _rate(self, module: Module, node: ast.expr) -> None:
+        """The optimizer's constructor."""
+        made = optimizer_edits(module, node, self.tf)
+        if made is None:
+            return
+        context = Context(module, self.tf)
+        edits = list(made.edits)
+        for argument in [*made.call.args, *(k.value for k in made.call.keywords)]:
+            edits += context.edits(argument)
+        self._edit(module, *outermost(edits))
+        self.result.handled.add(made.call)
+        distributed = self.flow.config is not None and bool(self.flow.config.train)
+        if distributed and not keras_name(module, made.call.func):
+            raise Refused(
+                module, made.call, "1.15 divides the loss twice by the replicas where a Keras "
+                "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
+            )  # fmt: skip
+        if made.classes:
+            raise Refused(
+                module, made.call, "this optimizer needs a class of its own in TF2",
+                "give the Keras model one of tf.keras.optimizers",
+            )  # fmt: skip
+
+    def _edit(self, module: Module, *edits: Edit) -> None:
+        own = self.result.own.setdefault(module, [])
+        own.extend(edit for edit in edits if edit not in own)
+
+    # -- what it is made of ---------------------------------------------------
+
+    def _builds(self, module: Module, node: ast.AST) -> None:
+        """Notes the statement that a part of the model is made in."""
+        if module is self.flow.module:
+            self.building.add(module.names.statement(node))
+
+    def _expression(self, module: Module, node: ast.expr) -> None:
+        """Reads an expression, and what gives its names their values."""
+        if node in self.seen:
+            return
+        self.seen.add(node)
+        if isinstance(node, ast.Lambda):
+            self._problem(module, node, "a function inside of a Keras model is not converted")
+        elif isinstance(node, ast.Name):
+            self._name(module, node)
+        elif isinstance(node, ast.Attribute):
+            if node.attr in _PARTS:
+                self._problem(module, node, "a part of another Keras model is not followed")
+        elif isinstance(node, ast.Call):
+            self._call(module, node)
+        else:
+            self._children(module, node)
+
+    def _children(self, module: Module, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self._expression(module, child)
+            else:  # a comprehension's `for`
+                self._children(module, child)
+
+    def _problem(self, module: Module, node: ast.AST, reason: str) -> None:
+        """What stands in the way, unless it turns out to be no part of the model."""
+        advice = "build the model of Keras's own layers"
+        self.problems.append(Refused(module, node, reason, advice))
+
+    def _name(self, module: Module, name: ast.Name) -> None:
+        names = module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        if home is None:
+            return
+        for binding in home.bindings[name.id]:
+            if binding.kind in ("import", "def", "class", "parameter"):
+                continue
+            statement = names.statement(binding.node)
+            self.layers += statement in self.made
+            if statement in self.seen:
+                continue
+            self.seen.add(statement)
+            before, problems = self.layers, len(self.problems)
+            for value in _values(statement):
+                self._expression(module, value)
+            if self.layers > before:
+                self.made.add(statement)
+                self._builds(module, statement)
+            else:
+                del self.problems[problems:]  # a setting: how it is calculated does not matter
+        for mention in names.mentions(name.id, home):
+            self._appended(module, mention)
+
+    def _appended(self, module: Module, mention: ast.Name) -> None:
+        """`layers.append(x)`: what is put into a list that the model is made of."""
+        parents = module.names.parents
+        parent = parents[mention]
+        if not (isinstance(parent, ast.Attribute) and parent.attr in ("append", "extend")):
+            return
+        call = parents[parent]
+        if isinstance(call, ast.Call) and call.func is parent and call not in self.seen:
+            self.seen.add(call)
+            before = self.layers
+            for argument in call.args:
+                self._expression(module, argument)
+            if self.layers > before:
+                self._builds(module, call)
+
+    def _call(self, module: Module, call: ast.Call) -> None:
+        for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+            self._expression(module, given)
+        name = tensorflow_name(module, call.func)
+        if keras_name(module, call.func):
+            self.layers += 1
+            self._builds(module, call)
+            self._edit(module, *keras_edits(module, call, self.tf))
+            return
+        function = self.graph.target(module, call.func)
+        if function is not None and isinstance(function.node, ast.FunctionDef):
+            before = self.layers
+            if function.name == "__init__" or function.node.decorator_list:
+                text = "a class of the program inside of a Keras model is not converted"
+                self._problem(module, call, text)
+            for statement in returns(function):
+                if statement.value is not None:
+                    self._expression(function.module, statement.value)
+            if self.layers > before or function.node in self.made_functions:
+                self.made_functions.add(function.node)
+                self.layers += 1
+                self._builds(module, call)
+            return
+        if isinstance(call.func, (ast.Call, ast.Name)):
+            self._expression(module, call.func)
+        known = module.names.qualname(call.func) or ""
+        if name or not (known.startswith(_PLAIN) or self._applies(module, call)):
+            shown = module.source.code(call.func)
+            text = f"`{shown}` in a Keras model is not known to do the same in TF2"
+            self._problem(module, call, text)
+
+    def _applies(self, module: Module, call: ast.Call) -> bool:
+        """`layer(x)`, whose layer is read where it is made; methods of lists and texts."""
+        if isinstance(call.func, ast.Call):
+            return True
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in _METHODS
+        if not isinstance(call.func, ast.Name):
+            return False
+        bindings = module.names.bindings_of(call.func)
+        return bool(bindings) and all(b.kind in ("assign", "other") for b in bindings)
+
+
+def _values(statement: ast.stmt) -> list[ast.expr]:
+    """The expressions that a statement gives names their values from."""
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return [statement.iter]
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return [item.context_expr for item in statement.items]
+    value = getattr(statement, "value", None)
+    return [value] if isinstance(value, ast.expr) else []

@@ -1,0 +1,1 @@
+"""A model_fn, read: network, loss, optimizer, metrics, predictions."""

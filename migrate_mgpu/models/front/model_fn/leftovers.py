@@ -1,0 +1,200 @@
+"""What a model_fn does besides network, loss, optimizer and metrics: none is lost in silence."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.analysis.dataflow import stored
+from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.model_fn.training import TrainingPlan
+from migrate_mgpu.models.keras.network.summaries import LEFT_OUT, writes_summary
+from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol
+
+Note = tuple[Module, ast.AST, str]
+
+# Calls that have no effect of their own.
+_HARMLESS = (
+    "get_collection", "train.get_global_step", "train.get_or_create_global_step", "identity",
+    "train.LoggingTensorHook", "train.StepCounterHook", "train.SummarySaverHook",
+    "train.ProfilerHook", "train.NanTensorHook", "train.StopAtStepHook", "logging.info",
+    "logging.debug",
+    "logging.warn", "logging.warning", "trainable_variables", "global_variables",
+)  # fmt: skip
+# Calls in a message that only tell.
+_TELLING = {"format", "get_shape", "as_list", "join", "str", "repr", "len", "list", "type"}
+_HOOKS = {
+    TRAIN: ("training_hooks", "training_chief_hooks"),
+    EVAL: ("evaluation_hooks",),
+    PREDICT: ("prediction_hooks",),
+}
+
+
+def check_leftovers(
+    reading: Reading,
+    network: set[ast.stmt],
+    loss: LossPlan,
+    training: TrainingPlan,
+    compiled: list[ast.stmt],
+    graph: CallGraph,
+) -> list[Note]:
+    """Remarks on statements that the Keras program does without.
+
+    Raises:
+        Refused: a statement has an effect that would be lost.
+    """
+    known = {*network, *loss.units, *loss.terms, *training.gone, *compiled}
+    if loss.unit is not None:
+        known.add(loss.unit)
+    for mode in MODES:
+        if mode in reading.specs:
+            known |= _of_spec(reading, mode)
+    notes: list[Note] = []
+    seen: set[ast.stmt] = set()
+    for mode in MODES:
+        for unit in reading.paths[mode].units:
+            if unit in known or unit in seen or _is_docstring(unit):
+                continue
+            seen.add(unit)
+            note = _leave(reading, unit, graph)
+            if note:
+                notes.append((reading.module, unit, note))
+    notes += _arguments(reading)
+    return notes
+
+
+def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
+    """Statements behind the predictions and metrics of a mode, and the spec's own."""
+    spec, flow = reading.specs[mode], reading.flows[mode]
+    nodes = [
+        value
+        for name, value in spec.arguments.items()
+        if name in ("predictions", "eval_metric_ops", "export_outputs", "loss", "train_op")
+    ]
+    nodes += [keyword.value for keyword in spec.call.keywords if keyword.arg is None]
+    found = flow.slice(nodes, spec.unit)
+    if spec.unit is not None:
+        found.add(spec.unit)
+    result = reading.paths[mode].result
+    if result is not None:
+        found |= {
+            s
+            for n in ast.walk(result)
+            if isinstance(n, ast.Name)
+            for s in flow.definitions(n.id, None)
+        }
+    return found
+
+
+def _leave(reading: Reading, unit: ast.stmt, graph: CallGraph) -> str:
+    """What is said of a statement that goes away; empty where nothing is lost."""
+    module = reading.module
+    calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
+    message = _message(reading, unit)
+    if message:
+        return message
+    if any(rule(FUNCTIONS).is_summary(module, call) for call in calls):
+        return LEFT_OUT
+    if writes_summary(module, unit, graph):
+        return LEFT_OUT
+    for call in calls:
+        found = symbol(module.names.qualname(call.func))
+        if found is None and isinstance(unit, ast.Expr):
+            raise Refused(
+                module,
+                call,
+                "a statement of model_fn belongs to none of network, loss, optimizer and metrics",
+                "move it out of model_fn",
+            )
+        if found is not None and isinstance(unit, ast.Expr) and found.name not in _HARMLESS:
+            text = f"`tf.{found.name}` in model_fn is not followed"
+            raise Refused(module, call, text, "move it out of model_fn")
+    if isinstance(unit, ast.Assign) and calls:
+        found = symbol(module.names.qualname(calls[0].func))
+        if found is not None and found.name in _HARMLESS:
+            return ""
+        return "nothing uses this value; it is left out"
+    return ""
+
+
+def _message(reading: Reading, unit: ast.stmt) -> str:
+    """What is said of a message for a person; empty for another statement.
+
+    One that shows a tensor of the graph has nothing to show any more, and one that shows
+    nothing but a text or the mode told that the graph was built. Others that print stay in
+    the way: what they print may be a result.
+    """
+    outer = unit.value if isinstance(unit, ast.Expr) else None
+    if not isinstance(outer, ast.Call):
+        return ""
+    module = reading.module
+    for call in (c for c in ast.walk(outer) if isinstance(c, ast.Call) and c is not outer):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = call.func.id if isinstance(call.func, ast.Name) else name
+        if name not in _TELLING:
+            return ""
+    found = module.names.qualname(outer.func) or ""
+    if tensorflow_name(module, outer.func).startswith("logging.") or found.startswith("logging."):
+        return "this message is left out: the function runs once now, where no tensors are"
+    if not _prints(module, outer.func):
+        return ""
+    shown = {name.id for name in ast.walk(outer) if isinstance(name, ast.Name)}
+    tensors = {"features", "labels"}
+    for mode in MODES:
+        units = reading.paths[mode].units if mode in reading.specs else []
+        tensors |= {name for one in units for name in stored(one)[0]}
+    if shown & tensors:
+        return "this print is left out: it showed a tensor of TF1's graph, of which there is none"
+    if shown <= {"print", "mode"}:
+        return "this print is left out: TF1 ran the function anew for each training and evaluation"
+    return ""
+
+
+def _prints(module: Module, node: ast.expr) -> bool:
+    """Whether a name is Python's own `print`."""
+    names = module.names
+    named = isinstance(node, ast.Name) and node.id == "print"
+    return named and names.defining_scope("print", names.scope_at(node)) is None
+
+
+def _arguments(reading: Reading) -> list[Note]:
+    """Arguments of EstimatorSpecs that Keras has no place for."""
+    notes: list[Note] = []
+    driving = rule("MGPU408")
+    for mode in MODES:
+        for name in _HOOKS[mode]:
+            value, _ = reading.resolved(mode, name)
+            if value is None:
+                continue
+            for hook in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+                made, _ = reading.flows[mode].resolve(hook, reading.specs[mode].unit)
+                func = made.func if isinstance(made, ast.Call) else None
+                known = tensorflow_name(reading.module, func) if func is not None else ""
+                if known == "train.StopAtStepHook" and mode == TRAIN:
+                    continue  # its number of steps is the training's
+                if known not in {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}:
+                    text = f"a hook in {name} is not followed"
+                    raise Refused(reading.module, hook, text, "make it a Keras callback")
+                shown = known.rpartition(".")[2]
+                told = {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}[known]
+                notes.append((reading.module, hook, f"`{shown}` is left out: {told}"))
+        scaffold = reading.argument(mode, "scaffold")
+        if scaffold is not None:
+            raise Refused(reading.module, scaffold, "the EstimatorSpec has a scaffold")
+    exported = reading.argument(PREDICT, "export_outputs") or reading.argument(
+        EVAL, "export_outputs"
+    )
+    if exported is not None:
+        text = "export_outputs is left out: tf.saved_model.save asks for signatures itself"
+        notes.append((reading.module, exported, text))
+    return notes
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

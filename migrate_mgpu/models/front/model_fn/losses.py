@@ -1,0 +1,371 @@
+"""The loss of a model_fn: a Keras loss, or a function of labels and outputs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
+from migrate_mgpu.models.keras.model.decay import Decay, read_decay
+from migrate_mgpu.models.front.model_fn.means import averages, is_size
+from migrate_mgpu.analysis.modes import EVAL, TRAIN
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.api.tables import name_of, short_name_of
+from migrate_mgpu.models.keras.expressions import LAYERS, LOSSES, rule
+from migrate_mgpu.models.types import Loss, NeedsSteps, Refused
+from migrate_mgpu.core.records import field, record
+
+OTHER_WAY = "evaluation comes to its loss in another way than training"
+
+
+@record()
+class LossPlan:
+    """How the loss is written.
+
+    ``keras`` is a loss object; else ``units`` and ``value`` are a function's statements
+    and result. ``unit`` is the author's statement in whose place it stands. ``terms`` are
+    statements that only added regularization.
+    """
+
+    unit: ast.stmt | None
+    keras: str | None = None
+    value: ast.expr | None = None
+    elements: str | None = None  # the loss of each number, of labels and outputs
+    units: list[ast.stmt] = field(default_factory=list)
+    scalar: bool = False
+    table: bool = False  # the network's output has a row for each example
+    summed: ast.Call | None = None  # what sums up the batch instead of averaging it
+    uneven: bool = False  # it is no mean: a batch's is not the mean of its parts'
+    regularized: bool = False
+    decay: Decay | None = None
+    terms: set[ast.stmt] = field(default_factory=set)
+    steps: bool = False  # the model's own steps have it, not `compile`
+
+
+class LossReader:
+    """Finds out what the loss is."""
+
+    def __init__(self, reading: Reading, tf: str) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.tf = tf
+        self.flow = reading.flows[TRAIN]
+        self.terms: set[ast.stmt] = set()
+        self.regularized = False
+        self.decay: Decay | None = None
+
+    def read(self) -> LossPlan:
+        """The plan.
+
+        Raises:
+            Refused: training and evaluation do not share one loss, or it is not one of
+                labels and outputs alone.
+        """
+        value, unit = self._term()
+        plan = LossPlan(unit, regularized=self.regularized, decay=self.decay, terms=self.terms)
+        value, unit, mean = self._mean(value, unit)
+        known = self._known(value)
+        if known is not None and known.keras is not None and (mean or known.scalar):
+            compares = self._is_labels(known.labels, unit) and self._is_output(known.outputs, unit)
+            if compares and (self._is_table() or not _averages_rows(known.keras)):
+                plan.keras = known.keras
+                plan.units = self._units(value, unit)
+                return plan
+            if compares:
+                plan.elements = _elements(known.keras, self.tf, self.reading.output[0])
+        plan.value = value
+        plan.table = self._is_table()
+        plan.units = self._units(value, unit)
+        plan.scalar = not mean and (known is None or known.scalar)
+        if plan.scalar:
+            plan.summed = self._sum([*plan.units, value])
+            plan.uneven = not averages(self.reading, value, unit, self.tf)
+        return plan
+
+    def term(self) -> LossPlan:
+        """The loss as its author's expression, without regularization.
+
+        Raises:
+            Refused: training and evaluation do not share one loss, or it is several.
+        """
+        value, unit = self._term()
+        plan = LossPlan(unit, value=value, regularized=self.regularized, decay=self.decay)
+        plan.terms, plan.steps = self.terms, True
+        return plan
+
+    def _term(self) -> tuple[ast.expr, ast.stmt | None]:
+        reading = self.reading
+        loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
+        if loss is None:
+            raise Refused(self.module, reading.specs[TRAIN].call, "the EstimatorSpec has no loss")
+        self._same_in_evaluation()
+        parts = self._data(loss, unit)
+        if len(parts) != 1:
+            text = "the loss is a sum" if parts else "the loss has no term of labels and outputs"
+            raise Refused(self.module, loss, text, "write its terms as one function")
+        return parts[0]
+
+    def _sum(self, nodes: list[ast.AST]) -> ast.Call | None:
+        """A call that sums up the batch; not where the sum is divided by the batch's size."""
+        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+            name = short_name_of(self.module, call)
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            if name == "reduce_sum" and len(call.args) < 2 and not given.keys() - {"name"}:
+                over = self.module.names.parents.get(call)
+                size = over.right if isinstance(over, ast.BinOp) else None
+                divided = isinstance(over, ast.BinOp) and isinstance(over.op, ast.Div)
+                if size is None or not divided or not is_size(self.module, size):
+                    return call
+            known = self._known(call)
+            if known is not None and known.weighting is not None and not known.weighting.even:
+                return call
+            if name == "l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
+                return call
+        return None
+
+    def _same_in_evaluation(self) -> None:
+        loss, unit = self.reading.resolved(TRAIN, "loss")
+        other, where = self.reading.resolved(EVAL, "loss")
+        if other is not None and (other is not loss or where is not unit):
+            assert loss is not None
+            same = ast.dump(other) == ast.dump(loss)
+            if isinstance(loss, ast.Name) and isinstance(other, ast.Name):
+                mine = self.flow.definitions(loss.id, unit)
+                same = self.reading.flows[EVAL].definitions(other.id, where) == mine
+            if not same:
+                text = "evaluation has another loss than training"
+                raise Refused(self.module, other, text, "use one loss for both")
+
+    # -- terms --------------------------------------------------------------
+
+    def _data(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> list[tuple[ast.expr, ast.stmt | None]]:
+        """The terms of a sum that are not regularization."""
+        added = self._added(node, unit)
+        if added is not None:
+            parts = [part for one, place in added for part in self._data(one, place)]
+            if len(parts) == 1:
+                return parts
+            text = "the loss is added to in steps"
+            raise Refused(self.module, node, text, "write it as one expression")
+        value, where = self.flow.resolve(node, unit)
+        assert value is not None
+        losses = rule(LOSSES)
+        if losses.is_regularization(self.module, value):
+            self.regularized = True
+            if where is not None and where is not unit:
+                self.terms.add(where)
+            return []
+        decay = read_decay(self.module, self.flow, value, where)
+        if decay is not None:
+            if self.decay is not None:
+                raise Refused(self.module, value, "the loss has two terms of weight decay")
+            self.decay = decay
+            self.terms |= self.flow.slice([value], where) - self.flow.slice(
+                [decay.factor] if decay.factor is not None else [], where
+            )
+            if where is not None and where is not unit:
+                self.terms.add(where)
+            return []
+        name = name_of(self.module, value)
+        inner: list[ast.expr] = []
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            inner = [value.left, value.right]
+        elif isinstance(value, ast.Call) and name in ("add", "math.add"):
+            inner = value.args[:2]
+        elif isinstance(value, ast.Call) and name in ("add_n", "math.add_n", "reduce_sum"):
+            inner = self._list(value.args[0], where) if value.args else []
+            if name == "reduce_sum" and not self._only_regularization(inner, where):
+                inner = []
+        if not inner:
+            return [(value if value is not node else node, where)]
+        before = len(self.terms), self.regularized, self.decay
+        parts = [part for one in inner for part in self._data(one, where)]
+        if (len(self.terms), self.regularized, self.decay) == before:
+            return [(value, where)]  # a sum of data terms only stays as it is
+        if len(parts) > 1:
+            return [(value, where), *parts]
+        if where is not None and where is not unit:
+            self.terms.add(where)
+        return parts
+
+    def _added(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> list[tuple[ast.expr, ast.stmt]] | None:
+        """`loss = a` and `loss += b`: a and b; None for a variable that is given one value."""
+        found = self.flow.definitions(node.id, unit) if isinstance(node, ast.Name) else ()
+        if len(found) < 2 or not isinstance(found[0], ast.Assign):
+            return None
+        terms: list[tuple[ast.expr, ast.stmt]] = [(found[0].value, found[0])]
+        for statement in found[1:]:
+            if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add):
+                return None
+            self.terms.add(statement)
+            terms.append((statement.value, statement))
+        return terms
+
+    def _list(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.expr]:
+        """The members of a list: written out, or lists added to each other."""
+        value, _ = self.flow.resolve(node, unit)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return list(value.elts)
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            return self._list(value.left, unit) + self._list(value.right, unit)
+        return [node]
+
+    def _only_regularization(self, nodes: list[ast.expr], unit: ast.stmt | None) -> bool:
+        return bool(nodes) and all(
+            rule(LOSSES).is_regularization(self.module, self.flow.resolve(node, unit)[0])
+            for node in nodes
+        )
+
+    # -- one term -----------------------------------------------------------
+
+    def _known(self, node: ast.expr) -> Loss | None:
+        if not isinstance(node, ast.Call):
+            return None
+        found = rule(LOSSES).loss(self.module, node, self.tf)
+        assert found is None or isinstance(found, Loss)
+        return found
+
+    def _mean(
+        self, node: ast.expr, unit: ast.stmt | None
+    ) -> tuple[ast.expr, ast.stmt | None, bool]:
+        """An expression without `tf.reduce_mean` and `tf.identity` around it."""
+        mean = False
+        while True:
+            value, where = self.flow.resolve(node, unit)
+            name = name_of(self.module, value) if value is not None else None
+            if not isinstance(value, ast.Call) or not value.args:
+                return node if value is None else value, where, mean
+            if name == "identity" or (name in ("reduce_mean", "math.reduce_mean") and not mean):
+                if name != "identity":
+                    if len(value.args) > 1 or any(k.arg != "name" for k in value.keywords):
+                        return value, where, mean
+                    mean = True
+                node, unit = value.args[0], where
+                continue
+            return value, where, mean
+
+    def _is_labels(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        value, where = self.flow.resolve(node, unit)
+        return isinstance(value, ast.Name) and (
+            value.id == "labels" and not self.flow.definitions("labels", where)
+        )
+
+    def _is_output(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        name, made = self.reading.output
+        value, where = self.flow.resolve(node, unit, made)
+        if not isinstance(value, ast.Name) or value.id != name:
+            return False
+        return self.flow.single(name, where) is made
+
+    def _is_table(self) -> bool:
+        """Whether the output is a layer's own value: a row for each example.
+
+        Of a list of numbers Keras 3's losses that average over the last axis make one
+        number, which it does not divide by the replicas (docs/semantics.md).
+        """
+        _, made = self.reading.output
+        value = made.value if isinstance(made, ast.Assign) else None
+        if not isinstance(value, ast.Call):
+            return False
+        if isinstance(value.func, ast.Call):  # tf.layers.Dense(1)(net)
+            return True
+        return rule(LAYERS).layer(self.module, value, self.tf, True) is not None
+
+    def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
+        """The statements between the output and a value, with what they are set by."""
+        running = self._running(TRAIN, node, unit)
+        running += settings_of(self.flow, [node], unit, running, self.reading.output[1])
+        running.sort(key=lambda statement: statement.lineno)
+        self._check_variables(node, unit)
+        for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
+            if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
+                text = "the loss looks at more than one value of the network"
+                advice = "let the network end in one variable, and compute the rest from it"
+                raise NeedsSteps(self.module, call, text, advice)
+        self._check_evaluation()
+        return running
+
+    def _running(self, mode: str, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
+        reading, flow = self.reading, self.reading.flows[mode]
+        _, made = reading.output
+        found = flow.slice([node], unit) - {made}
+        return [
+            u
+            for u in sorted(found, key=lambda u: u.lineno)
+            if flow.depends(u, u, "labels")
+            or (u not in reading.network and flow.depends(u, u, "features"))
+        ]
+
+    def _check_variables(self, node: ast.expr, unit: ast.stmt | None) -> None:
+        """The loss looks at the network's output, not at a weight of it."""
+        _, made = self.reading.output
+        seen: set[ast.stmt] = {made}
+        stack: list[tuple[ast.AST, ast.stmt | None]] = [(node, unit)]
+        while stack:
+            part, place = stack.pop()
+            for call in (c for c in ast.walk(part) if isinstance(c, ast.Call)):
+                found = rule(LAYERS).layer(self.module, call, self.tf, True)
+                if found is not None and found.variable:
+                    text = "the loss looks at a variable of the network"
+                    raise NeedsSteps(self.module, call, text, "give it a regularizer")
+            for name in loaded(part):
+                for statement in self.flow.definitions(name.id, place):
+                    if statement not in seen:
+                        seen.add(statement)
+                        stack.append((statement, statement))
+
+    def _check_evaluation(self) -> None:
+        """An evaluation comes to its loss as training does: from the same labels."""
+        loss, unit = self.reading.resolved(TRAIN, "loss")
+        other, where = self.reading.resolved(EVAL, "loss")
+        if loss is None or other is None:
+            return
+        mine, yours = self._running(TRAIN, loss, unit), self._running(EVAL, other, where)
+        if set(mine) - {unit} != set(yours) - {where}:
+            raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
+
+
+def settings_of(
+    flow: Dataflow,
+    nodes: Iterable[ast.AST],
+    unit: ast.stmt | None,
+    known: Iterable[ast.stmt],
+    output: ast.stmt | None,
+) -> list[ast.stmt]:
+    """The statements behind some nodes, and known statements, that no batch has a say in."""
+    known, found = list(known), []
+    stack = [(name.id, unit) for node in nodes for name in loaded(node)]
+    stack += [(name.id, statement) for statement in known for name in loaded(statement)]
+    while stack:
+        name, place = stack.pop()
+        for statement in flow.definitions(name, place):
+            if statement in found or statement in known or statement is output:
+                continue
+            if any(flow.depends(statement, statement, one) for one in ("features", "labels")):
+                continue
+            found.append(statement)
+            stack.extend((n.id, statement) for n in loaded(statement))
+            stack.extend((n, statement) for n in stored(statement)[1])
+    return found
+
+
+def _averages_rows(keras: str) -> bool:
+    """Whether a Keras loss averages over the last axis: all but the cross-entropies of classes."""
+    return "CategoricalCrossentropy" not in keras
+
+
+def _elements(keras: str, tf: str, output: str) -> str | None:
+    """What a Keras loss averages, number by number; None where that is not known."""
+    name = keras.rpartition("(")[0].rpartition(".")[2]
+    labels = f"{tf}.cast(labels, {output}.dtype)"
+    if keras.endswith("MeanSquaredError()"):
+        return f"{tf}.math.squared_difference({output}, {labels})"
+    if keras.endswith("MeanAbsoluteError()"):
+        return f"{tf}.abs({output} - {labels})"
+    if name == "BinaryCrossentropy" and keras.endswith("(from_logits=True)"):
+        return f"{tf}.nn.sigmoid_cross_entropy_with_logits({labels}, {output})"
+    return None

@@ -1,0 +1,266 @@
+"""What a network gives where loss and metrics look at several of its values, or at the features.
+
+`call` then returns all of those values, and the model has steps of its own (`steps.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
+from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY, LossPlan
+from migrate_mgpu.analysis.modes import EVAL, PREDICT, TRAIN, Path
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.network.classes import Classes
+from migrate_mgpu.models.keras.network.layers import inline_layer
+from migrate_mgpu.models.keras.network.objects import Objects
+from migrate_mgpu.models.keras.expressions import LAYERS, rule
+from migrate_mgpu.models.types import NeedsSteps, Refused
+from migrate_mgpu.analysis.scopes import walk
+
+Place = tuple[ast.AST, "ast.stmt | None"]
+
+_GIVEN = ("features", "labels")
+_REPEATED = 2  # statements that only prepare features, at most: they are written again
+_RANDOM = ("random", "noise", "dropout", "shuffle", "truncated_normal", "multinomial")
+_OWN = {"data", "gradients", "share", "tape", "self"}  # names that the steps use
+
+
+class Outputs:
+    """The statements of the network, the names that it returns, and the statements behind it.
+
+    ``network`` goes into `call`, whose value ``names`` are. ``loss``, ``metrics`` and
+    ``predictions`` are the statements between those names and what is asked for, ``settings``
+    statements among them that only say what is known when the model is made.
+
+    Raises:
+        Refused: what is asked for cannot be parted from the network.
+    """
+
+    def __init__(
+        self, reading: Reading, loss: LossPlan, classes: Classes, tf: str, predicts: bool
+    ) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.classes = classes
+        self.tf = tf
+        assert loss.value is not None
+        asked: dict[str, list[Place]] = {TRAIN: [(loss.value, loss.unit)]}
+        if EVAL in reading.specs:
+            asked[EVAL] = [
+                (part, where)
+                for metric, where in reading.metrics.values()
+                for part in ast.iter_child_nodes(metric)
+                if isinstance(part, (ast.expr, ast.keyword))
+            ]
+        if predicts and PREDICT in reading.specs:
+            value = reading.argument(PREDICT, "predictions")
+            if value is not None:
+                asked[PREDICT] = [(value, reading.specs[PREDICT].unit)]
+        self.modes = list(asked)
+        self.objects = self._objects()
+        self.network = self._network(asked)
+        self._read(asked)
+        shared = self._shared() if reading.twins is None else set()
+        if shared:
+            flow = reading.flows[TRAIN]
+            self.network |= shared.union(*(flow.slice([unit], unit) for unit in shared))
+            self._read(asked)
+        if self._problem is not None:
+            raise self._problem
+        self.names = sorted(self._found, key=lambda name: self._found[name][-1].lineno)
+        self._check(loss.value)
+
+    def _read(self, asked: dict[str, list[Place]]) -> None:
+        """Finds what stands behind the network."""
+        reading = self.reading
+        self.ends = {
+            mode: Dataflow(
+                Path(mode, [u for u in reading.paths[mode].units if u in self.network]),
+                reading.parameters,
+            )
+            for mode in self.modes
+        }
+        self._found: dict[str, tuple[ast.stmt, ...]] = {}
+        self._problem: Refused | None = None
+        self.settings: set[ast.stmt] = set()
+        self.loss = self._units(TRAIN, asked[TRAIN])
+        self.metrics = self._units(EVAL, asked.get(EVAL, []))
+        self.predictions = self._units(PREDICT, asked.get(PREDICT, []))
+        self._check_evaluation()
+
+    def _shared(self) -> set[ast.stmt]:
+        """Statements about the network's values that several of the steps would have."""
+        steps = (self.loss, self.metrics, self.predictions)
+        found = {unit for step in steps for unit in step if sum(unit in s for s in steps) > 1}
+        flow = self.reading.flows[TRAIN]
+        return {
+            unit
+            for unit in found
+            if all(unit in self.reading.paths[mode].units for mode in self.modes)
+            and not flow.depends(unit, unit, "labels")
+            and self.network & {s for s in flow.slice([unit], unit) if self._makes_layers(s)}
+        }
+
+    def _check_evaluation(self) -> None:
+        """An evaluation comes to its loss as training does."""
+        loss, unit = self.reading.resolved(TRAIN, "loss")
+        other, where = self.reading.resolved(EVAL, "loss")
+        if loss is None or other is None:
+            return
+        settings = set(self.settings)
+        mine, yours = self._units(TRAIN, [(loss, unit)]), self._units(EVAL, [(other, where)])
+        self.settings = settings
+        if set(mine) - {unit} != set(yours) - {where}:
+            raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
+
+    def _objects(self) -> Objects:
+        units = {u: None for path in self.reading.paths.values() for u in path.units}
+        nodes = [node for unit in units for node in walk(unit)]
+        return Objects(self.module, nodes, self.classes.graph, self.classes.network)
+
+    def _network(self, asked: dict[str, list[Place]]) -> set[ast.stmt]:
+        found: set[ast.stmt] = set()
+        twin = self.reading.twins
+        for mode, places in asked.items():
+            flow = self.reading.flows[mode]
+            for node, unit in places:
+                if self._makes_layers(node):
+                    text = "a layer is applied within the loss, a metric or the predictions"
+                    raise Refused(self.module, node, text, "give its value a name before")
+                layered = [s for s in flow.slice([node], unit) if self._makes_layers(s)]
+                found.update(layered)
+                for statement in layered:
+                    found |= flow.slice([statement], statement)
+        if twin is not None:
+            found.discard(twin.second)
+        elif all(self._is_weight(s) for s in found if self._makes_layers(s)):
+            found |= self._of_weights()
+        for statement in sorted(found, key=lambda s: s.lineno):
+            if self.reading.flows[TRAIN].depends(statement, statement, "labels"):
+                text = "the network looks at the labels"
+                raise Refused(self.module, statement, text, "give them as features too")
+        return found
+
+    def _of_weights(self) -> set[ast.stmt]:
+        """The network of weights alone: what goes through the variable that it ends in."""
+        try:
+            return self.reading.network
+        except NeedsSteps:
+            return set()
+
+    def _makes_layers(self, node: ast.AST) -> bool:
+        for call in (c for c in walk(node) if isinstance(c, ast.Call)):
+            function = self.classes.target(self.module, call)
+            if function is not None and self.classes.makes_layers(function):
+                return True
+            if self.objects.applied(call) or inline_layer(self.module, call):
+                return True
+            if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
+                return True
+        return False
+
+    # -- what stands behind the network ---------------------------------------
+
+    def _units(self, mode: str, places: Iterable[Place]) -> list[ast.stmt]:
+        """The statements behind the network that some values come from; notes its outputs."""
+        if mode not in self.ends:
+            return []
+        flow = self.reading.flows[mode]
+        found: set[ast.stmt] = set()
+        stack = [(name, unit) for node, unit in places for name in loaded(node)]
+        while stack:
+            name, place = stack.pop()
+            definitions = flow.definitions(name.id, place)
+            if self.reading.twins is not None and definitions == (self.reading.twins.second,):
+                self._check_twin(mode, name)
+                continue
+            inside = [d for d in definitions if d in self.network and not self._is_light(mode, d)]
+            if any(self._runs(mode, d) and not self._is_weight(d) for d in inside):
+                self._output(mode, name, definitions)
+                continue
+            for statement in definitions:
+                if statement not in found:
+                    found.add(statement)
+                    stack.extend((n, statement) for n in loaded(statement))
+                    stack.extend(
+                        (ast.copy_location(ast.Name(n, ast.Load()), statement), statement)
+                        for n in stored(statement)[1]
+                    )
+        given = {u for u in found if self._runs(mode, u) and not self._is_weight(u)}
+        self.settings |= found - given
+        return sorted(given, key=lambda u: u.lineno)
+
+    def given(self, training: bool) -> list[str]:
+        """The names that take the network's values, as it trains or as it tests."""
+        twins = self.reading.twins
+        return self.names if twins is None or training else [twins.names[1]]
+
+    def _check_twin(self, mode: str, name: ast.Name) -> None:
+        """The network as it tests is what metrics and predictions look at."""
+        if mode == TRAIN:
+            text = "the loss looks at the network as it tests"
+            raise Refused(self.module, name, text, "take the loss from the one that trains")
+
+    def _runs(self, mode: str, statement: ast.stmt) -> bool:
+        """Whether a statement says something of a batch, or of the weights as they are."""
+        flow = self.reading.flows[mode]
+        if any(flow.depends(statement, statement, one) for one in _GIVEN):
+            return True
+        behind = {statement, *flow.slice([statement], statement)}
+        return any(self._is_weight(s) or self._makes_layers(s) for s in behind & self.network)
+
+    def _is_weight(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a variable, and nothing else has its name."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            return False
+        target = statement.targets[0]
+        found = rule(LAYERS).layer(self.module, statement.value, self.tf, True)
+        if found is None or not found.variable or not isinstance(target, ast.Name):
+            return False
+        bindings = self.module.names.scopes[self.reading.function].bindings
+        return len(bindings[target.id]) == 1
+
+    def _output(self, mode: str, name: ast.Name, definitions: tuple[ast.stmt, ...]) -> None:
+        """Notes a name that `call` returns: it is what the network leaves in it."""
+        if definitions != self.ends[mode].definitions(name.id, None):
+            text = f"`{name.id}` is given another value by the network later"
+            advice = "give each value a name of its own"
+            self._problem = self._problem or Refused(self.module, name, text, advice)
+        if name.id in (*_GIVEN, *_OWN):
+            text = f"the network changes `{name.id}`, which loss or metrics look at"
+            advice = "give its value another name"
+            self._problem = self._problem or Refused(self.module, name, text, advice)
+        self._found.setdefault(name.id, definitions)
+
+    def _is_light(self, mode: str, statement: ast.stmt) -> bool:
+        """Whether a statement prepares features, in so few steps that it is simply repeated."""
+        if not isinstance(statement, ast.Assign):
+            return False
+        flow = self.reading.flows[mode]
+        behind = {statement, *flow.slice([statement], statement)}
+        if len(behind) > _REPEATED or any(self._makes_layers(s) for s in behind):
+            return False
+        calls = (c for s in behind for c in walk(s) if isinstance(c, ast.Call))
+        names = [ast.unparse(call.func) for call in calls]
+        return not any(word in name for name in names for word in _RANDOM)
+
+    def _check(self, loss: ast.expr) -> None:
+        twins = self.reading.twins
+        if twins is not None:
+            if self.names != [twins.names[0]]:
+                text = "the loss looks at more than one value of a network that is called twice"
+                raise Refused(self.module, loss, text)
+            predicted = {n.id for u in self.predictions for n in loaded(u)}
+            if twins.names[0] in predicted:
+                text = "the predictions look at the network as it trains"
+                raise Refused(self.module, twins.first, text, "take them from the other")
+        if not self.names:
+            text = "the loss looks at no value of the network"
+            raise Refused(self.module, loss, text)
+        for name in self.names:
+            for mode in self.modes:
+                if not self.ends[mode].definitions(name, None):
+                    text = f"the network gives `{name}` in some modes only"
+                    raise Refused(self.module, loss, text, "let it give the same in all modes")

@@ -1,0 +1,394 @@
+"""How a model_fn trains: the optimizer behind its train_op, and what happens to the gradients."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.keras.expressions import OPTIMIZERS, Context, rule
+from migrate_mgpu.models.types import Optimizer, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import constant
+
+_OPTIMIZE_LOSS = (
+    "loss", "global_step", "learning_rate", "optimizer", "gradient_noise_scale",
+    "gradient_multipliers", "clip_gradients", "learning_rate_decay_fn", "update_ops",
+    "variables", "name", "summaries", "colocate_gradients_with_ops", "increment_global_step",
+)  # fmt: skip
+_GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
+_FOLLOWED = {
+    "loss", "global_step", "learning_rate", "optimizer", "clip_gradients",
+    "learning_rate_decay_fn", "name", "summaries", "colocate_gradients_with_ops", "variables",
+}  # fmt: skip
+# Arguments that say how gradients are computed, not what they are.
+_SCHEDULING = {"gate_gradients", "aggregation_method", "colocate_gradients_with_ops", "name"}
+_COMPUTE = ("loss", "var_list")
+_MINIMIZE = ("loss", "global_step", "var_list")
+
+
+@record()
+class TrainingPlan:
+    """The optimizer.
+
+    ``value`` is the expression that is the optimizer (a name, or its constructor),
+    standing in ``unit``; ``clip`` are arguments that it gets more. ``gone`` are the
+    statements that Keras does itself: gradients, update operations, the train_op.
+    """
+
+    value: ast.expr
+    unit: ast.stmt | None
+    clip: dict[str, ast.expr] = field(default_factory=dict)
+    gone: set[ast.stmt] = field(default_factory=set)
+    updates: bool = False  # the update operations of batch normalization run with a step
+    some: ast.expr | None = None  # what says that these are those of one scope only
+
+
+class TrainingReader:
+    """Follows a train_op to its optimizer."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.module: Module = reading.module
+        self.flow = reading.flows[TRAIN]
+        self.gone: set[ast.stmt] = set()
+        self.updates = False
+        self.some: ast.expr | None = None
+        self.counted = 0  # how often a step adds one to the global step
+
+    def read(self) -> TrainingPlan:
+        """The plan.
+
+        Raises:
+            Refused: the train_op is not one step of one optimizer on the loss.
+        """
+        value, unit = self.reading.resolved(TRAIN, "train_op")
+        if value is None:
+            call = self.reading.specs[TRAIN].call
+            raise Refused(self.module, call, "the EstimatorSpec for training has no train_op")
+        plan = self._operation(value, unit)
+        if self.counted != 1:
+            # TF1 counts `steps` by it: without, a training ends with its data only.
+            text = "a training step does not add one to the global step"
+            advice = "hand tf.train.get_global_step() to minimize(), once"
+            raise Refused(self.module, value, text, advice)
+        plan.some = self.some
+        return plan
+
+    def _operation(self, node: ast.expr, unit: ast.stmt | None) -> TrainingPlan:
+        value, where = self.flow.resolve(node, unit)
+        assert value is not None
+        if where is not None:
+            self.gone.add(where)
+        self._dependencies(where)
+        name = name_of(self.module, value)
+        if isinstance(value, ast.Call) and name == "group":
+            return self._group(value, where)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr == "minimize":
+                return self._minimize(value, where)
+            if value.func.attr == "apply_gradients":
+                return self._apply(value, where)
+        if isinstance(value, ast.Call) and name == "contrib.layers.optimize_loss":
+            return self._optimize_loss(value, where)
+        raise Refused(self.module, value, "the train_op is not followed to an optimizer")
+
+    def _group(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+        members: list[ast.expr] = []
+        for argument in call.args:
+            inner = argument.value if isinstance(argument, ast.Starred) else argument
+            if isinstance(inner, (ast.List, ast.Tuple)):
+                members += inner.elts
+            else:
+                members.append(inner)
+        steps = [m for m in members if not self._is_update(m, unit) and not self._counts(m, unit)]
+        if len(steps) != 1:
+            text = "the train_op groups more than one step and the update operations"
+            raise Refused(self.module, call, text)
+        return self._operation(steps[0], unit)
+
+    def _is_update(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is the collection of update operations."""
+        value, where = self.flow.resolve(node, unit)
+        if isinstance(value, ast.Call) and name_of(self.module, value) == "get_collection":
+            given = [*value.args, *(k.value for k in value.keywords)]
+            if any((self._qualname(a)).endswith("UPDATE_OPS") for a in given):
+                self.updates = True
+                if len(given) > 1 and not _is_none(given[-1]):
+                    self.some = given[-1]
+                if where is not None:
+                    self.gone.add(where)
+                return True
+        return False
+
+    def _counts(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is `tf.assign_add(global_step, 1)`."""
+        value, where = self.flow.resolve(node, unit)
+        if not isinstance(value, ast.Call):
+            return False
+        arguments = value.args
+        if isinstance(value.func, ast.Attribute) and value.func.attr == "assign_add":
+            if name_of(self.module, value) != "assign_add":  # global_step.assign_add(1)
+                arguments = [value.func.value, *arguments]
+            if len(arguments) == 2 and not value.keywords and constant(arguments[1]) == 1:
+                if self._is_global_step(arguments[0], where):
+                    self.counted += 1
+                    if where is not None:
+                        self.gone.add(where)
+                    return True
+        return False
+
+    def _is_global_step(self, node: ast.expr | None, unit: ast.stmt | None) -> bool:
+        value, _ = self.flow.resolve(node, unit)
+        name = name_of(self.module, value) if value is not None else ""
+        return name.rpartition(".")[2] in _GLOBAL_STEP
+
+    def _count(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
+        """What an optimizer is given as the step to count."""
+        if node is not None and not _is_none(node):
+            if not self._is_global_step(node, unit):
+                raise Refused(self.module, node, "it is not known to be the global step")
+            self.counted += 1
+
+    def _qualname(self, node: ast.AST) -> str:
+        return self.module.names.qualname(node) or ""
+
+    def _dependencies(self, statement: ast.stmt | None) -> None:
+        """`with tf.control_dependencies(update_ops):` around a step."""
+        if statement is None:
+            return
+        for parent in self.module.names.ancestors(statement):
+            if parent is self.reading.function:
+                return
+            if not isinstance(parent, ast.With):
+                continue
+            for item in parent.items:
+                call = item.context_expr
+                if name_of(self.module, call) != "control_dependencies":
+                    continue
+                assert isinstance(call, ast.Call)
+                waits = call.args[0] if call.args else None
+                if waits is None or not self._is_update(waits, statement):
+                    text = "a training step waits for something other than the update operations"
+                    raise Refused(self.module, call, text)
+
+    # -- steps ----------------------------------------------------------------
+
+    def _minimize(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+        self._check_arguments(call, unit, _MINIMIZE)
+        loss = call.args[0] if call.args else _keyword(call, "loss")
+        self._check_loss(call, loss, unit)
+        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
+        self._count(step, unit)
+        assert isinstance(call.func, ast.Attribute)
+        return TrainingPlan(call.func.value, unit, {}, self.gone, self.updates)
+
+    def _check_arguments(
+        self, call: ast.Call, unit: ast.stmt | None, signature: tuple[str, ...]
+    ) -> None:
+        """What gradients are computed for: all variables, as Keras does."""
+        assert isinstance(call.func, ast.Attribute)
+        given = dict(zip(signature, call.args))
+        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        if len(call.args) > len(signature):
+            raise Refused(self.module, call, f"{call.func.attr}() is given many arguments by place")
+        self._all_variables(given.pop("var_list", None), unit)
+        for name, value in given.items():
+            if name not in {*signature, *_SCHEDULING} and not _is_none(value):
+                raise Refused(self.module, value, f"{call.func.attr}() is given `{name}`")
+
+    def _all_variables(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
+        """Whether a list is that of all trainable variables, or none is given."""
+        if node is None or _is_none(node):
+            return
+        value, _ = self.flow.resolve(node, unit)
+        if isinstance(value, ast.Call) and not value.keywords:
+            name, arguments = name_of(self.module, value), value.args
+            if name == "trainable_variables" and not arguments:
+                return
+            if name == "get_collection" and len(arguments) == 1:
+                if self._qualname(arguments[0]).endswith("GraphKeys.TRAINABLE_VARIABLES"):
+                    return
+        text = "only some of the variables are trained, or which are is not told"
+        raise Refused(self.module, node, text, "make the layers that stay `trainable=False`")
+
+    def _clip(
+        self,
+        clip: dict[str, ast.expr],
+        name: str,
+        call: ast.Call,
+        parameters: tuple[str, ...],
+        known: tuple[str, ...] = ("name",),
+    ) -> None:
+        """Notes a clipping by the last of a function's parameters."""
+        given = dict(zip(parameters, call.args))
+        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        if clip or len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}:
+            text = "gradients are clipped twice, or in a way that Keras has not"
+            raise Refused(self.module, call, text, "clip them once")
+        if parameters[-1] not in given:
+            raise Refused(self.module, call, "the limit of the gradients is not given")
+        clip[name] = given[parameters[-1]]
+
+    def _check_loss(self, call: ast.Call, loss: ast.expr | None, unit: ast.stmt | None) -> None:
+        """What is minimised must be what is reported."""
+        reported, place = self.reading.resolved(TRAIN, "loss")
+        value, where = self.flow.resolve(loss, unit)
+        same = value is reported
+        if isinstance(value, ast.Name) and isinstance(reported, ast.Name):  # `loss += ...`
+            mine = self.flow.definitions(value.id, where)
+            same = bool(mine) and mine == self.flow.definitions(reported.id, place)
+        if not same:
+            text = "the value that is minimised is not the loss of the EstimatorSpec"
+            raise Refused(self.module, call, text, "report the loss that is minimised")
+
+    def _apply(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+        pairs = call.args[0] if call.args else _keyword(call, "grads_and_vars")
+        assert isinstance(call.func, ast.Attribute)
+        if pairs is None:
+            raise Refused(self.module, call, "apply_gradients() without gradients")
+        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
+        self._count(step, unit)
+        clip: dict[str, ast.expr] = {}
+        self._gradients(pairs, unit, clip)
+        return TrainingPlan(call.func.value, unit, clip, self.gone, self.updates)
+
+    def _optimize_loss(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+        """`tf.contrib.layers.optimize_loss`: it runs the update operations, and may clip."""
+        given = dict(zip(_OPTIMIZE_LOSS, call.args))
+        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        for name, value in given.items():
+            if name not in _FOLLOWED and not _is_none(value):
+                text = f"optimize_loss is given `{name}`"
+                raise Refused(self.module, value, text, "write the training step out")
+        self._check_loss(call, given.get("loss"), unit)
+        self._all_variables(given.get("variables"), unit)
+        self.counted += 1  # the global step, whether it is given or not
+        self.updates = True
+        clip: dict[str, ast.expr] = {}
+        limit = given.get("clip_gradients")
+        if limit is not None and not _is_none(limit):
+            if isinstance(limit, ast.Lambda) or self.module.names.qualname(limit):
+                raise Refused(self.module, limit, "the gradients are clipped by a function")
+            clip["global_clipnorm"] = limit
+        wanted, _ = self.flow.resolve(given.get("optimizer"), unit)
+        value = given["optimizer"] if isinstance(wanted, ast.Call) else call
+        return TrainingPlan(value, unit, clip, self.gone, self.updates)
+
+    def _gradients(self, node: ast.expr, unit: ast.stmt | None, clip: dict[str, ast.expr]) -> None:
+        """Follows (gradient, variable) pairs, or the gradients alone, back to the loss."""
+        if isinstance(node, ast.Name):
+            statement = self.flow.single(node.id, unit)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+                self.gone.add(statement)
+                self._gradients(statement.value, statement, clip)
+                return
+        value, where = self.flow.resolve(node, unit)
+        if where is not None:
+            self.gone.add(where)
+        name = name_of(self.module, value) if value is not None else ""
+        if isinstance(value, ast.Call):
+            function = value.func
+            if isinstance(function, ast.Attribute) and function.attr == "compute_gradients":
+                loss = value.args[0] if value.args else _keyword(value, "loss")
+                self._check_arguments(value, where, _COMPUTE)
+                self._check_loss(value, loss, where)
+                return
+            if name == "gradients":
+                given = dict(zip(("ys", "xs"), value.args))
+                given.update({keyword.arg or "**": keyword.value for keyword in value.keywords})
+                if len(value.args) <= 2 and {*given} <= {"ys", "xs", *_SCHEDULING}:
+                    self._all_variables(given.get("xs", value), where)
+                    self._check_loss(value, given.get("ys"), where)
+                    return
+            if isinstance(function, ast.Name) and function.id in ("zip", "list") and value.args:
+                inner = value.args[0]
+                self._gradients(
+                    inner.value if isinstance(inner, ast.Starred) else inner, where, clip
+                )
+                return
+            if name == "clip_by_global_norm":
+                known = ("name", "use_norm") if self._own_norm(value, where) else ("name",)
+                self._clip(clip, "global_clipnorm", value, ("t_list", "clip_norm"), known)
+                self._gradients(_given(value, 0, "t_list"), where, clip)
+                return
+        if isinstance(value, ast.Subscript) and constant(value.slice) == 0:
+            if name_of(self.module, value.value) == "clip_by_global_norm":
+                self._gradients(value.value, where, clip)
+                return
+        if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and self._clipped(value, clip):
+            self._gradients(value.generators[0].iter, where, clip)
+            return
+        raise Refused(
+            self.module,
+            value or node,
+            "what happens to the gradients before they are applied is not followed",
+            "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only",
+        )
+
+    def _own_norm(self, call: ast.Call, unit: ast.stmt | None) -> bool:
+        """Whether `use_norm` is the norm of what is clipped, which TF1 would compute itself."""
+        value, where = self.flow.resolve(_keyword(call, "use_norm"), unit)
+        if not isinstance(value, ast.Call) or name_of(self.module, value) != "global_norm":
+            return False
+        mine, yours = _given(call, 0, "t_list"), _given(value, 0, "t_list")
+        if not isinstance(mine, ast.Name) or not isinstance(yours, ast.Name):
+            return False
+        if where is not None:
+            self.gone.add(where)
+        same = self.flow.definitions(mine.id, unit) == self.flow.definitions(yours.id, where)
+        return mine.id == yours.id and same
+
+    def _clipped(self, node: ast.ListComp | ast.GeneratorExp, clip: dict[str, ast.expr]) -> bool:
+        """`[(tf.clip_by_norm(g, 5.), v) for g, v in gradients]`, the same without pairs."""
+        element = node.elt.elts[0] if isinstance(node.elt, ast.Tuple) else node.elt
+        if isinstance(element, ast.IfExp):  # `None if g is None else ...`
+            element = element.orelse if _is_none(element.body) else element.body
+        if len(node.generators) != 1 or not isinstance(element, ast.Call):
+            return False
+        tests = node.generators[0].ifs
+        if any("None" not in ast.unparse(test) for test in tests):
+            return False
+        name = name_of(self.module, element)
+        if name == "clip_by_norm":
+            self._clip(clip, "clipnorm", element, ("t", "clip_norm"))
+            return True
+        if name == "clip_by_value":
+            low = _given(element, 1, "clip_value_min")
+            high = _given(element, 2, "clip_value_max")
+            if ast.unparse(low).replace(" ", "") in (
+                f"-{ast.unparse(high)}",
+                f"-({ast.unparse(high)})",
+            ):
+                if clip:
+                    raise Refused(self.module, element, "the gradients are clipped twice")
+                clip["clipvalue"] = high
+                return True
+        return False
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _given(call: ast.Call, position: int, name: str) -> ast.expr:
+    return call.args[position] if len(call.args) > position else _keyword(call, name) or call
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def optimizers(module: Module, nodes: list[ast.AST], tf: str) -> dict[ast.Call, Optimizer]:
+    """The optimizers that are made among the nodes."""
+    found: dict[ast.Call, Optimizer] = {}
+    for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
+        optimizer = rule(OPTIMIZERS).optimizer(module, call, tf)
+        if optimizer is not None:
+            found[call] = optimizer
+    return found
+
+
+__all__ = ["Context", "TrainingPlan", "TrainingReader", "optimizers"]

@@ -1,0 +1,1 @@
+"""Keras models that ``multi_gpu_model`` copies: what makes, compiles and uses them."""

@@ -1,0 +1,245 @@
+"""A call of ``multi_gpu_model``: its model, its GPUs, and under which condition it is made."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import constant
+
+NAME = "multi_gpu_model"
+# Where tf.keras, its private modules and standalone Keras have it.
+_HOMES = ("keras.", "tensorflow.keras.", "tensorflow.python.keras.", "tensorflow.compat.v1.keras.")
+_PARAMETERS = ("model", "gpus", "cpu_merge", "cpu_relocation")
+
+
+@record(eq=False)
+class Site:
+    """A statement that copies a model.
+
+    ``model`` is the name of the model that is copied, ``target`` that of the copies; they
+    may be one. ``made`` is the model's constructor where it stands in the call itself.
+    ``choice`` is the `if` that chooses between the model and its copies, ``single`` what it
+    does without copies, ``own`` what it does with them. ``inner`` says that the `if` makes
+    the model as well, in both of its branches.
+    """
+
+    module: Module
+    call: ast.Call
+    statement: ast.Assign
+    scope: Scope
+    target: str
+    model: str
+    gpus: ast.expr | None
+    made: ast.expr | None = None
+    choice: ast.If | ast.IfExp | None = None
+    single: list[ast.stmt] = field(default_factory=list)
+    own: list[ast.stmt] = field(default_factory=list)
+    inner: bool = False
+
+    @property
+    def anchor(self) -> ast.stmt:
+        """The statement in whose block the model is made."""
+        if isinstance(self.choice, ast.If) and not self.inner:
+            return self.choice
+        return self.statement
+
+
+def calls(module: Module) -> list[ast.Call]:
+    """The calls of ``multi_gpu_model`` in a module; not those that a version switch guards."""
+    found: list[ast.Call] = []
+    for call in module.names.calls:
+        if module.is_guarded(call):
+            continue
+        for name in module.names.qualnames(call.func):
+            if name.rpartition(".")[2] == NAME and name.startswith(_HOMES):
+                found.append(call)
+                break
+    return found
+
+
+def read(module: Module, call: ast.Call) -> Site:
+    """The statement of a call.
+
+    Raises:
+        Refused: it is not a plain assignment of a model's copies.
+    """
+    names = module.names
+    given = _arguments(module, call)
+    statement = names.statement(call)
+    value: ast.expr = call
+    parent = names.parents[call]
+    test = parent if isinstance(parent, ast.IfExp) else None
+    if test is not None:
+        value = test
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) != 1
+        or not isinstance(statement.targets[0], ast.Name)
+        or statement.value is not value
+    ):
+        raise Refused(
+            module, call, f"what `{NAME}` returns is no variable of this function",
+            "give it to a plain variable first",
+        )  # fmt: skip
+    target = statement.targets[0].id
+    model, made = given["model"], None
+    scope, name = names.scope_at(statement), target
+    if isinstance(model, ast.Call):
+        made = model
+    elif isinstance(model, ast.Name):
+        name = model.id
+    else:
+        raise Refused(
+            module, model, f"the model of `{NAME}` is no variable of this function",
+            "give it a plain variable first",
+        )  # fmt: skip
+    for one in {target, name}:
+        if names.defining_scope(one, scope) is not scope or scope.is_class or one in scope.outer:
+            raise Refused(
+                module, call, f"`{one}` is not made in the function that copies it",
+                "make the model and its copies in one function",
+            )  # fmt: skip
+    site = Site(module, call, statement, scope, target, name, given.get("gpus"), made)
+    _choice(site, test)
+    return site
+
+
+def _arguments(module: Module, call: ast.Call) -> dict[str, ast.expr]:
+    if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(_PARAMETERS):
+        raise Refused(module, call, f"the arguments of `{NAME}` cannot be told")
+    given = dict(zip(_PARAMETERS, call.args))
+    for keyword in call.keywords:
+        if keyword.arg not in _PARAMETERS or keyword.arg in given:
+            raise Refused(module, call, f"the arguments of `{NAME}` cannot be told")
+        given[keyword.arg] = keyword.value
+    if "model" not in given:
+        raise Refused(module, call, f"`{NAME}` without a model")
+    moved = given.get("cpu_relocation")
+    if moved is not None and constant(moved) is not False:
+        raise Refused(
+            module, moved, "`cpu_relocation` makes a second model with weights of its own, and "
+            "trains that", "leave it out: a strategy places the weights",
+        )  # fmt: skip
+    return given
+
+
+def _choice(site: Site, test: ast.IfExp | None) -> None:
+    """The condition under which there are copies."""
+    module, names, statement = site.module, site.module.names, site.statement
+    if test is not None:
+        other = test.orelse if test.body is site.call else test.body
+        if not isinstance(other, ast.Name) or other.id != site.model or test.test is site.call:
+            raise Refused(module, test, "which model is copied here cannot be told")
+        site.choice = test
+        return
+    parent = names.parents[statement]
+    if isinstance(parent, ast.With):
+        raise Refused(
+            module, statement, "the model is copied under a `with`",
+            "copy it below: a strategy places it",
+        )  # fmt: skip
+    if not isinstance(parent, ast.If) or _is_main(parent):
+        if isinstance(parent, (ast.Try, ast.ExceptHandler)):
+            raise Refused(
+                module, statement, "the model is copied in `try`", "ask for the GPUs by `if`, "
+                "by len(tf.config.list_physical_devices('GPU'))",
+            )  # fmt: skip
+        if isinstance(parent, (ast.For, ast.While)):
+            _check_round(site, parent)
+        return
+    in_body = statement in parent.body
+    own, single = (parent.body, parent.orelse) if in_body else (parent.orelse, parent.body)
+    here = any(site.model in stored(s) for s in own if s.lineno < statement.lineno)
+    there = [s for s in single if {site.model, site.target} & stored(s)]
+    if site.made is None and not here:
+        site.inner = False
+    elif there:
+        site.inner = True
+    else:
+        return  # the model is made beside its copies: nothing is chosen here
+    outer = names.parents[parent]
+    if isinstance(outer, ast.If) and parent in outer.orelse and len(outer.orelse) == 1:
+        raise Refused(module, parent, "copies in an `elif`", "write `if` and `else`")
+    if len(single) == 1 and isinstance(single[0], ast.If):
+        raise Refused(module, parent, "copies beside an `elif`", "write `if` and `else`")
+    site.choice, site.own, site.single = parent, own, single
+
+
+def _check_round(site: Site, loop: ast.For | ast.While) -> None:
+    """Every round of a loop must make its own model before it does anything with it."""
+    names = site.module.names
+    made = [s.lineno for s in loop.body if {site.model, site.target} & stored(s)]
+    for name in {site.model, site.target}:
+        for mention in names.mentions(name, site.scope):
+            if mention.lineno < min(made) or loop not in names.ancestors(mention):
+                raise Refused(
+                    site.module, mention, f"a loop copies `{name}`, which is of another round here",
+                    "make and train the model in a function",
+                )  # fmt: skip
+
+
+def _is_main(node: ast.If) -> bool:
+    return any(isinstance(p, ast.Name) and p.id == "__name__" for p in ast.walk(node.test))
+
+
+def stored(node: ast.AST) -> set[str]:
+    """The variables that a statement gives a value."""
+    return {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+
+
+def loaded(node: ast.AST) -> set[str]:
+    """The variables that a node reads."""
+    return {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
+
+
+def is_copy_of(statement: ast.stmt, target: str, model: str) -> bool:
+    """``parallel_model = model``"""
+    return (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id == target
+        and isinstance(statement.value, ast.Name)
+        and statement.value.id == model
+    )
+
+
+def inside_strings(statement: ast.stmt) -> set[int]:
+    """Lines that begin inside of a string."""
+    found: set[int] = set()
+    for part in ast.walk(statement):
+        if isinstance(part, (ast.Constant, ast.JoinedStr)):
+            if isinstance(part, ast.Constant) and not isinstance(part.value, (str, bytes)):
+                continue
+            lines = range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
+            found.update(lines)
+    return found
+
+
+def is_import(statement: ast.stmt) -> bool:
+    """`from keras.utils import multi_gpu_model`, and nothing else"""
+    return isinstance(statement, ast.ImportFrom) and [a.name for a in statement.names] == [NAME]
+
+
+def is_print(statement: ast.stmt) -> bool:
+    """A statement that tells something and does nothing else."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return isinstance(statement, ast.Pass)
+    function = statement.value.func
+    if isinstance(function, ast.Name):
+        return function.id == "print"
+    return isinstance(function, ast.Attribute) and (
+        function.attr in ("info", "debug", "warning", "warn", "log", "write")
+    )

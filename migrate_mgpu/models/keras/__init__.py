@@ -1,0 +1,1 @@
+"""The writer: a TF2 program that trains as the TF1 one did."""

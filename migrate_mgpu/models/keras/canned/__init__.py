@@ -1,0 +1,1 @@
+"""A canned Estimator as a Keras model's class."""

@@ -1,0 +1,55 @@
+"""The statement that made a canned Estimator makes its Keras model, and compiles it."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.canned.estimator import CannedPlan
+from migrate_mgpu.models.keras.model_to_estimator import CANNED
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, comments
+
+
+def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Drive) -> None:
+    """Writes the model's construction under the strategy's scope.
+
+    Raises:
+        Refused: the Estimator is made in the middle of a statement.
+    """
+    module, source, statement = flow.module, flow.module.source, flow.statement
+    layout = Layout(source, statement)
+    returned = isinstance(statement, ast.Return)
+    target = ""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = source.code(statement.targets[0])
+    elif returned:
+        names = module.names
+        target = names.fresh(names.scope_at(statement), "model", "estimator", "keras_model")
+    if not target or getattr(statement, "value", None) is not flow.call or not layout.owns_lines:
+        raise Refused(
+            module, flow.call, "the Estimator is made in the middle of a statement",
+            "give it a variable of its own",
+        )  # fmt: skip
+    unit = source.indent_unit
+    indent = layout.indent + (unit if strategy is not None else "")
+    kept = [c.text for c in comments(source.code(statement))]
+    lines = [layout.indent + comment for comment in kept]
+    if strategy is not None:
+        lines.append(f"{layout.indent}with {strategy}.scope():")
+    head = f"{indent}{target} = "
+    lines.append(head + write.call(source, plan.head, plan.given, indent, len(head)))
+    lines.append(f"{indent}{target}.compile(")
+    lines += [f"{indent}{unit}{piece}" for piece in plan.compiled]
+    lines.append(f"{indent})")
+    if returned:
+        lines.append(f"{layout.indent}return {target}")
+    if layout.trailing_comment:
+        lines[-1] += f"  {layout.trailing_comment}"
+    text = source.newline.join(lines).removeprefix(layout.indent)
+    drive.edit(module, Edit(layout.start, layout.line_end, text))
+    drive.replaced(module, flow.call, CANNED)
+    drive.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}

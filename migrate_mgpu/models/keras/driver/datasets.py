@@ -1,0 +1,153 @@
+"""The datasets that a Keras model is driven with, where specs and input functions stood."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.hooks import DRIVING
+from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, comments
+
+
+class Datasets:
+    """Writes datasets; ``named`` are the variables that took the place of specs ("" where none)."""
+
+    def __init__(self, flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> None:
+        self.flow = flow
+        self.setup = setup
+        self.inputs = inputs
+        self.drive = drive
+        self.named: dict[ast.Call, str] = {}
+
+    def specs(self) -> None:
+        """What specs become: a variable with the dataset where the variable with the spec was."""
+        for use in self.flow.uses:
+            for spec in (use.train_spec, use.eval_spec):
+                if spec is not None and spec.call not in self.named:
+                    self._spec(use, spec)
+
+    def _spec(self, use: Use, spec: Made) -> None:
+        module, source = spec.module, spec.module.source
+        node = spec.arguments.get("input_fn")
+        if node is None:
+            raise Refused(module, spec.call, f"this {spec.kind} has no input_fn")
+        statement = spec.statement
+        self.drive.replaced(spec.module, spec.call, DRIVING)
+        if statement is module.names.statement(use.call) and module is use.module:
+            self.named[spec.call] = ""
+            return
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not spec.call:
+            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+        layout = Layout(source, statement)
+        if not layout.owns_start:
+            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+        scope, old = module.names.scope_at(statement), target.id
+        short = "train" if spec.kind == "TrainSpec" else "eval"
+        stem = old[: -len("_spec")] if old.endswith("_spec") else short
+        name = module.names.fresh(scope, f"{stem}_dataset", f"{short}_dataset", f"{short}_data")
+        self.named[spec.call] = name
+        if module is not use.module or scope is not module.names.scope_at(use.call):
+            self._elsewhere(use, spec, target, name)
+        head = f"{name} = "
+        made = self.text(use, module, node, layout.indent, len(layout.indent) + len(head),
+                             spec.kind == "TrainSpec") + taken(spec)  # fmt: skip
+        lead = "".join(
+            f"{c.text}{source.newline}{layout.indent}" for c in comments(source.code(statement))
+        )
+        self.drive.edit(module, Edit(layout.start, layout.end, lead + head + made))
+
+    def _elsewhere(self, use: Use, spec: Made, made: ast.Name, name: str) -> None:
+        """A spec that a helper makes: its variables hold the dataset, on the way to its use."""
+        module = spec.module
+        if self.setup.strategy is not None and spec.kind == "TrainSpec":
+            raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
+                          "make it beside train_and_evaluate")  # fmt: skip
+        goal = use.module.names.scope_at(use.call)
+        for value in self.setup.values.passes(module, spec.call):
+            node = value.node
+            if node is spec.call:
+                continue
+            if not isinstance(node, ast.Name):
+                if isinstance(node, ast.Call) and self._takes(value.module, node):
+                    continue
+                raise Refused(
+                    module, spec.call, f"how the {spec.kind} is handed on is not followed"
+                )
+            scope = value.module.names.scope_at(node)
+            bound = scope.bindings.get(node.id, [])
+            if len(bound) != 1 or bound[0].kind == "parameter":
+                raise Refused(value.module, node, f"the {spec.kind} is handed to a function")
+            free = value.module.names.fresh(scope, name)
+            if free != name and node.id != made.id:
+                raise Refused(value.module, node, f"`{name}` means something else here")
+            target = bound[0].node
+            assert isinstance(target, ast.Name)
+            if target is not made:
+                self._rename(value.module, target, name)
+            if scope is goal and value.module is use.module:
+                self.named[spec.call] = name
+            else:
+                self._rename(value.module, node, name)
+
+    def _takes(self, module: Module, call: ast.Call) -> bool:
+        """`train_spec, eval_spec = specs()`, whose names are followed."""
+        return isinstance(module.names.parents[call], ast.Assign)
+
+    def _rename(self, module: Module, node: ast.Name, name: str) -> None:
+        self.drive.edit(module, Edit(*module.source.span(node), name))
+
+    def text(
+        self, use: Use, module: Module, node: ast.expr, indent: str, column: int, trains: bool
+    ) -> str:
+        """The dataset of an input function: for training, each replica draws batches of its own."""
+        source = module.source
+        mode = MODES[use.kind] if trains or use.kind != "train_and_evaluate" else MODES["evaluate"]
+        base = indent + source.indent_unit
+        if not trains or self.setup.strategy is None or self.flow.splits:
+            return self.inputs.read(module, node, mode, base=base).call
+        strategy = self.strategy_at(use, module, node)
+        context = self.inputs.context = self._context(module, node)
+        found = self.inputs.read(module, node, mode, base=base)
+        self.inputs.context = ""
+        argument = f"lambda {context}: {found.call}"
+        head = f"{strategy}.distribute_datasets_from_function"
+        return write.call(source, head, [argument], indent, column)
+
+    def _context(self, module: Module, node: ast.expr) -> str:
+        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        return next(n for n in ("context", "input_context", "_", "unused") if n not in used)
+
+    def strategy_at(self, use: Use, module: Module, place: ast.AST) -> str:
+        """The strategy's expression where a dataset is made."""
+        strategy, flow = self.setup.strategy, self.flow
+        assert strategy is not None
+        given = self.setup.given_at(module, place)
+        if given is not None:
+            return given
+        names = module.names
+        base = strategy.split(".")[0]
+        if module is flow.module and not base.startswith("self"):
+            home = names.defining_scope(base, names.scope_at(flow.statement))
+            own = home or names.scope_at(flow.statement)  # a name that is written just now
+            here = names.defining_scope(base, names.scope_at(place))
+            if here is home and (home is not None or names.scope_at(place) is own):
+                return strategy
+        if module is flow.module and base == "self" and names.scope_at(place).function():
+            return strategy
+        return f"{use.shown}.distribute_strategy"
+
+
+def taken(spec: Made) -> str:
+    """`EvalSpec` evaluates 100 batches unless it says otherwise."""
+    if spec.kind != "EvalSpec" or "steps" in spec.arguments:
+        return ""
+    written = any(keyword.arg == "steps" for keyword in spec.call.keywords)
+    return "" if written or len(spec.call.args) > 1 else ".take(100)"

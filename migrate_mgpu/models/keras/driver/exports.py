@@ -1,0 +1,322 @@
+"""``export_saved_model`` as Keras's ``ExportArchive``, with the signatures that TF1 wrote.
+
+``tf.saved_model.save`` of a Keras 3 model gives a SavedModel that TF2 loads and a v1 session,
+as in TensorFlow Serving, does not: it does not find the variables (measured on 2.21).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
+from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
+from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.hooks import DRIVING, forget, forget_value
+from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
+from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.analysis.modes import PREDICT
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.types import ModelPlan, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+DEFAULT, RECEIVER = "serving_default", "serving_input_receiver_fn"
+STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
+
+
+class Exports:
+    """Writes the exports of one Estimator."""
+
+    def __init__(
+        self, flow: EstimatorFlow, model: ModelPlan, graph: CallGraph, drive: Drive, quiet: bool
+    ) -> None:
+        self.flow = flow
+        self.model = model
+        self.graph = graph
+        self.drive = drive
+        self.quiet = quiet
+        self.values = Values(graph)
+        self.lengths = Lengths(graph)
+        self._outputs: ast.expr | None = None
+
+    def write(self, saved: Checkpoints | None) -> None:
+        """All calls of an export.
+
+        Raises:
+            Refused: a signature that would be another one, or a model that is not there yet.
+        """
+        for use in self.flow.exports:
+            self._in_time(use, saved)
+            self._export(use)
+        if self.flow.exports or any(use.exporters for use in self.flow.uses):
+            # What the model's conversion says is left out is not.
+            notes = self.model.notes
+            self.model.notes = [note for note in notes if note[1] is not self._outputs]
+
+    def behind(self, use: Use, saved: Checkpoints | None, indent: str) -> list[str]:
+        """The lines for the exporters of a ``train_and_evaluate``, behind its evaluation.
+
+        Raises:
+            Refused: as ``write`` does; or TF1 would not have exported, or nobody knows where.
+        """
+        lines: list[str] = []
+        for made in use.exporters:
+            module, call, arguments = made.module, made.call, made.arguments
+            if saved is None:
+                text = f"a {made.kind} of an Estimator without a model_dir"
+                raise Refused(module, call, text, "give the Estimator a model_dir")
+            total = use.train_spec.arguments.get("max_steps") if use.train_spec else None
+            if made.kind == "FinalExporter" and total is None:
+                text = "a FinalExporter exports nothing where TrainSpec has no max_steps"
+                raise Refused(module, call, text, "give TrainSpec its max_steps")
+            self._plain(made.module, arguments, ("name", RECEIVER, "exports_to_keep"))
+            if "name" not in arguments or RECEIVER not in arguments:
+                raise Refused(module, call, f"a {made.kind} without a name or a receiver")
+            self._told(use, made)
+            quote = use.module.source.quote
+            known = known_at(self.values, module, arguments["name"], use.module, use.call)
+            if known is None:
+                raise Refused(module, arguments["name"], "an exporter's name of another function")
+            parts = [f"{saved.manager}.directory", f"{quote}export{quote}"]
+            folder = f"os.path.join({', '.join([*parts, text_of(use.module, known)])}, {STAMP})"
+            receiver = self._receiver(module, arguments[RECEIVER])
+            if module is not use.module:
+                raise Refused(module, call, "an exporter that is made in another file")
+            found = self._lines(use, receiver, folder, indent)
+            lines += [line for line in found if line not in lines or "logging()" not in line]
+            self.drive.gone.add(call)
+        return lines
+
+    def _told(self, use: Use, made: Made) -> None:
+        """What an exporter did besides, or not always."""
+        spec = use.train_spec
+        if made.kind == "LatestExporter":
+            text = "exported once, behind the training: TF1 did after each evaluation, and "
+            text += "deleted all but the newest 5"
+            self.drive.note(made.module, made.call, text)
+        elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
+            text = "exported whenever the training ends: TF1's FinalExporter did only where "
+            text += "max_steps were reached"
+            self.drive.note(made.module, made.call, text)
+
+    def forget(self) -> None:
+        """The statements of exporters that nothing needs any more.
+
+        Raises:
+            Refused: something does.
+        """
+        lists = [use.eval_spec for use in self.flow.uses if use.exporters]
+        nodes = [(s.module, s.arguments["exporters"]) for s in lists if s is not None]
+        self.drive.gone.update(node for _, node in nodes)
+        for module, node in nodes:
+            if isinstance(node, ast.Name):
+                forget_value(self.drive, module, node)
+        for made in [made for use in self.flow.uses for made in use.exporters]:
+            statement = made.module.names.statement(made.call)
+            if isinstance(statement, ast.Assign) and statement not in self.drive.gone:
+                if statement.value is made.call:
+                    forget(self.drive, made.module, statement)
+                if statement not in self.drive.gone:
+                    text = f"the {made.kind} is used for more than an EvalSpec"
+                    raise Refused(made.module, made.call, text, "write it into the EvalSpec")
+
+    def _in_time(self, use: Use, saved: Checkpoints | None) -> None:
+        """The model that TF1 exported is the one of the folder's latest checkpoint."""
+        if not self.flow.uses:
+            text = "an export of a model that nothing here has trained or shown its features"
+            raise Refused(use.module, use.call, text, "train it in the same program")
+        names = use.module.names
+        first = min(self.flow.uses, key=lambda u: (u.call.lineno, u.call.col_offset))
+        same = use.module is first.module and (
+            names.scope_at(use.call) is names.scope_at(first.call)
+        )
+        late = same and use.call.lineno > first.call.lineno
+        if saved is not None and not late and not saved.manager.startswith("self."):
+            text = "an export before the model has its checkpoint, or in another function"
+            raise Refused(use.module, use.call, text, "export it behind the training")
+
+    def _signatures(self, use: Use) -> tuple[str, ...]:
+        """The names of the signatures, all of which are the predictions."""
+        function = self.flow.function
+        if function is None or not isinstance(function.node, ast.FunctionDef):
+            raise Refused(use.module, use.call, "an export of an Estimator without a model_fn")
+        reading = Reading(function.module, function.node)
+        self._outputs = reading.argument(PREDICT, "export_outputs")
+        value, _ = reading.resolved(PREDICT, "export_outputs")
+        if value is None:
+            return (DEFAULT,)
+        outputs = items(value) or _by_constant(reading.module, value)
+        if len(outputs) != 1:
+            raise Refused(reading.module, value, "export_outputs with more than one signature")
+        (key, output), flow = next(iter(outputs.items())), reading.flows[PREDICT]
+        made, unit = flow.resolve(output, reading.specs[PREDICT].unit)
+        name = tensorflow_name(reading.module, made.func) if isinstance(made, ast.Call) else ""
+        if not isinstance(made, ast.Call) or name != "estimator.export.PredictOutput":
+            text = "export_outputs that is no PredictOutput"
+            raise Refused(reading.module, output, text, "export the predictions by PredictOutput")
+        given = [*made.args, *(keyword.value for keyword in made.keywords)]
+        exported, _ = flow.resolve(given[0], unit) if given else (None, None)
+        predictions, _ = reading.resolved(PREDICT, "predictions")
+        if exported is None or exported is not predictions:
+            raise Refused(reading.module, made, "export_outputs is not the predictions")
+        return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
+
+    def _plain(
+        self, module: Module, arguments: dict[str, ast.expr], known: tuple[str, ...]
+    ) -> None:
+        """Nothing else may be said of an export than what is known."""
+        for name, value in arguments.items():
+            harmless = name == "strip_default_attrs" or constant(value) is False
+            if name not in known and not harmless:
+                raise Refused(module, value, f"`{name}` of an export is not converted")
+
+    def _export(self, use: Use) -> None:
+        module, source, names = use.module, use.module.source, use.module.names
+        self._plain(module, use.arguments, ("export_dir_base", RECEIVER))
+        for name in ("export_dir_base", RECEIVER):
+            if name not in use.arguments:
+                raise Refused(module, use.call, f"an export without {name}")
+        statement = names.statement(use.call)
+        layout = Layout(source, statement)
+        lead = self._kept(use, statement)
+        receiver = self._receiver(module, use.arguments[RECEIVER])
+        base = text_of(module, use.arguments["export_dir_base"])
+        folder = f"os.path.join({base}, {STAMP})"
+        lines: list[str] = []
+        if lead:
+            lines.append(f"{lead} = {folder}")
+            folder = lead
+        lines += self._lines(use, receiver, folder, layout.indent)
+        text = f"{source.newline}{layout.indent}".join(lines)
+        self.drive.edit(module, Edit(layout.start, layout.end, text))
+        self.drive.replaced(module, use.call, DRIVING)
+
+    def _lines(self, use: Use, receiver: str, folder: str, indent: str) -> list[str]:
+        """What exports into a folder, without the indentation of the first line."""
+        module, source, names = use.module, use.module.source, use.module.names
+        keys = self._signatures(use)
+        for name in ("os", "time"):
+            bound = names.module_scope.bindings.get(name, [])
+            if any(binding.qualname != name for binding in bound):
+                text = f"`{name}` is no module here, and the export's folder needs it"
+                raise Refused(module, use.call, text, "give it another name")
+            self.drive.imports.setdefault(module, set()).add(name)
+        tf = root(module, use.call)
+        scope = names.scope_at(use.call)
+        archive = names.fresh(scope, "archive", "export_archive", "saved")
+        lines = [f"{archive} = {tf}.keras.export.ExportArchive()", f"{archive}.track({use.shown})"]
+        serve = f"{receiver}({use.shown})"
+        if len(keys) > 1:
+            name = names.fresh(scope, "serve", "serving_function")
+            lines.append(f"{name} = {serve}")
+            serve = name
+        for key in keys:
+            pieces = [f"{source.quote}{key}{source.quote}", serve]
+            lines.append(write.call(source, f"{archive}.add_endpoint", pieces, indent, len(indent)))
+        if self.quiet:  # as TF1 was: Keras shows what it has written
+            lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
+        lines.append(write.call(source, f"{archive}.write_out", [folder], indent, len(indent)))
+        return lines
+
+    def _kept(self, use: Use, statement: ast.stmt) -> str:
+        """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
+        if isinstance(statement, ast.Expr) and statement.value is use.call:
+            return ""
+        module, names = use.module, use.module.names
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        value = getattr(statement, "value", None)
+        if isinstance(target, ast.Name) and _decoded(value) is use.call:
+            return target.id
+        if not isinstance(target, ast.Name) or value is not use.call:
+            raise Refused(module, use.call, "what the export returns is used here",
+                          "give it a variable of its own")  # fmt: skip
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        for mention in names.mentions(target.id, home) if home is not None else ():
+            parent = names.parents[mention]
+            call = names.parents[parent]
+            if mention is target:
+                continue
+            if isinstance(parent, ast.Attribute) and parent.attr == "decode":
+                self.drive.edit(module, Edit(*module.source.span(call), target.id))
+            elif not (isinstance(parent, ast.Call) and _shows(module, parent)):
+                raise Refused(module, mention, "TF1's export gave bytes, which is used here",
+                              "decode() it")  # fmt: skip
+        return target.id
+
+    def _receiver(self, module: Module, node: ast.expr) -> str:
+        """The receiver function's name, once it is a function of the model."""
+        function = self.graph.target(module, node)
+        if function is None:
+            origins = self.values.origins(module, node)
+            call = origins[0].node if len(origins) == 1 else None
+            if isinstance(call, ast.Call) and builder(origins[0].module, call):
+                if origins[0].module is module:
+                    self._only_built(module, call)
+                    built = BuiltReceiver(module, call, self.drive, self.answer)
+                    return built.write(module.names.statement(node))
+            raise Refused(
+                module, node, "which receiver function this is cannot be told",
+                "name a function of the program",
+            )  # fmt: skip
+        self._only_exports(function)
+        edit = serving_edit(function, self.answer)
+        self.drive.edit(function.module, edit)
+        self.drive.gone.add(function.node)
+        return module.source.code(node)
+
+    @property
+    def answer(self) -> Answer:
+        """What the served function gives."""
+        return Answer(self.model.predicts, self.model.steps)
+
+    def _given(self) -> set[ast.expr | None]:
+        """The receivers of all exports."""
+        exporters = [made for use in self.flow.uses for made in use.exporters]
+        given = {use.arguments.get(RECEIVER) for use in self.flow.exports}
+        return given | {made.arguments.get(RECEIVER) for made in exporters}
+
+    def _only_built(self, module: Module, call: ast.Call) -> None:
+        given = self._given()
+        for mention in self.values.mentions(module, call):
+            if mention.node not in given:
+                assert mention.node is not None
+                text = "this receiver is used for more than an export"
+                raise Refused(mention.module, mention.node, text)
+
+    def _only_exports(self, function: Function) -> None:
+        given = self._given()
+        for reference in self.graph.references(function):
+            if reference.node not in given:
+                text = f"`{function.name}` is used for more than an export here"
+                raise Refused(reference.module, reference.node, text)
+
+
+def _decoded(node: ast.expr | None) -> ast.expr | None:
+    """The bytes in `bytes.decode()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr == "decode" else None
+    return None
+
+
+def _shows(module: Module, call: ast.Call) -> bool:
+    name = module.names.qualname(call.func) or ""
+    return name == "builtins.print" or ".logging." in name
+
+
+def _by_constant(module: Module, node: ast.expr) -> dict[object, ast.expr]:
+    """`{signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: output}`."""
+    if not isinstance(node, ast.Dict) or len(node.keys) != 1 or node.keys[0] is None:
+        return {}
+    name = module.names.qualname(node.keys[0]) or ""
+    last = name.rpartition(".")[2]
+    known = {"DEFAULT_SERVING_SIGNATURE_DEF_KEY": DEFAULT, "PREDICT_METHOD_NAME":
+             "tensorflow/serving/predict"}  # fmt: skip
+    return {known[last]: node.values[0]} if last in known and "tensorflow" in name else {}

@@ -1,0 +1,211 @@
+"""`fit` in the place of `train`: how many steps, what happens between them, which callbacks."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
+from migrate_mgpu.models.keras.driver.datasets import Datasets
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.hooks import Callbacks
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.keras.inputs.inputs import MODES
+from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.types import ModelPlan, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+
+@record()
+class Between:
+    """Evaluations while training: after every so many steps, and how often that is."""
+
+    steps: str
+    epochs: str
+    arguments: list[str]
+
+
+@record()
+class Training:
+    """One training: its input function in ``module``, ``steps`` or ``max_steps``.
+
+    ``dataset`` is the variable that holds the dataset already, "" where none does.
+    """
+
+    use: Use
+    module: Module
+    node: ast.expr
+    steps: ast.expr | None
+    total: ast.expr | None
+    callbacks: Callbacks
+    dataset: str = ""
+    between: Between | None = None
+
+
+class Fitting:
+    """Writes the statements that train; ``saved`` are the model's checkpoints, if it has any."""
+
+    saved: Checkpoints | None = None
+    quiet = True
+
+    def __init__(
+        self,
+        flow: EstimatorFlow,
+        model: ModelPlan,
+        graph: CallGraph,
+        datasets: Datasets,
+        drive: Drive,
+    ) -> None:
+        self.flow = flow
+        self.model = model
+        self.graph = graph
+        self.datasets = datasets
+        self.drive = drive
+        self.lengths = Lengths(graph)
+
+    def deeper(self, training: Training) -> str:
+        """One level of indentation where `fit` stands under an `if`; else empty."""
+        counted = training.steps is not None or training.total is None
+        nested = not counted and not self._trains_once(training.use)
+        return training.use.module.source.indent_unit if nested else ""
+
+    def lines(self, training: Training) -> list[str]:
+        """The statements, without the indentation of the one that they take the place of."""
+        use = training.use
+        module, source = use.module, use.module.source
+        layout = Layout(source, module.names.statement(use.call))
+        receiver = use.shown
+        deeper = self.deeper(training)
+        indent = layout.indent + deeper
+        inner = indent + source.indent_unit
+        dataset = training.dataset or self.datasets.text(
+            use, training.module, training.node, inner, len(inner), True
+        )
+        lines: list[str] = []
+        count = self._count(training)
+        if deeper:
+            name = module.names.fresh(
+                module.names.scope_at(use.call), "steps", "remaining_steps", "steps_left"
+            )
+            done = f"int({receiver}.optimizer.iterations.numpy())"
+            assert training.total is not None
+            lines += [f"{name} = {operand(training.total, count)} - {done}", f"if {name} > 0:"]
+            count = name
+        pieces = [dataset]
+        if training.between is not None:
+            epochs = f"{name} // {training.between.steps}" if deeper else training.between.epochs
+            pieces += [f"steps_per_epoch={training.between.steps}", f"epochs={epochs}"]
+            pieces += training.between.arguments
+        elif count:
+            pieces.append(f"steps_per_epoch={count}")
+        before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
+        saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
+        # TF1 saved a step's checkpoint before it asked the other hooks.
+        callbacks = training.callbacks.argument([*before, *saving])
+        if callbacks:
+            pieces.append(f"callbacks={callbacks}")
+        if self.quiet:
+            pieces.append("verbose=0")
+        lines.append(deeper + write.call(source, f"{receiver}.fit", pieces, indent, len(indent)))
+        if self.saved is not None:
+            lines.append(deeper + self.saved.save)
+        return lines
+
+    def _count(self, training: Training) -> str:
+        """The number of steps; empty where Keras finds the end of the input itself."""
+        wanted = training.steps if training.steps is not None else training.total
+        if wanted is not None:
+            spec = training.use.train_spec
+            module = spec.module if spec is not None else training.use.module
+            return text_of(module, wanted)
+        if self.datasets.setup.strategy is None:
+            return ""
+        if not self.lengths.counts(training.module, training.node):
+            raise Refused(
+                training.module, training.node, "training until the input ends, and how long "
+                "that is cannot be told before",
+                "give the training its number of steps",
+            )  # fmt: skip
+        use = training.use
+        made = self.datasets.inputs.read(training.module, training.node, MODES["train"]).call
+        replicas = f"{self.datasets.strategy_at(use, use.module, use.call)}.num_replicas_in_sync"
+        return f"int({made}.cardinality()) // {replicas}"
+
+    def between(self, training: Training, evaluated: str, steps: str) -> Between | None:
+        """Evaluations after every ``save_checkpoints_steps``, where TF1 did just that.
+
+        TF1 evaluates after the first of these checkpoints, then no sooner than
+        ``throttle_secs`` (600) after the last time, and at the end. So with two
+        checkpoints, or without throttling, an evaluation follows each.
+        """
+        spec, config = training.use.eval_spec, self.flow.config
+        given = config.values("save_checkpoints_steps") if config is not None else []
+        if spec is None or len(given) != 1 or self.model.callbacks:
+            return None
+        module, node = given[0]
+        every = _number(module, node)
+        train = training.use.train_spec
+        total = _number(train.module, training.total) if train is not None else None
+        if not every or not total or total % every or total == every:
+            return None
+        throttle = spec.arguments.get("throttle_secs")
+        unthrottled = throttle is not None and _number(spec.module, throttle) in (0, 1)
+        if total // every > 2 and not unthrottled:
+            return None
+        arguments = [f"validation_data={evaluated}"]
+        if steps:
+            arguments.append(f"validation_steps={steps}")
+        text = text_of(module, node)
+        both = f"{self._count(training)} // {text}"
+        literal = isinstance(node, ast.Constant) and isinstance(training.total, ast.Constant)
+        return Between(text, str(total // every) if literal else both, arguments)
+
+    def _trains_once(self, use: Use) -> bool:
+        """Whether a training is the only one of its model: `max_steps` is the same as `steps`."""
+        trainings = [u for u in self.flow.uses if u.kind.startswith("train")]
+        modules = list(self.graph.project.modules.values())
+        once = self.graph.runs_once(use.module, use.call, modules)
+        return len(trainings) == 1 and once and self.saved is None
+
+    def _beside(self, module: Module, name: str) -> str:
+        """A class that is written beside the model_fn, as another module knows it."""
+        function = self.flow.function
+        assert function is not None
+        if module is function.module:
+            return name
+        node = self.flow.arguments["model_fn"]
+        if module is self.flow.module and isinstance(node, ast.Attribute):
+            return f"{module.source.code(node.value)}.{name}"
+        for statement in module.names.imports:
+            if isinstance(statement, ast.ImportFrom):
+                for alias in statement.names:
+                    targets = self.graph.project.resolve(module, module.names.absolute(statement))
+                    if alias.name == function.name and function.module in targets[-1:]:
+                        start, _ = module.source.span(alias)
+                        self.drive.edit(module, Edit(start, start, f"{name}, "))
+                        return name
+        raise Refused(
+            module, node, f"`{name}` is needed here and stands in {function.module.path.name}",
+            "import the model_fn by its name",
+        )  # fmt: skip
+
+
+def operand(node: ast.expr, text: str) -> str:
+    """An expression that something is subtracted from, or multiplied."""
+    simple = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript)
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div, ast.FloorDiv))
+    return text if isinstance(node, simple) or product else f"({text})"
+
+
+def _number(module: Module, node: ast.expr | None) -> int | None:
+    """A whole number that is written out, or a name that is bound once, to one."""
+    if isinstance(node, ast.Name):
+        bindings = module.names.bindings_of(node)
+        node = bindings[0].value if len(bindings) == 1 else None
+    value = constant(node) if node is not None else None
+    return value if isinstance(value, int) else None

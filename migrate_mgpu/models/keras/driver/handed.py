@@ -1,0 +1,156 @@
+"""A RunConfig on its way through functions: their parameter goes, or becomes the strategy's."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.models.front.estimators.parts import Configuration
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.session_config.handing import _given, _parameter
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import remove_argument, remove_parameter
+
+
+@record(frozen=True)
+class Handover:
+    """A call of a function of the run that is given a RunConfig, as the parameter ``name``."""
+
+    module: Module
+    call: ast.Call
+    argument: ast.expr
+    function: Function
+    name: str
+
+
+def handovers(config: Configuration, values: Values) -> list[Handover]:
+    """Every call that hands a RunConfig on.
+
+    Raises:
+        Refused: such a function gets something else as well, or is called in other ways.
+    """
+    found: list[Handover] = []
+    for made in (*config.made, *config.replaced):
+        for value in values.passes(made.module, made.call):
+            one = _handover(value.module, value.node, values)
+            if one is not None and one not in found:
+                found.append(one)
+    for one in found:
+        _only_this(one, found, values)
+    return found
+
+
+def _handover(module: Module, node: ast.expr | None, values: Values) -> Handover | None:
+    assert node is not None
+    parent = module.names.parents[node]
+    if isinstance(parent, ast.keyword):
+        parent = module.names.parents[parent]
+    if not isinstance(parent, ast.Call) or node is parent.func:
+        return None
+    function = values.graph.target(module, parent.func)
+    name = _parameter(parent, node, function) if function is not None else None
+    if function is None or name is None:
+        return None
+    return Handover(module, parent, node, function, name)
+
+
+def _only_this(one: Handover, found: list[Handover], values: Values) -> None:
+    function, place = one.function, (one.module, one.argument)
+    calls = values.calls(function)
+    if calls is None or isinstance(function.node, ast.AsyncFunctionDef):
+        raise Refused(*place, f"the RunConfig is handed to `{function.name}`, not only by calls")
+    if any(other.function == function and other.name != one.name for other in found):
+        raise Refused(*place, f"`{function.name}` gets two RunConfigs")
+    for reference in calls:
+        assert reference.call is not None
+        given = _given(reference.call, one.name, function)
+        if given is None or is_none(given) or any(h.argument is given for h in found):
+            continue
+        raise Refused(reference.module, given, f"`{function.name}` gets another RunConfig here")
+    if any(keyword.arg is None for keyword in one.call.keywords):
+        raise Refused(*place, "its arguments come from `**`", "write the arguments out")
+
+
+def drop(one: Handover, values: Values) -> list[tuple[Module, Edit]]:
+    """The edits that take the parameter out of a function and of every call of it."""
+    found = [(one.function.module, _header(one))]
+    for reference in values.calls(one.function) or ():
+        call = reference.call
+        assert call is not None
+        given = _given(call, one.name, one.function)
+        if given is not None:
+            found.append((reference.module, _without(reference.module, call, given)))
+    return found
+
+
+def free_name(handed: list[Handover]) -> str:
+    """A name for a strategy that means nothing yet where a RunConfig is handed to."""
+    taken: set[str] = set()
+    for one in handed:
+        names = one.function.module.names
+        scope = names.scopes[one.function.node]
+        taken.update(scope.bindings, names.mentioned({scope}))
+    for name in ("strategy", "distribution", "distribute_strategy"):
+        if name not in taken:
+            return name
+    raise Refused(handed[0].module, handed[0].argument, "every name for a strategy is taken here")
+
+
+def rename_all(
+    handed: list[Handover], values: Values, name: str, outer: str
+) -> list[tuple[Module, Edit]]:
+    """The edits that make strategies of the parameters; ``outer`` is what the first call gives."""
+    inside = {one.function.node for one in handed}
+    found: list[tuple[Module, Edit]] = []
+    for one in handed:
+        place = values.graph.enclosing(one.module, one.call)
+        own = place is not None and place.node in inside
+        found += _rename(one, name, name if own else outer)
+    return found
+
+
+def _rename(one: Handover, name: str, outer: str) -> list[tuple[Module, Edit]]:
+    function = one.function
+    arguments = function.node.args
+    members = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    parameter = next(member for member in members if member.arg == one.name)
+    start, _ = function.module.source.span(parameter)
+    found = [(function.module, Edit(start, start + len(one.name), name))]
+    start, end = one.module.source.span(one.argument)
+    new = outer
+    for keyword in one.call.keywords:
+        if keyword.value is one.argument:
+            start, end = one.module.source.span(keyword)
+            new = f"{name}={outer}"
+    return [*found, (one.module, Edit(start, end, new))]
+
+
+def _header(one: Handover) -> Edit:
+    function, source = one.function.node, one.function.module.source
+    start, _ = source.span(function)
+    end, _ = source.span(function.body[0])
+    old = source.text[start:end]
+    return _smallest(start, old, remove_parameter(old, one.name))
+
+
+def _without(module: Module, call: ast.Call, argument: ast.expr) -> Edit:
+    start, end = module.source.span(call)
+    old = module.source.text[start:end]
+    position = call.args.index(argument) if argument in call.args else None
+    keyword = next((k.arg for k in call.keywords if k.value is argument), None)
+    return _smallest(start, old, remove_argument(old, keyword, position, shifts=True))
+
+
+def _smallest(start: int, old: str, new: str) -> Edit:
+    """The edit between two texts that leaves what they begin and end with alone."""
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])

@@ -1,0 +1,246 @@
+"""Where a model with a folder is complete, and its checkpoints are known to all that uses it."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.places import is_visible, known_at
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record, replaced
+
+_ASKS = ("evaluate", "predict")  # what saves no checkpoint
+
+
+@record(frozen=True)
+class Home:
+    """The statement that gives the model its name ``receiver``.
+
+    ``owner`` is ``self.`` where that is an attribute: the checkpoints become one as well.
+    ``strategy`` is how the strategy is known there; ``scoped``: the statement stands under
+    its scope once it is written. ``spread``: functions of the run evaluate and predict with
+    the model as well, or one of them alone.
+    """
+
+    module: Module
+    statement: ast.stmt
+    receiver: str
+    owner: str = ""
+    strategy: str | None = None
+    scoped: bool = True
+    spread: bool = False
+
+    def shows(self, use: Use) -> bool:
+        """Whether a use may say what the model is fed: what it says means the same here."""
+        if not self.spread:
+            return True
+        if use.module is not self.module:
+            return False
+        scope = self.module.names.scope_at
+        node = use.arguments.get("input_fn")
+        here = scope(use.call) is scope(self.statement)
+        return here or (node is not None and is_visible(self.module, node, self.statement))
+
+    def reaches(self, module: Module, node: ast.AST) -> bool:
+        """Whether a place is in a method of the class whose attribute the model is."""
+        return module is self.module and _class(module, node) is _class(module, self.statement)
+
+    def knows(self, node: ast.expr) -> bool:
+        """Whether an expression of another method means the same where the model is made.
+
+        Names of the module do, and methods of the class.
+        """
+        names = self.module.names
+        scope = names.scope_at(self.statement)
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id != "self":
+                home = names.defining_scope(part.id, names.scope_of_name[part])
+                if home is not names.defining_scope(part.id, scope):
+                    return False
+            if isinstance(part, ast.Name) and part.id == "self":
+                if not self._ready(names.parents[part], set()):
+                    return False
+        return True
+
+    def _ready(self, attribute: ast.AST, seen: set[str]) -> bool:
+        """Whether `self.x` is there when the model is made: a method that needs nothing later."""
+        owner = _class(self.module, self.statement)
+        if owner is None or not isinstance(attribute, ast.Attribute):
+            return False
+        if attribute.attr in seen:
+            return True
+        seen.add(attribute.attr)
+        stands = self.module.names.block(self.statement)
+        for statement in stands[: stands.index(self.statement)]:
+            target = _target(statement)
+            if isinstance(target, ast.Attribute) and target.attr == attribute.attr:
+                return _is_self(target.value)
+        for method in owner.body:
+            if isinstance(method, ast.FunctionDef) and method.name == attribute.attr:
+                return all(
+                    self._ready(self.module.names.parents[part], seen)
+                    for part in ast.walk(method)
+                    if _is_self(part)
+                )
+        return False
+
+
+def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
+    """The place for an Estimator's checkpoints.
+
+    Raises:
+        Refused: it is used where its checkpoints would not be known.
+    """
+    names, values, strategy = flow.module.names, setup.values, setup.strategy
+    scope = names.scope_at(flow.statement)
+    first = flow.uses[0]
+    strange = [
+        use
+        for use in flow.uses
+        if use.module is not flow.module or names.scope_at(use.call) is not scope
+    ]
+    if not strange:
+        return Home(flow.module, flow.statement, first.shown, "", strategy)
+    if all(_attribute(use) for use in flow.uses) and first.module is flow.module:
+        target = _target(flow.statement)
+        owner = _class(flow.module, flow.statement)
+        inside = all(_class(use.module, use.call) is owner for use in flow.uses)
+        if owner is not None and inside and isinstance(target, ast.Attribute):
+            _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
+            return Home(flow.module, flow.statement, first.shown, "self.", strategy)
+    made = _helper_call(flow, values) or _trained_here(flow, values) or _kept(flow, values)
+    if made is not None and made.statement is flow.statement:
+        return replaced(made, strategy=strategy)
+    if made is not None:
+        if strategy is None:
+            return made
+        given = setup.given_at(made.module, made.statement)
+        strategy = given or f"{made.receiver}.distribute_strategy"
+        return replaced(made, strategy=strategy, scoped=False)
+    raise Refused(
+        strange[0].module, strange[0].call,
+        "an Estimator with a model_dir is used in another function",
+        "make the Estimator where it is used",
+    )  # fmt: skip
+
+
+def _made_once(
+    flow: EstimatorFlow, owner: ast.ClassDef, values: Values, function: Function | None
+) -> None:
+    """Of two objects with one folder the second would go on with the first one's model."""
+    calls = values.calls(function) if function is not None else None
+    if function is None or function.name != "__init__" or (calls is not None and len(calls) > 1):
+        text = f"several objects of {owner.name} may have the Estimator's model_dir"
+        raise Refused(flow.module, flow.call, text, "make the Estimator where it is used")
+
+
+def known(home: Home, values: Values, module: Module, node: ast.expr, name: str) -> ast.expr:
+    """A setting's expression as it is known where the checkpoints are."""
+    found = known_at(values, module, node, home.module, home.statement)
+    if found is None:
+        text = f"the {name} is not known where the Estimator is used"
+        raise Refused(module, node, text, "make the Estimator where it is used")
+    return found
+
+
+def _helper_call(flow: EstimatorFlow, values: Values) -> Home | None:
+    """`classifier = build(...)`, where a function makes the Estimator and one other drives it."""
+    receivers = {use.shown for use in flow.uses}
+    first = flow.uses[0]
+    module, names = first.module, first.module.names
+    scope = names.scope_at(first.call)
+    same = all(u.module is module and names.scope_at(u.call) is scope for u in flow.uses)
+    if not same or len(receivers) != 1 or not isinstance(first.receiver, ast.Name):
+        return None
+    bindings = names.bindings_of(first.receiver)
+    if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Name):
+        return None
+    statement = names.statement(bindings[0].node)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.Call) or names.scope_at(statement) is not scope:
+        return None
+    function = values.graph.target(module, value.func)
+    calls = values.calls(function) if function is not None else None
+    if calls is None or len(calls) != 1:
+        return None
+    return Home(module, statement, first.shown)
+
+
+def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
+    """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
+    for value in values.passes(flow.module, flow.call):
+        module, call = value.module, value.node
+        if not isinstance(call, ast.Call):
+            continue
+        names = module.names
+        statement = names.statement(call)
+        target = _target(statement)
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        if not isinstance(target, ast.Name):
+            continue
+        if call is not flow.call:
+            function = values.graph.target(module, call.func)
+            calls = values.calls(function) if function is not None else None
+            if calls is None or len(calls) != 1:
+                continue
+        scope = names.scope_at(statement)
+        trained = [use for use in (*flow.uses, *flow.exports) if use.kind not in _ASKS]
+        if len(scope.bindings.get(target.id, ())) == 1 and all(
+            use.module is module and names.scope_at(use.call) is scope and use.shown == target.id
+            for use in trained
+        ):
+            return Home(module, statement, target.id, spread=True)
+    return None
+
+
+def _kept(flow: EstimatorFlow, values: Values) -> Home | None:
+    """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
+    owner = _class(flow.module, flow.call)
+    inside = all(_class(u.module, u.call) is owner and _attribute(u) for u in flow.uses)
+    if owner is None or not inside or any(use.module is not flow.module for use in flow.uses):
+        return None
+    names = flow.module.names
+    for value in values.passes(flow.module, flow.call):
+        call = value.node
+        if not isinstance(call, ast.Call) or call is flow.call or value.module is not flow.module:
+            continue
+        statement = names.statement(call)
+        target = _target(statement)
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        if not isinstance(target, ast.Attribute) or not _is_self(target.value):
+            continue
+        function = values.graph.target(flow.module, call.func)
+        calls = values.calls(function) if function is not None else None
+        shown = flow.module.source.code(target)
+        if calls is None or len(calls) != 1 or any(use.shown != shown for use in flow.uses):
+            return None
+        if _class(flow.module, statement) is not owner:
+            return None
+        _made_once(flow, owner, values, values.graph.enclosing(flow.module, statement))
+        return Home(flow.module, statement, shown, "self.")
+    return None
+
+
+def _attribute(use: Use) -> bool:
+    return isinstance(use.receiver, ast.Attribute) and _is_self(use.receiver.value)
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _target(statement: ast.stmt) -> ast.expr | None:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return statement.targets[0]
+    return None
+
+
+def _class(module: Module, node: ast.AST) -> ast.ClassDef | None:
+    around = module.names.ancestors(node)
+    return next((parent for parent in around if isinstance(parent, ast.ClassDef)), None)

@@ -1,0 +1,73 @@
+"""RunConfigs that configure nothing, and prints of one: they go, and are told of."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
+from migrate_mgpu.models.front.estimators.settings import prints
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.statements import Layout
+
+
+def without_prints(places: list[Value], drive: Drive) -> None:
+    """Takes the statements away that print a RunConfig."""
+    for value in places:
+        assert value.node is not None
+        statement = value.module.names.statement(value.node)
+        if statement not in drive.gone:
+            text = "what is printed here is an object of TF1's: the statement is left out"
+            drive.note(value.module, statement, text)
+            _remove(value.module, statement, drive)
+
+
+def without_idle(flow: EstimatorFlow, values: Values, drive: Drive) -> None:
+    """Takes RunConfigs away that are handed to nothing."""
+    for module in flow.modules:
+        for call in module.names.calls:
+            made = constructed(module, call)
+            if made is None or made.kind != "RunConfig" or call in drive.moved:
+                continue
+            statement = module.names.statement(call)
+            single = isinstance(statement, ast.Assign) and isinstance(
+                statement.targets[0], ast.Name
+            )
+            if not single or getattr(statement, "value", None) is not call:
+                continue
+            parts = [part for value in made.arguments.values() for part in ast.walk(value)]
+            mentions = values.mentions(module, call)
+            direct = len(values.passes(module, call)) == 1 + len(mentions)  # no function gets it
+            shown = direct and all(
+                m.node is not None
+                and prints(m.module, m.node)
+                and [origin.node for origin in values.origins(m.module, m.node)] == [call]
+                for m in mentions
+            )
+            if not shown or any(isinstance(part, ast.Call) for part in parts):
+                continue
+            if module.names.scope_at(statement).is_module and _imported(module, values):
+                continue
+            without_prints(mentions, drive)
+            drive.gone.add(call.func)
+            drive.moved.add(call)
+            text = "this RunConfig is handed to no Estimator: it is left out, as it did nothing"
+            drive.note(module, call, text)
+            _remove(module, statement, drive)
+
+
+def _imported(module: Module, values: Values) -> bool:
+    """Whether another module may read this one's variables by a star."""
+    return any(
+        statement for other in values.graph.project.modules.values()
+        if module in other.imported for statement in other.names.star_imports
+    )  # fmt: skip
+
+
+def _remove(module: Module, statement: ast.stmt, drive: Drive) -> None:
+    layout = Layout(module.source, statement)
+    alone = all(other is statement or other in drive.gone for other in
+                module.names.block(statement))  # fmt: skip
+    drive.gone.add(statement)
+    drive.edit(module, layout.replace(["pass"] if alone else []))

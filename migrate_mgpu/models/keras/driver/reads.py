@@ -1,0 +1,73 @@
+"""Settings of a RunConfig that the program reads: the values that they are."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.front.estimators.parts import Configuration, Look
+from migrate_mgpu.models.front.estimators.places import known_at, settled
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Edit
+
+# What a setting is that nothing gives.
+_DEFAULTS = {
+    "model_dir": "None",
+    "tf_random_seed": "None",
+    "save_summary_steps": "100",
+    "save_checkpoints_secs": "600",
+    "save_checkpoints_steps": "None",
+    "keep_checkpoint_max": "5",
+    "keep_checkpoint_every_n_hours": "10000",
+    "log_step_count_steps": "100",
+}
+_EITHER = {"save_checkpoints_secs", "save_checkpoints_steps"}  # giving one makes the other None
+
+
+def substitute(config: Configuration, values: Values) -> None:
+    """Says of each read what stands for it, wherever its text goes.
+
+    Raises:
+        Refused: what it reads is not known there.
+    """
+    for look in config.reads:
+        look.module.substitutes[look.node] = _value(config, look, values)
+
+
+def _value(config: Configuration, look: Look, values: Values) -> str:
+    name = look.kind
+    refused = Refused(
+        look.module, look.node, f"`{name}` of the RunConfig is read here",
+        "put the setting into a variable, and read that",
+    )  # fmt: skip
+    changed = any(name in made.arguments for made in config.replaced)
+    if name not in _DEFAULTS or len(config.made) != 1 or changed:
+        raise refused
+    made = config.made[0]
+    given = made.arguments.get(name)
+    if given is None:
+        other = _EITHER & made.arguments.keys() if name in _EITHER else ()
+        return "None" if other else _DEFAULTS[name]
+    if not settled(made.module, given):
+        raise refused
+    known = known_at(values, made.module, given, look.module, look.node)
+    if known is None:
+        raise refused
+    return text_of(look.module, known)
+
+
+def written(module: Module, drive: Drive) -> None:
+    """The reads that stand in the author's text still."""
+    spans = [(e.start, e.end) for e in drive.edits.get(module, ()) if e.end > e.start]
+    for node, text in module.substitutes.items():
+        start, end = module.source.span(node)
+        if not any(begin <= start and end <= stop for begin, stop in spans):
+            if not drive.gone & {node, *module.names.ancestors(node)}:
+                drive.edit(module, Edit(start, end, text))
+
+
+def is_read(config: Configuration | None, node: ast.expr) -> bool:
+    """Whether an expression reads a setting of a RunConfig."""
+    return config is not None and any(look.node is node for look in config.reads)

@@ -1,0 +1,118 @@
+"""What ``evaluate`` returns: Keras's dictionary, with TF1's ``global_step`` where that is used."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.front.estimators.parts import Use
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.types import ModelPlan, Refused
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+STEP = "global_step"
+
+
+def adapt_results(values: Values, use: Use, model: ModelPlan, drive: Drive, text: str) -> str:
+    """The evaluation's text, with ``global_step`` in its result where the program needs it.
+
+    Where the step is read out of the result by its key, the optimizer's count takes its
+    place and the result stays Keras's.
+
+    Raises:
+        Refused: a key that Keras's result does not have.
+    """
+    whole = shown = False
+    for mention in values.mentions(use.module, use.call):
+        assert mention.node is not None
+        key = _key(mention)
+        shown = shown or key == "loss" or (key is None and _is_used(mention))
+        if key is None:
+            whole = whole or _needs_step(mention)
+            continue
+        if model.metrics and key not in ("loss", STEP, *model.metrics):
+            module = mention.module
+            raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
+        if key == STEP and not _replace_step(use, mention, drive):
+            whole = True
+    averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch
+    if shown and averaged:  # a canned one is told of as a whole
+        drive.note(
+            use.module, use.call, "the loss is the mean over examples now, in TF1 it was over "
+            "batches: another number where the last batch is a smaller one",
+        )  # fmt: skip
+    if not whole:
+        return text
+    names, source = use.module.names, use.module.source
+    statement = names.statement(use.call)
+    if isinstance(statement, ast.Assign) and statement.value is use.call:
+        target = statement.targets[0]
+        if isinstance(target, ast.Name):
+            key = f"{source.quote}{STEP}{source.quote}"
+            line = f"{target.id}[{key}] = {_iterations(use)}"
+            drive.edit(use.module, Layout(source, statement).insert_after([line]))
+            return text
+    indent = source.indent_of(statement)
+    column = source.place(source.span(use.call)[0])[1] - 1
+    deeper = text.replace("\n", f"\n{source.indent_unit}")
+    return write.call(source, "dict", [deeper, f"{STEP}={_iterations(use)}"], indent, column)
+
+
+def _key(mention: Value) -> str | None:
+    """The key that is read out of the result at a mention."""
+    node = mention.node
+    assert node is not None
+    parent = mention.module.names.parents[node]
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        key = constant(parent.slice)
+        return key if isinstance(key, str) else None
+    return None
+
+
+def _replace_step(use: Use, mention: Value, drive: Drive) -> bool:
+    """`result['global_step']` as the optimizer's count, where the model is known."""
+    module, node = mention.module, mention.node
+    assert node is not None
+    names = module.names
+    if module is not use.module or names.scope_at(node) is not names.scope_at(use.call):
+        return False
+    if node is use.call:  # evaluate(...)['global_step']: it must still evaluate
+        return False
+    start, end = module.source.span(names.parents[node])
+    drive.edit(module, Edit(start, end, _iterations(use)))
+    return True
+
+
+def _is_used(mention: Value) -> bool:
+    assert mention.node is not None
+    return not isinstance(mention.module.names.parents[mention.node], ast.Expr)
+
+
+def _needs_step(mention: Value) -> bool:
+    """Whether a use of the whole result shows, or may show, the step."""
+    node = mention.node
+    assert node is not None
+    parents = mention.module.names.parents
+    parent = parents[node]
+    if isinstance(parent, ast.Expr):
+        return False
+    if isinstance(parent, ast.keyword) and parent.arg is None:  # '...'.format(**result)
+        call = parents[parent]
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            pattern = constant(call.func.value)
+            return not isinstance(pattern, str) or f"{{{STEP}" in pattern
+    if isinstance(parent, ast.BinOp) and parent.right is node:  # '%(loss)f' % result
+        pattern = constant(parent.left)
+        return not isinstance(pattern, str) or STEP in pattern or "%(" not in pattern
+    if isinstance(parent, ast.Attribute) and parent.attr == "get":
+        call = parents[parent]
+        if isinstance(call, ast.Call) and call.args:
+            return constant(call.args[0]) in (STEP, None)
+    return True
+
+
+def _iterations(use: Use) -> str:
+    return f"int({use.shown}.optimizer.iterations.numpy())"

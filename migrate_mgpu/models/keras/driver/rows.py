@@ -1,0 +1,91 @@
+"""What ``predict`` gives: a generator of examples in TF1, arrays of all of them in Keras."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow, Use
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.core.registry import constant
+
+# Calls that walk over what they get, once.
+_WALKS = {
+    "list",
+    "tuple",
+    "zip",
+    "enumerate",
+    "sorted",
+    "map",
+    "filter",
+    "set",
+    "sum",
+    "max",
+    "min",
+}
+_LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.comprehension)
+# The predictions of TensorFlow's own Estimators.
+_CANNED = {"predictions", "logits", "logistic", "probabilities", "class_ids", "classes"}
+
+
+def rows_of(use: Use, flow: EstimatorFlow, values: Values, name: str) -> str:
+    """The examples one by one, out of the arrays that the variable ``name`` holds.
+
+    A list where the program walks over it once, an iterator as in TF1 where it does more.
+
+    Raises:
+        Refused: which of the predictions are asked for is not written out.
+    """
+    key = _key(use, flow)
+    if key is None:
+        text = f"dict(zip({name}, row)) for row in zip(*{name}.values())"
+    else:
+        quote = use.module.source.quote
+        shown = f"{quote}{key}{quote}"
+        text = f"{{{shown}: row}} for row in {name}[{shown}]"
+    return f"[{text}]" if walked_once(use, values) else f"iter([{text}])"
+
+
+def _key(use: Use, flow: EstimatorFlow) -> str | None:
+    """The one prediction that is asked for; None for all of them."""
+    node = use.arguments.get("predict_keys")
+    if node is None:
+        return None
+    one = node
+    if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 1:
+        one = node.elts[0]
+    found = constant(one)
+    # TF1 asks whether each name is `in` it: a part of a string is.
+    if not isinstance(found, str) or (
+        one is node and not (flow.kind == CANNED and found in _CANNED)
+    ):
+        raise Refused(
+            use.module, node, "`predict_keys` of predict is not one written out",
+            "leave it out, and take the keys from the rows",
+        )  # fmt: skip
+    return found
+
+
+def walked_once(use: Use, values: Values) -> bool:
+    """Whether what `predict` returns is gone through in one place, from start to end."""
+    mentions = values.mentions(use.module, use.call)
+    return len(mentions) < 2 and all(_walks(use, mention) for mention in mentions)
+
+
+def _walks(use: Use, mention: Value) -> bool:
+    names, node = mention.module.names, mention.node
+    assert node is not None
+    parent = names.parents[node]
+    made = set(use.module.names.ancestors(use.call))
+    child: ast.AST = node
+    for around in names.ancestors(node):
+        if isinstance(around, _LOOPS) and around not in made:
+            if not (isinstance(around, (ast.For, ast.comprehension)) and around.iter is child):
+                return False  # it goes on, in the second round, where the first one stopped
+        child = around
+    if isinstance(parent, (ast.For, ast.comprehension, ast.Expr)):
+        return True
+    if isinstance(parent, ast.Call) and node is not parent.func:
+        name = names.qualname(parent.func) or ""
+        return name.removeprefix("builtins.") in _WALKS or name == "itertools.islice"
+    return False

@@ -1,0 +1,287 @@
+"""A serving_input_receiver_fn as a function of the model that gives the function to serve.
+
+Its placeholders become the inputs of a ``tf.function``: by the names of the receiver's
+tensors, which are those of the SavedModel's signature in TF1 and TF2 alike. What it makes
+of them are the features that the model predicts for.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.models.keras.driver.drive import root
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.estimators.signatures import bind
+from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.source import layout as write
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+
+_RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
+_PARSERS = ("parse_example", "io.parse_example")
+_ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
+
+
+@record(frozen=True)
+class _Input:
+    """A placeholder: the name of the signature, of the parameter, and what it is made of.
+
+    ``shown`` is the expression of the first.
+    """
+
+    key: str
+    parameter: str
+    call: ast.Call
+    shown: str
+
+
+@record(frozen=True)
+class Answer:
+    """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
+
+    Else TF1 called the one output ``output``.
+    """
+
+    predicts: bool
+    has_step: bool
+
+    def text(self, model: str, features: str, quote: str) -> str:
+        """The expression of a model's answer to features."""
+        text = f"{model}.predict_step({features})"
+        if not self.has_step:
+            text = f"{model}({features}, training=False)"
+        return text if self.predicts else f"{{{quote}output{quote}: {text}}}"
+
+
+def decorator(block: Block, tf: str, specs: list[str]) -> None:
+    """The line above a function to serve, that says what it takes."""
+    head = f"@{tf}.function(input_signature="
+    line = f"{head}[{', '.join(specs)}])"
+    unit = block.source.indent_unit
+    if len(block.indent + unit) + len(line) <= write.width_of(block.source):
+        block.line(line, 1)
+        return
+    block.line(f"{head}[", 1)
+    for spec in specs:
+        block.line(f"{spec},", 2)
+    block.line("])", 1)
+
+
+def serving_edit(function: Function, answer: Answer) -> Edit:
+    """The new text of a receiver function.
+
+    Raises:
+        Refused: it does more than make placeholders and features.
+    """
+    return _Serving(function, answer).edit()
+
+
+class _Serving:
+    def __init__(self, function: Function, answer: Answer) -> None:
+        self.module: Module = function.module
+        self.node = function.node
+        self.answer = answer
+        self.tf = root(self.module, self.node)
+        given = self.node.args
+        plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
+        if not plain or given.kwarg or self.node.decorator_list or function.owner is not None:
+            raise Refused(self.module, self.node, "a receiver function with parameters", _ADVICE)
+
+    def edit(self) -> Edit:
+        module, node, source = self.module, self.node, self.module.source
+        body = list(node.body)
+        block = Block(source, source.indent_of(node))
+        names = module.names
+        scope = names.scopes[node]
+        model = names.fresh(scope, "model", "keras_model")
+        block.line(f"def {node.name}({model}):")
+        first = body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            block.statement(first, [], 1)
+            body.pop(0)
+        last = body.pop() if body else node
+        if not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
+            raise Refused(module, last, "what this receiver function returns", _ADVICE)
+        features, receiver = self._returned(last.value)
+        inputs, receiving = self._inputs(receiver, body)
+        made = {one.call: one for one in inputs}
+        self._only_these(made)
+        plain = [s for s in body if getattr(s, "value", None) in made]
+        holding = [s for s in body if any(part in made for part in ast.walk(s))]
+        start = min((body.index(s) for s in holding), default=len(body))
+        gone = set(plain)
+        if receiving is not None and self._alone(receiving, receiver):
+            gone.add(receiving)
+        replaced: dict[ast.AST, Replacement] = {c: _parameter(one) for c, one in made.items()}
+        context = Context(module, self.tf, replaced=replaced)
+        for statement in body[:start]:
+            block.statement(statement, context.edits(statement), 1)
+        serve = names.fresh(scope, "serve", "serving")
+        for statement in body[start:]:
+            if statement in gone:
+                block.comments(statement, 1)
+        specs = [self._spec(one, body[:start]) for one in inputs]
+        decorator(block, self.tf, specs)
+        block.line(f"def {serve}({', '.join(one.parameter for one in inputs)}):", 1)
+        for statement in body[start:]:
+            if statement not in gone:
+                block.statement(statement, context.edits(statement), 2)
+        base = block.indent + source.indent_unit * 2
+        given = context.render(features, len(base), base)
+        block.line(f"return {self.answer.text(model, given, source.quote)}", 2)
+        block.line()
+        block.line(f"return {serve}", 1)
+        start_, end = source.span(node)
+        return Edit(start_, end, block.text().rstrip()[len(block.indent) :])
+
+    def _returned(self, call: ast.Call) -> tuple[ast.expr, ast.expr]:
+        """The features and the receiver's tensors."""
+        module = self.module
+        kind = tensorflow_name(module, call.func).rpartition(".")[2]
+        if kind not in _RECEIVERS:
+            raise Refused(module, call, "what this receiver function returns", _ADVICE)
+        signature = ("features", "receiver_tensors", "receiver_tensors_alternatives")
+        given = bind(module, call, signature)
+        if "receiver_tensors_alternatives" in given or len(given) != 2:
+            raise Refused(module, call, "a receiver with alternatives", _ADVICE)
+        features = given["features"]
+        table = self._is_table(self._behind(features, may_change=True))
+        if table != (kind == "ServingInputReceiver"):
+            text = "features that are no dictionary written out" if not table else "a dictionary"
+            raise Refused(module, features, f"a {kind} of {text}", _ADVICE)
+        return features, given["receiver_tensors"]
+
+    def _is_table(self, node: ast.expr) -> bool:
+        """Whether features are a dictionary: one that is written out, or parsed."""
+        if isinstance(node, ast.Call) and tensorflow_name(self.module, node.func) in _PARSERS:
+            return True
+        return bool(items(node)) or (isinstance(node, ast.Dict) and None not in node.keys)
+
+    def _key(self, node: ast.expr) -> tuple[str, str]:
+        """A key of the signature, and its expression: a text, or the module's name for one."""
+        if isinstance(node, ast.Name):
+            bindings = self.module.names.bindings_of(node)
+            value = bindings[0].value if len(bindings) == 1 else None
+            home = self.module.names.defining_scope(node.id, self.module.names.scope_of_name[node])
+            text = constant(value) if value is not None else None
+            if isinstance(text, str) and home is not None and home.is_module:
+                return text, node.id
+        text = constant(node)
+        if not isinstance(text, str):
+            raise Refused(self.module, node, "the name of an input cannot be told", _ADVICE)
+        return text, self._quoted(text)
+
+    def _quoted(self, text: object) -> str:
+        return f"{self.module.source.quote}{text}{self.module.source.quote}"
+
+    def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:
+        """What a variable of the function is, if it is given a value once."""
+        if isinstance(node, ast.Name):
+            bindings = self.module.names.bindings_of(node)
+            if len(bindings) == 1 and bindings[0].value is not None:
+                if not may_change:
+                    self._unchanged(node)
+                return bindings[0].value
+        return node
+
+    def _unchanged(self, node: ast.Name) -> None:
+        """`inputs['x'] = ...` would make it another dictionary."""
+        names = self.module.names
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        for mention in names.mentions(node.id, home) if home is not None else ():
+            parent = names.parents[mention]
+            changes = isinstance(parent, ast.Attribute) or (
+                isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+            )
+            if changes:
+                raise Refused(self.module, parent, f"`{node.id}` changes here", _ADVICE)
+
+    def _inputs(
+        self, receiver: ast.expr, body: list[ast.stmt]
+    ) -> tuple[list[_Input], ast.stmt | None]:
+        """The placeholders by the names of the signature; the statement that says these."""
+        module = self.module
+        table = self._behind(receiver)
+        found: list[_Input] = []
+        if isinstance(table, ast.Dict):
+            entries = zip(table.keys, table.values)
+            pairs = [(*self._key(key), value) for key, value in entries if key is not None]
+        else:
+            named = items(table).items()
+            pairs = [(str(key), self._quoted(key), value) for key, value in named]
+        if not pairs and self._placeholder(table) is not None:
+            pairs = [("input", self._quoted("input"), receiver)]  # TF1's name for a single one
+            table = receiver
+        for key, shown, value in pairs:
+            call = self._placeholder(self._behind(value))
+            if call is None:
+                raise Refused(module, value, "an input of the signature is no placeholder", _ADVICE)
+            found.append(_Input(key, self._name(key, call), call, shown))
+        if not found:
+            raise Refused(module, receiver, "receiver_tensors is not written out", _ADVICE)
+        statement = module.names.statement(table)
+        return found, statement if statement in body and table is not receiver else None
+
+    def _placeholder(self, node: ast.expr) -> ast.Call | None:
+        name = tensorflow_name(self.module, node.func) if isinstance(node, ast.Call) else ""
+        return node if name == "placeholder" and isinstance(node, ast.Call) else None
+
+    def _name(self, key: str, call: ast.Call) -> str:
+        """The variable that holds a placeholder; where there is none, its name in the signature."""
+        parent = self.module.names.parents[call]
+        if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+            return parent.targets[0].id
+        scope = self.module.names.scopes[self.node]
+        if not key.isidentifier() or key in scope.bindings:
+            return self.module.names.fresh(scope, f"{key}_input" if key.isidentifier() else "given")
+        return key
+
+    def _only_these(self, made: dict[ast.Call, _Input]) -> None:
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Call) and self._placeholder(node) is not None:
+                if node not in made:
+                    raise Refused(self.module, node, "a placeholder that is no input", _ADVICE)
+        if len({one.parameter for one in made.values()}) != len(made):
+            raise Refused(self.module, self.node, "inputs of one name", _ADVICE)
+
+    def _alone(self, statement: ast.stmt, receiver: ast.expr) -> bool:
+        """Whether only the receiver mentions the variable that a statement makes."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+            return False
+        names = self.module.names
+        mentions = names.mentions(statement.targets[0].id, names.scopes[self.node])
+        return {m for m in mentions if isinstance(m.ctx, ast.Load)} == {receiver}
+
+    def _spec(self, one: _Input, above: list[ast.stmt]) -> str:
+        module = self.module
+        given = bind(module, one.call, ("dtype", "shape", "name"))
+        scope = module.names.scopes[self.node]
+        known = {t.id for s in above for t in ast.walk(s) if isinstance(t, ast.Name)}
+        for value in given.values():
+            for name in ast.walk(value):
+                if isinstance(name, ast.Name) and name.id in scope.bindings:
+                    if name.id not in known:
+                        raise Refused(module, name, "a shape that is made of inputs", _ADVICE)
+        context = Context(module, self.tf)
+        shape = "[None]" if self._parsed(one) else "None"
+        shape = context.render(given["shape"]) if "shape" in given else shape
+        dtype = context.render(given["dtype"])
+        return f"{self.tf}.TensorSpec({shape}, {dtype}, name={one.shown})"
+
+    def _parsed(self, one: _Input) -> bool:
+        """Whether an input is parsed as examples: these are a vector, of whatever shape it is."""
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Call) and node.args:
+                if tensorflow_name(self.module, node.func) in _PARSERS:
+                    return self._behind(node.args[0]) is one.call
+        return False
+
+
+def _parameter(one: _Input) -> Replacement:
+    return lambda context: one.parameter

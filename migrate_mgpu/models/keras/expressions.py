@@ -1,0 +1,190 @@
+"""Expressions of TF1 written for TF2: in `__init__`, in `call`, in a function that compiles."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import ModuleType
+
+from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.models.keras.network.scopes import scope_edits, scope_kind
+from migrate_mgpu.source.blocks import outermost, render
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import modules as rule_modules
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.analysis.symbols import symbol
+
+
+@cache
+def rule(code: str) -> ModuleType:
+    """The rewriter module of a code."""
+    return next(module for module in rule_modules() if code == module.RULE.code)
+
+
+LAYERS, LOSSES, OPTIMIZERS = "MGPU402", "MGPU403", "MGPU404"
+METRICS, FUNCTIONS, ABSL = "MGPU405", "MGPU406", "MGPU204"
+
+# Gives the text of a node in a context; it renders what it takes from the author itself.
+Replacement = Callable[["Context"], str]
+
+
+class Context:
+    """A place that code is written for.
+
+    ``names`` are the names that are spelled otherwise there (``params`` as
+    ``self.params``), ``replaced`` the nodes that something else stands for. ``used``
+    collects the author's names that the written text mentions.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        tf: str,
+        modes: Modes | None = None,
+        names: Mapping[str, str] | None = None,
+        replaced: Mapping[ast.AST, Replacement] | None = None,
+    ) -> None:
+        self.module = module
+        self.tf = tf
+        self.modes = modes
+        self.names = dict(names or {})
+        self.replaced = dict(replaced or {})
+        self.used: dict[str, ast.Name] = {}
+        self.trains = False  # whether `training` was written
+
+    def render(self, node: ast.AST, column: int | None = None, base: str | None = None) -> str:
+        """A node's text as it is here."""
+        return render(self.module.source, node, self.edits(node), column, base)
+
+    def edits(self, node: ast.AST) -> list[Edit]:
+        """What changes inside a node."""
+        found = self.collect(node)
+        self.record(node, found)
+        return found
+
+    def collect(self, node: ast.AST) -> list[Edit]:
+        """What changes inside a node, of which other edits may still take a part away."""
+        return outermost(self._visit(node))
+
+    def record(self, node: ast.AST, found: Iterable[Edit]) -> None:
+        """Notes the names that a node's text mentions once the edits are made."""
+        source = self.module.source
+        spans = [(e.start, e.end) for e in found if e.end > e.start]
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and name.id not in self.used:
+                start, end = source.span(name)
+                inside = [span for span in spans if span[0] <= start and end <= span[1]]
+                if not inside or (start, end) in inside:
+                    self.used[name.id] = name
+
+    def _visit(self, node: ast.AST) -> Iterable[Edit]:
+        if node in self.replaced:
+            return [self._edit(node, self.replaced[node](self))]
+        if isinstance(node, ast.expr):
+            if self.modes is not None and not isinstance(node, ast.Constant):
+                if self.modes.asks(node):
+                    training = self.modes.training(node)
+                    if training:
+                        self.trains = True
+                        return [self._edit(node, training)]
+                    if isinstance(node, ast.Name) and self.modes.values(node) is not None:
+                        raise Refused(
+                            self.module,
+                            node,
+                            f"`{node.id}` is used for more than telling training from the rest",
+                            "ask `mode == tf.estimator.ModeKeys.TRAIN` where it matters",
+                        )
+            if isinstance(node, ast.Name):
+                new = self.names.get(node.id)
+                if not new or new == node.id or self._in_comprehension(node):
+                    return []
+                return [self._edit(node, new)]
+            if isinstance(node, ast.JoinedStr):
+                return self._formatted(node)
+        found: list[Edit] = []
+        children = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Attribute):
+            found += rule(FUNCTIONS).dimension(self.module, node) or ()
+        if isinstance(node, (ast.Call, ast.Attribute)):
+            name = self._tensorflow(node.func if isinstance(node, ast.Call) else node)
+            if name:
+                found += self._known(node)
+                children = children[1:] if isinstance(node, ast.Call) else []
+        if isinstance(node, ast.With):
+            found += scope_edits(self.module, node, self)
+        if isinstance(node, ast.withitem) and scope_kind(self.module, node.context_expr):
+            return []
+        if isinstance(node, ast.Lambda):
+            return [*found, *self._lambda(node)]
+        gone = [edit for edit in found if edit.end > edit.start]
+        for child in children:
+            if not (gone and self._covered(child, gone)):
+                found += self._visit(child)
+        return found
+
+    def _covered(self, node: ast.AST, edits: list[Edit]) -> bool:
+        """Whether an argument goes away with an edit of its call."""
+        if not hasattr(node, "lineno"):
+            return False
+        start, end = self.module.source.span(node)
+        return any(edit.start <= start and end <= edit.end for edit in edits)
+
+    def _known(self, node: ast.Call | ast.Attribute) -> Iterable[Edit]:
+        """A name of TensorFlow's, in TF2."""
+        if isinstance(node, ast.Call):
+            made = rule(LAYERS).layer_class(self.module, node, self.tf)
+            if made is not None:
+                return made  # type: ignore[no-any-return]
+            schedule = rule(OPTIMIZERS).schedule(self.module, node, self.tf)
+            if schedule is not None:
+                return schedule  # type: ignore[no-any-return]
+        return rule(FUNCTIONS).function(self.module, node, self.tf) or ()
+
+    def _tensorflow(self, node: ast.AST) -> bool:
+        return symbol(self.module.names.qualname(node)) is not None
+
+    def _lambda(self, node: ast.Lambda) -> Iterable[Edit]:
+        """A lambda's own parameters keep their names."""
+        own = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)}
+        hidden = {name: self.names.pop(name) for name in own if name in self.names}
+        try:
+            return [e for child in ast.iter_child_nodes(node) for e in self._visit(child)]
+        finally:
+            self.names.update(hidden)
+
+    def _in_comprehension(self, node: ast.Name) -> bool:
+        """Whether a name is a comprehension's own, whatever else has that name."""
+        names = self.module.names
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        return home is not None and isinstance(home.node, COMPREHENSIONS)
+
+    def _formatted(self, node: ast.JoinedStr) -> Iterable[Edit]:
+        """Before Python 3.12 the places inside an f-string are not known."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id in self.names:
+                text = f"`{part.id}` stands in an f-string that moves into another function"
+                raise Refused(self.module, node, text, "build the text by format() before")
+            if isinstance(part, ast.Name):
+                self.used.setdefault(part.id, part)
+        return []
+
+    def _edit(self, node: ast.AST, text: str) -> Edit:
+        start, end = self.module.source.span(node)
+        return Edit(start, end, text)
+
+
+def cast_to(node: ast.expr, dtype: str) -> Replacement:
+    """What writes a value with a type (``{tf}`` in it is how the context spells TensorFlow)."""
+
+    def write(context: Context) -> str:
+        replaced = {other: text for other, text in context.replaced.items() if other is not node}
+        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
+        text = inner.render(node)
+        context.used.update(inner.used)
+        context.trains |= inner.trains
+        return f"{context.tf}.cast({text}, {dtype.format(tf=context.tf)})"
+
+    return write

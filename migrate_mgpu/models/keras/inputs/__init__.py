@@ -1,0 +1,1 @@
+"""The datasets that a Keras model gets from input functions."""

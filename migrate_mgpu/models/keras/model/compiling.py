@@ -1,0 +1,346 @@
+"""The function that a model_fn becomes: it makes the model, its optimizer, loss and metrics."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from migrate_mgpu.analysis.dataflow import stored
+from migrate_mgpu.models.keras.model.loss_functions import LossWriter
+from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
+from migrate_mgpu.models.front.model_fn.metrics import MetricPlan
+from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.models.keras.model.optimizing import clipping_class
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.model_fn.training import TrainingPlan, optimizers
+from migrate_mgpu.source import layout
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.blocks import Block, outermost, render
+from migrate_mgpu.models.types import Optimizer, Refused
+
+
+class Compiling:
+    """Writes the function.
+
+    ``model`` writes the statement that makes the model of a name, and returns the author's
+    names that it reads; ``variable`` is its author's name for it. Afterwards
+    ``parameters`` are those of the function, ``units`` the author's statements that it
+    took over.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        loss: LossPlan,
+        training: TrainingPlan,
+        metrics: MetricPlan,
+        tf: str,
+        model: Callable[[Block, str], list[str]],
+        distributed: bool,
+        variable: str = "",
+    ) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.loss = loss
+        self.training = training
+        self.metrics = metrics
+        self.tf = tf
+        self.make_model = model
+        self.distributed = distributed
+        self.clipping = ""
+        self._begun: set[ast.stmt] = set()  # blocks whose comments are written
+        self.flow = reading.flows[TRAIN]
+        self.parameters: list[str] = []
+        self.units: list[ast.stmt] = []
+        names = self.module.names
+        self.scope = names.scopes[reading.function]
+        self.variable = variable
+
+    def write(self) -> str:
+        """The function's text."""
+        source, function = self.module.source, self.reading.function
+        indent = source.indent_of(function)
+        body = Block(source, indent)
+        self._context()
+        self.model = self.variable or self._own_name("model", "keras_model")
+        settings = self.make_model(body, self.model)
+        optimizer = self._statements(body)
+        self._compile(body, optimizer)
+        body.line(f"return {self.model}", 1)
+        used = {*settings, *self.context.used}
+        self.parameters = [p for p in self.reading.parameters if p in used]
+        for name in ("features", "labels", "mode", "config"):
+            if name in self.parameters:
+                node = self.context.used.get(name, function)
+                text = f"optimizer or loss depend on `{name}`"
+                raise Refused(self.module, node, text)
+        block = Block(source, indent)
+        block.line(f"def {function.name}({', '.join(self._signature())}):")
+        doc = function.body[0]
+        if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant):
+            block.statement(doc, [], 1)
+        return block.text() + body.text()
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes that stand above the function, each with `\\n` between its lines."""
+        found = [text for o in self.optimizers.values() for text in o.classes]
+        return list(
+            dict.fromkeys(
+                [
+                    *found,
+                    *([self.clipping] if self.clipping and not self._clips_by_own_names() else []),
+                ]
+            )
+        )
+
+    def _clips_by_own_names(self) -> bool:
+        """Whether the limit of a clipping is something that only the function knows."""
+        names = (n for v in self.training.clip.values() for n in ast.walk(v))
+        homes = (
+            self.module.names.defining_scope(name.id, self.scope)
+            for name in names
+            if isinstance(name, ast.Name)
+        )
+        return any(home is not None and not home.is_module for home in homes)
+
+    def _signature(self) -> list[str]:
+        arguments = self.reading.function.args
+        every = [*arguments.posonlyargs, *arguments.args]
+        defaults = dict(zip([a.arg for a in every[::-1]], arguments.defaults[::-1]))
+        return [
+            f"{name}={self.module.source.code(defaults[name])}" if name in defaults else name
+            for name in self.parameters
+        ]
+
+    def _own_name(self, *wished: str) -> str:
+        """A name for what is made anew: also one whose author's statement goes away."""
+        names = self.module.names
+        plans = (self.loss, *self.metrics.functions.values())
+        written: list[ast.AST] = [*self.units, self.training.value, *self.training.clip.values()]
+        for plan in plans:
+            written += [*plan.units, *([plan.value] if plan.value is not None else [])]
+        taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
+        taken |= {*self.reading.settings, self._loss_name(), *names.module_scope.bindings}
+        for name in wished:
+            if name not in taken or names.fresh(self.scope, name) == name:
+                return name
+        return names.fresh(self.scope, *wished)
+
+    # -- optimizer and loss ---------------------------------------------------
+
+    def _context(self) -> None:
+        """The statements of the optimizer, and how they are written."""
+        training = self.training
+        nodes: list[ast.AST] = [training.value, *training.clip.values()]
+        units = sorted(self.flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
+        found = optimizers(self.module, [training.value, *units], self.tf)
+        if not found:
+            text = "its optimizer is not one of tf.train"
+            raise Refused(self.module, training.value, text, "no Keras optimizer is known for it")
+        self.optimizers = found
+        self._check_wrapped(found)
+        if training.clip and len(found) > 1:
+            raise Refused(self.module, training.value, "several optimizers share a clipping")
+        replaced: dict[ast.AST, Replacement] = {
+            call: self._optimizer(call, optimizer) for call, optimizer in found.items()
+        }
+        self.context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
+        self.units = self._needed([training.value, *training.clip.values()], training.unit)
+        if self.loss.keras is not None:
+            self._keras_arguments(self.loss.keras)
+
+    def _keras_arguments(self, text: str) -> None:
+        """What a loss object's arguments are made of: `label_smoothing=smoothing`."""
+        names = [n for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)]
+        found = settings_of(self.flow, names, self.loss.unit, (), None)
+        more = [s for s in found if s not in self.units]
+        self.units = sorted([*self.units, *more], key=lambda s: s.lineno)
+        for name in names:
+            self.context.used.setdefault(name.id, name)
+
+    def _check_wrapped(self, found: Mapping[ast.Call, Optimizer]) -> None:
+        """The optimizer itself is what trains, not something that is made of it."""
+        value, unit = self.training.value, self.training.unit
+        if value in found:
+            return
+        wrong: ast.AST | None = None if isinstance(value, ast.Name) else value
+        if isinstance(value, ast.Name):
+            for statement in self.flow.definitions(value.id, unit):
+                for node in ast.walk(statement):
+                    if (
+                        isinstance(node, (ast.Assign, ast.AnnAssign))
+                        and value.id in stored(node)[0]
+                    ):
+                        arms = [node.value]
+                        if isinstance(node.value, ast.IfExp):
+                            arms = [node.value.body, node.value.orelse]
+                        wrong = next((arm for arm in arms if arm not in found), wrong)
+        if wrong is not None:
+            text = "the optimizer that trains is made of another one, or by a function"
+            raise Refused(self.module, wrong, text, "make it in model_fn by its own class")
+
+    def _needed(self, nodes: list[ast.expr], unit: ast.stmt | None) -> list[ast.stmt]:
+        """The statements that the written text reads: the global step is not among them."""
+        found: set[ast.stmt] = set()
+        stack: list[tuple[ast.AST, ast.stmt | None]] = [(node, unit) for node in nodes]
+        while stack:
+            node, place = stack.pop()
+            probe = Context(
+                self.module, self.tf, self.reading.modes, {}, dict(self.context.replaced)
+            )
+            probe.edits(node)
+            if probe.trains:
+                raise Refused(self.module, node, "the optimizer depends on the mode")
+            for name in sorted(probe.used):
+                for statement in self.flow.definitions(name, place):
+                    if statement not in found:
+                        found.add(statement)
+                        stack.append((statement, statement))
+        return sorted(found, key=lambda s: s.lineno)
+
+    def _optimizer(self, call: ast.Call, optimizer: Optimizer) -> Replacement:
+        def write(context: Context) -> str:
+            source = self.module.source
+            edits = list(optimizer.edits)
+            for argument in [*call.args, *(k.value for k in call.keywords)]:
+                start, end = source.span(argument)
+                if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
+                    edits += context.edits(argument)
+            for read in optimizer.reads:
+                context.edits(read)
+            return self._clipped(render(source, call, outermost(edits)), context)
+
+        return write
+
+    def _clipped(self, text: str, context: Context) -> str:
+        """An optimizer's constructor that clips as the author did."""
+        if not self.training.clip:
+            return text
+        if not self.distributed:
+            more = ", ".join(f"{k}={context.render(v)}" for k, v in self.training.clip.items())
+            return f"{text[:-1].rstrip().rstrip(',')}, {more})"
+        base = text[: text.index("(")]
+        names = self.module.names
+        name = names.fresh(names.module_scope, f"Clipped{base.rpartition('.')[2]}")
+        self.clipping = "\n".join(clipping_class(name, base, self.training.clip, context))
+        return name + text[len(base) :]
+
+    def _statements(self, body: Block) -> str:
+        """Adds loss, optimizer and what they need in the author's order; the optimizer's name."""
+        loss = self.loss
+        self.loss_name = self._loss_name()
+        items: list[tuple[int, str, ast.stmt | None]] = [
+            (unit.lineno, "unit", unit) for unit in self.units
+        ]
+        line = loss.unit.lineno if loss.unit is not None else 10**9
+        if not loss.steps:
+            items.append((line, "loss", loss.unit))
+        name = self.training.value.id if isinstance(self.training.value, ast.Name) else ""
+        if not name:
+            name = self._own_name("optimizer")
+            line = self.training.unit.lineno if self.training.unit is not None else 10**9
+            items.append((line, "optimizer", self.training.unit))
+        for _, kind, unit in sorted(items, key=lambda item: (item[0], item[1])):
+            if kind == "unit":
+                assert unit is not None
+                edits = self.context.edits(unit)
+                if any(call in self.optimizers for call in ast.walk(unit)):
+                    self._own_class(body)
+                self._comments(body, unit, own=False)
+                body.statement(unit, edits, 1)
+            elif kind == "optimizer":
+                if unit is not None:
+                    self._comments(body, unit)
+                base = body.indent + self.module.source.indent_unit
+                text = self.context.render(self.training.value, len(base) + len(name) + 3, base)
+                self._own_class(body)
+                body.line(f"{name} = {text}", 1)
+            else:
+                self._loss(body, unit)
+        return name
+
+    def _comments(self, body: Block, unit: ast.stmt, own: bool = True) -> None:
+        """What stands above a statement, and above the `if` on the mode that it begins."""
+        parent = self.module.names.parents[unit]
+        if isinstance(parent, (ast.If, ast.With)) and parent.body[0] is unit:
+            if parent not in self._begun:
+                self._begun.add(parent)
+                self._comments(body, parent)
+        if own:
+            body.comments(unit, 1)
+
+    def _own_class(self, body: Block) -> None:
+        """The class of an optimizer that reads the function's own names."""
+        if self.clipping and self._clips_by_own_names():
+            body.line()
+            for line in self.clipping.split("\n"):
+                body.line(line, 1) if line else body.line()
+            body.line()
+
+    def _loss_name(self) -> str:
+        unit = self.loss.unit
+        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
+            return unit.targets[0].id
+        return "loss"
+
+    def _own_settings(self) -> set[ast.stmt]:
+        """Statements of the function that a loss within it need not repeat."""
+        bindings = self.scope.bindings
+        once = [s for s in self.units if all(len(bindings[n]) == 1 for n in stored(s)[0])]
+        return {s for s in once if not stored(s)[1]}
+
+    def _loss(self, body: Block, unit: ast.stmt | None) -> None:
+        if self.loss.keras is None:
+            self._function(body, self.loss, self.loss_name, unit)
+            return
+        if unit is not None:
+            self._comments(body, next(iter([*self.loss.units, unit])))
+        body.line(f"{self.loss_name} = {self.loss.keras}", 1)
+
+    def _function(
+        self, body: Block, plan: LossPlan, name: str, unit: ast.stmt | None = None
+    ) -> None:
+        """Adds a function of labels and output, below what stands above a statement."""
+        block = Block(self.module.source, body.indent + self.module.source.indent_unit)
+        block.lines = body.lines
+        own = self._own_settings()
+        plan.units = [u for u in plan.units if u not in own]
+        body.line()
+        if unit is not None:
+            self._comments(body, unit)
+        context = LossWriter(self.reading, plan, self.tf, name).write(block)
+        body.line()
+        output, _ = self.reading.output
+        for name, node in context.used.items():
+            if name not in ("labels", output):
+                self.context.used.setdefault(name, node)
+
+    # -- compile --------------------------------------------------------------
+
+    def _metrics(self, body: Block, metrics: list[str]) -> str:
+        """`metrics=[...]`, one a line where they do not fit into one."""
+        source = self.module.source
+        line = f"metrics=[{', '.join(metrics)}]"
+        hangs = layout.hangs(source)
+        unit = source.indent_unit
+        inner = body.indent + unit * (2 if hangs or len(unit) >= 4 else 3)
+        if len(inner) + len(line) + 1 <= layout.width_of(source):
+            return line
+        deeper = inner + unit
+        fitted = [layout.fitted(source, metric, deeper, len(deeper), 1) for metric in metrics]
+        lines = "".join(f"\n{deeper}{metric}," for metric in fitted)
+        return f"metrics=[{lines}\n{inner}]" if hangs else f"metrics=[{lines[:-1]}]"
+
+    def _compile(self, body: Block, optimizer: str) -> None:
+        for name, plan in self.metrics.functions.items():
+            self._function(body, plan, name)
+        arguments = [f"optimizer={optimizer}"]
+        if not self.loss.steps:
+            arguments.append(f"loss={self.loss_name}")
+        metrics = list(self.metrics.texts.values())
+        if metrics:
+            arguments.append(self._metrics(body, metrics))
+        base = body.indent + self.module.source.indent_unit
+        head = f"{self.model}.compile"
+        body.line(layout.call(self.module.source, head, arguments, base, len(base)), 1)

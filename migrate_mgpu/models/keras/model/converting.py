@@ -1,0 +1,445 @@
+"""A model_fn becomes a function that builds, compiles and returns a Keras model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.models.keras.model.compiling import Compiling
+from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
+from migrate_mgpu.models.front.model_fn.lookups import check_lookups
+from migrate_mgpu.models.keras.model.loss_functions import weighting_functions
+from migrate_mgpu.models.front.model_fn.losses import LossReader
+from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
+from migrate_mgpu.analysis.modes import PREDICT, Modes
+from migrate_mgpu.models.keras.model.optimizing import statistics_class
+from migrate_mgpu.models.front.model_fn.outputs import Outputs
+from migrate_mgpu.models.keras.model.predictions import PredictStep
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.model.steps import Steps
+from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.api.recurrent import cell_of
+from migrate_mgpu.api.recurrent_classes import class_edits
+from migrate_mgpu.models.keras.network.classes import Classes, Made, PlainFunctions, class_name
+from migrate_mgpu.models.keras.network.direct import direct, write_direct
+from migrate_mgpu.models.keras.network.layers import Found
+from migrate_mgpu.models.keras.network.network import Network
+from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
+from migrate_mgpu.models.keras.network.summaries import (
+    LEFT_OUT,
+    unused_functions,
+    without,
+    without_summaries,
+)
+from migrate_mgpu.models.keras.network.weights import double_weight
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.types import ModelPlan, NeedsSteps, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.source.source import Edit
+
+
+def convert(
+    function: Function,
+    graph: CallGraph,
+    tf: str,
+    predicts: bool,
+    distributed: bool,
+    bound: Collection[str] = (),
+    towers: bool = False,
+) -> ModelPlan:
+    """The edits that turn a model_fn into a function that makes a compiled model.
+
+    ``tf`` is how the migrated module spells TensorFlow; ``predicts`` says whether the
+    program asks for predictions, ``distributed`` whether several replicas may train;
+    ``bound`` are parameters that ``functools.partial`` or a lambda gives it; ``towers``
+    share a batch, where replicas draw batches of their own.
+
+    Raises:
+        Refused: a statement that is not understood; nothing is converted then.
+    """
+    return _Conversion(function, graph, tf, predicts, distributed, bound, towers).plan()
+
+
+class _Conversion:
+    def __init__(
+        self,
+        function: Function,
+        graph: CallGraph,
+        tf: str,
+        predicts: bool,
+        distributed: bool,
+        bound: Collection[str],
+        towers: bool,
+    ) -> None:
+        self.function = function
+        self.module = function.module
+        self.tf = tf
+        self.predicts = predicts
+        self.distributed = distributed
+        self.towers = towers
+        node = function.node
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            raise Refused(self.module, node, "model_fn is decorated, or a coroutine")
+        if function.owner is not None:
+            text = "model_fn is a method"
+            raise Refused(self.module, node, text, "make it a function, what it reads `params`")
+        self.node = node
+        self.normalizes = False
+        self.lookup: ast.AST | None = None
+        self.variable = ""  # of the model, where its author gave it one
+        self.reading = Reading(self.module, node, bound)
+        self.outputs: Outputs | None = None
+        self.summaries: list[tuple[Module, ast.AST, str]] = []  # of the network, and what is told
+        self.steps: Steps | None = None
+        try:
+            self._compiled(graph)
+        except NeedsSteps:
+            self._with_steps(graph)
+        self.plain = PlainFunctions(graph, tf, self.classes)
+
+    def _compiled(self, graph: CallGraph) -> None:
+        """Reads loss, metrics and predictions as what Keras makes of one output and the labels."""
+        self.loss = LossReader(self.reading, self.tf).read()
+        if self.distributed and self.loss.summed is not None:
+            # Keras shares out the batches of an evaluation, and takes the mean over replicas;
+            # what tf.losses sums up 1.15 does not even divide by the replicas in training.
+            text = "several replicas have another loss where it is the sum of a batch"
+            raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
+        if self.distributed and self.loss.uneven:
+            text = "several replicas have another loss where it is no mean of the examples'"
+            node = self.loss.value or self.node
+            raise Refused(self.module, node, text, "let the loss be a mean")
+        self.training = TrainingReader(self.reading).read()
+        self.metrics = read_metrics(self.reading, self.tf)
+        self.classes = Classes(graph, self.tf, self.loss.regularized)
+        self.network = self.reading.network
+        double = double_weight(self.module, self.network)
+        if double is not None:
+            text = "Keras calculates the losses that it compiles in float32"
+            raise NeedsSteps(self.module, double, text, "let the weights be of float32")
+        self.step = self._predict_step()
+
+    def _with_steps(self, graph: CallGraph) -> None:
+        """Reads them as they are, for a model that has steps of its own."""
+        self.loss = LossReader(self.reading, self.tf).term()
+        self.training = TrainingReader(self.reading).read()
+        self.metrics = MetricPlan()
+        self.classes = Classes(graph, self.tf, self.loss.regularized)
+        outputs = Outputs(self.reading, self.loss, self.classes, self.tf, self.predicts)
+        self.steps = Steps(self.reading, outputs, self.loss, self.tf, self.distributed)
+        self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
+        self.outputs = outputs
+        self.network = outputs.network | outputs.settings
+        self.step = self._predict_step()
+
+    def plan(self) -> ModelPlan:
+        """Everything about the model."""
+        module = self.module
+        plan = ModelPlan(module, self.node, metrics=tuple(self.reading.metrics))
+        plan.by_batch = self.steps is not None
+        step = self.step
+        text, make_model = self._model(step)
+        compiling = Compiling(
+            self.reading,
+            self.loss,
+            self.training,
+            self.metrics,
+            self.tf,
+            make_model,
+            self.distributed,
+            self.variable,
+        )
+        builder = compiling.write()
+        if self.lookup is not None:
+            check_lookups(module, compiling.optimizers, self.distributed)
+            if self.training.clip:
+                text = "the gradients of looked up rows are clipped before equal ones are summed up"
+                raise Refused(module, self.lookup, text, "do not clip them")
+        if self.reading.twins is not None:
+            self.reading.twins.share(module, self.classes, self.normalizes)
+        plan.parameters = tuple(compiling.parameters)
+        plan.predicts = step is not None and step.gives_dictionary
+        plan.steps = step is not None
+        plan.notes = check_leftovers(
+            self.reading,
+            self.network,
+            self.loss,
+            self.training,
+            compiling.units,
+            self.classes.graph,
+        )
+        plan.notes += [*self._warnings(), *self.summaries]
+        written = [(where, statement) for where, statement, text in plan.notes if text == LEFT_OUT]
+        for other, function in unused_functions(written, self.classes.graph):
+            plan.edits.setdefault(other, []).append(without(other.source, function))
+            plan.gone.add(function)
+        for node in self._new_code(compiling, step):
+            self.plain.visit(module, node)
+        self._finish_classes(plan)
+        newline = module.source.newline
+        start, end = module.source.span(self.node)
+        gap = (
+            newline * 3 if isinstance(module.names.parents[self.node], ast.Module) else newline * 2
+        )
+        indent = module.source.indent_of(self.node)
+        parts = [
+            *([text.rstrip()] if text else []),
+            *(self._at(indent, lines) for lines in self._beside(plan, compiling)),
+            builder.rstrip(),
+        ]
+        whole = gap.join(parts)
+        plan.edits.setdefault(module, []).append(Edit(start, end, whole[len(indent) :]))
+        plan.gone.add(self.node)
+        for other, edits in self.plain.edits.items():
+            plan.edits.setdefault(other, []).extend(edits)
+        self._cells(plan)
+        return plan
+
+    def _cells(self, plan: ModelPlan) -> None:
+        """Classes of recurrent cells, above the first code of a file that makes one."""
+        nodes: dict[Module, list[ast.AST]] = {self.module: [*self.network]}
+        made = [one.function for one in self.classes.made.values()]
+        for function in [*made, *self.plain.functions]:
+            nodes.setdefault(function.module, []).append(function.node)
+        for function in self.plain.functions:
+            plan.gone.update(c for c in ast.walk(function.node) if cell_of(function.module, c))
+        for module, own in nodes.items():
+            plan.edits.setdefault(module, []).extend(class_edits(module, own, self.tf))
+
+    def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
+        """The classes that stand above the function."""
+        plans = (self.loss, *self.metrics.functions.values())
+        nodes = [n for p in plans for n in (*p.units, p.value) if n is not None]
+        weighted = weighting_functions(self.module, nodes, self.tf)
+        return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes, *weighted]
+
+    def _callbacks(self, plan: ModelPlan) -> list[str]:
+        """Classes that training needs beside the model."""
+        if not (self.normalizes and self.distributed):
+            return []
+        names = self.module.names
+        name = names.fresh(names.module_scope, "AverageStatistics")
+        plan.callbacks = (name,)
+        return [statistics_class(name, self.tf, self.module.source.indent_unit)]
+
+    def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
+        """What TF1 itself did otherwise than its author may have meant."""
+        found: list[tuple[Module, ast.AST, str]] = []
+        if self.normalizes and self.training.some is not None:
+            text = "the update operations of one scope only run with a step"
+            raise Refused(self.module, self.training.some, text, "ask for all of them")
+        if self.loss.regularized and self.distributed and not self.towers:
+            text = (
+                "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "
+                "all of it: divide it by the replicas to train as before"
+            )
+            found.append((self.module, self.loss.unit or self.node, text))
+        if self.normalizes and not self.training.updates:
+            text = (
+                "TF1 never updated the moving averages of batch normalization here, for nothing "
+                "ran its UPDATE_OPS; Keras does"
+            )
+            found.append((self.module, self.node, text))
+        return found
+
+    def _at(self, indent: str, text: str) -> str:
+        """Lines of a class at an indentation, with the file's line ends."""
+        lines = (indent + line if line else "" for line in text.split("\n"))
+        return self.module.source.newline.join(lines)
+
+    def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
+        found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
+        for plan in (self.loss, *self.metrics.functions.values()):
+            found += [*plan.units, *([plan.value] if plan.value is not None else [])]
+        if step is not None:
+            found += step.units
+        return found
+
+    # -- the network --------------------------------------------------------
+
+    def _model(self, step: PredictStep | None) -> tuple[str, Callable[[Block, str], list[str]]]:
+        """The text of the model's class, if it needs one, and what writes `model = ...`."""
+        reading, outputs, steps = self.reading, self.outputs, self.steps
+        output = reading.output[0] if outputs is None else ", ".join(outputs.names)
+        names = self.module.names
+        name = names.fresh(names.module_scope, class_name(self.node.name), "KerasModel")
+        body = [s for s in self.node.body if not _is_docstring(s)]
+        plan = Plan(
+            self.module,
+            self.node,
+            body,
+            self._without_summaries(self.module, _with_inner(self.network)),
+            ["features"],
+            reading.settings,
+            reading.modes,
+            name,
+            "Model",
+            output,
+            self.loss.regularized,
+            self.loss.decay,
+            self.distributed,
+            steps.reserved if steps is not None else frozenset(),
+            ["labels"] if steps is not None else [],
+        )
+        network = Network(plan, self.tf, self.classes)
+        self.normalizes |= _normalizes(network)
+        self.lookup = self.lookup or network.lookup
+        self._write_helpers()
+        for found in network.layers.values():
+            if found.helper is not None:
+                made = self._made(found.helper.call)
+                network.layers[found.call] = _as_made(found, made)
+        plain = step is None and steps is None
+        own = direct(network) if plain else None
+        if own is not None:
+            self.variable = own
+            return "", lambda body, _: write_direct(network, body)
+        layers = chain(network) if plain else None
+        if layers is not None:
+            sequence = layers
+
+            def sequential(body: Block, variable: str) -> list[str]:
+                return list(write_sequence(network, sequence, body, variable).used)
+
+            return "", sequential
+        indent = self.module.source.indent_of(self.node)
+        if steps is not None:
+            steps.attach(network)
+        if step is not None:
+            network.members.append(step.write)
+        text = network.write(indent)
+        if "config" in network.parameters:
+            raise Refused(self.module, self.node, "the network reads the RunConfig")
+
+        def instance(body: Block, variable: str) -> list[str]:
+            body.line(f"{variable} = {name}({', '.join(network.parameters)})", 1)
+            return network.parameters
+
+        return text, instance
+
+    def _made(self, call: ast.Call) -> Made:
+        return next(
+            made for made in self.classes.made.values() if any(c is call for _, c in made.calls)
+        )
+
+    def _write_helpers(self) -> None:
+        """Writes the classes of helper functions, those that they use among them."""
+        done: set[ast.AST] = set()
+        while len(done) < len(self.classes.made):
+            for node, made in list(self.classes.made.items()):
+                if node not in done:
+                    done.add(node)
+                    self._write_helper(made)
+
+    def _write_helper(self, made: Made) -> None:
+        node, module = made.function.node, made.function.module
+        assert isinstance(node, ast.FunctionDef)
+        if node.decorator_list:
+            raise Refused(module, node, f"{node.name} makes layers, and is decorated")
+        settings = [n for n in made.settings if n not in made.known]
+        kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        kept = self._without_summaries(module, kept)
+        plan = Plan(
+            module,
+            node,
+            node.body,
+            kept,
+            made.tensors,
+            settings,
+            Modes(module, node, made.known),
+            made.name,
+            made.base,
+            None,
+            self.loss.regularized,
+            self.loss.decay,
+            self.distributed,
+        )
+        network = Network(plan, self.tf, self.classes)
+        self.normalizes |= _normalizes(network)
+        self.lookup = self.lookup or network.lookup
+        for found in list(network.layers.values()):
+            if found.helper is not None:
+                inner = self._made(found.helper.call)
+                if not inner.text and inner is not made:
+                    self._write_helper(inner)
+                network.layers[found.call] = _as_made(found, inner)
+        made.text = network.write(module.source.indent_of(node))
+        made.trains = network.trains
+        made.settings = network.parameters
+        for statement in node.body:
+            self.plain.visit(module, statement)
+
+    def _without_summaries(self, module: Module, kept: set[ast.stmt]) -> set[ast.stmt]:
+        """The statements of a network that stay; of those that do not it is told."""
+        stays, gone = without_summaries(module, kept, self.classes.graph)
+        self.summaries += [(module, statement, LEFT_OUT) for statement in gone]
+        return stays
+
+    def _finish_classes(self, plan: ModelPlan) -> None:
+        self.classes.check_uses()
+        for made in self.classes.made.values():
+            module, node = made.function.module, made.function.node
+            start, end = module.source.span(node)
+            indent = module.source.indent_of(node)
+            plan.edits.setdefault(module, []).append(
+                Edit(start, end, made.text.rstrip()[len(indent) :])
+            )
+            plan.gone.add(node)
+        for network in self.classes.networks.values():
+            home, own = network.module, network.node
+            plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), network.text))
+            plan.gone.add(own)
+            self.plain.visit(home, own)
+        for module, edits in self.classes.import_edits().items():
+            plan.edits.setdefault(module, []).extend(edits)
+
+    # -- predictions ----------------------------------------------------------
+
+    def _predict_step(self) -> PredictStep | None:
+        """What `predict` gives, where that is more than the network's output."""
+        if not self.predicts:
+            return None
+        if PREDICT not in self.reading.specs:
+            text = "the program asks for predictions, and model_fn returns none"
+            raise Refused(self.module, self.node, text)
+        flow = self.reading.flows[PREDICT]
+        output, made = self.reading.output if self.outputs is None else ("", None)
+        value = self.reading.argument(PREDICT, "predictions")
+        unit = self.reading.specs[PREDICT].unit
+        if value is None:
+            call = self.reading.specs[PREDICT].call
+            raise Refused(self.module, call, "the EstimatorSpec for PREDICT has no predictions")
+        found, where = flow.resolve(value, unit, made)
+        assert found is not None
+        if isinstance(found, ast.Name) and found.id == output:
+            if made is not None and flow.single(output, where) is made:
+                return None
+        if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
+            raise Refused(self.module, value, "predictions is not a dictionary written out")
+        if self.outputs is not None and isinstance(found, ast.Name):
+            if self.outputs.given(False) == [found.id]:
+                return None
+        return PredictStep(self.reading, self.tf, value, unit, self.outputs)
+
+
+def _normalizes(network: Network) -> bool:
+    own = any(layer.stem.startswith("batch_norm") for layer in network.layers.values())
+    return own or any(one.normalizes for one in network.objects.classes.values())
+
+
+def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:
+    """Statements and all that stand inside of them."""
+    return {node for unit in units for node in ast.walk(unit) if isinstance(node, ast.stmt)}
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _as_made(found: Found, made: Made) -> Found:
+    """A helper's layer, once its class is written."""
+    return replaced(found, trains=made.trains, parameters=tuple(made.settings))

@@ -1,0 +1,220 @@
+"""Weight decay written over all variables: each layer's own regularizers in Keras."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.dataflow import Dataflow
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.source import layout
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.source import Source
+
+# What people write into a condition on a variable's name, and the weights it is about.
+_WORDS = {
+    "kernel": ("kernel",),
+    "weights": ("kernel",),
+    "bias": ("bias",),
+    "biases": ("bias",),
+    "gamma": ("gamma",),
+    "beta": ("beta",),
+    "batch_normalization": ("gamma", "beta"),
+    "batch_norm": ("gamma", "beta"),
+    "batchnorm": ("gamma", "beta"),
+    "BatchNorm": ("gamma", "beta"),
+}
+_ALL = ("kernel", "bias", "gamma", "beta")
+
+
+@record(frozen=True)
+class Decay:
+    """``factor * sum(l2_loss(v))`` over the trainable variables of some kinds.
+
+    ``factor`` is None for 1; ``weights`` are of ``kernel``, ``bias``, ``gamma``, ``beta``.
+    """
+
+    module: Module
+    node: ast.expr
+    factor: ast.expr | None
+    weights: frozenset[str]
+
+    def arguments(self, stem: str, context: Context, uses_bias: bool) -> list[str]:
+        """The regularizers of a layer, by what it is (``dense``, ``conv2d``, ...).
+
+        Raises:
+            Refused: it is a layer whose weights are not known.
+        """
+        if stem.startswith(("dense", "conv")):
+            own = ["kernel", "bias"] if uses_bias else ["kernel"]
+        elif stem.startswith("batch_norm"):
+            own = ["gamma", "beta"]
+        elif stem.startswith(("flatten", "dropout", "max_pool", "average_pool")):
+            own = []
+        else:
+            text = f"the weight decay over all variables has no form for a {stem}"
+            raise Refused(self.module, self.node, text, "give the layers their regularizers")
+        text = f"{context.tf}.keras.regularizers.L2({self._half(context)})"
+        return [f"{name}_regularizer={text}" for name in own if name in self.weights]
+
+    def _half(self, context: Context) -> str:
+        """tf.nn.l2_loss is half of the sum of squares."""
+        if self.factor is None:
+            return "0.5"
+        if isinstance(self.factor, ast.Constant) and isinstance(self.factor.value, (int, float)):
+            return repr(self.factor.value / 2)
+        text = context.render(self.factor)
+        simple = isinstance(self.factor, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+        return f"{text} / 2" if simple else f"({text}) / 2"
+
+
+def read_decay(
+    module: Module, flow: Dataflow, node: ast.expr, unit: ast.stmt | None
+) -> Decay | None:
+    """A term of a loss as weight decay; None if it is something else.
+
+    Raises:
+        Refused: it is decay of variables that cannot be told.
+    """
+    factor: ast.expr | None = None
+    value, where = flow.resolve(node, unit)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        for one, other in ((value.left, value.right), (value.right, value.left)):
+            if _sum(module, flow, other, where) is not None:
+                factor, (value, where) = one, flow.resolve(other, where)
+                break
+    applied = _applied(module, flow, value, where) if factor is None else None
+    if applied is not None:
+        factor, found = applied
+    else:
+        found = _sum(module, flow, value, where)
+    if found is None:
+        return None
+    variable, tests = found
+    weights = set(_ALL)
+    for test in tests:
+        weights &= _weights(module, variable, test)
+    if factor is not None and (
+        flow.depends(factor, unit, "features") or flow.depends(factor, unit, "labels")
+    ):
+        raise Refused(module, factor, "the weight decay depends on the batch")
+    return Decay(module, node, factor, frozenset(weights))
+
+
+def _applied(
+    module: Module, flow: Dataflow, node: ast.expr | None, unit: ast.stmt | None
+) -> tuple[ast.expr, tuple[str, list[ast.expr]] | None] | None:
+    """`tf.contrib.layers.apply_regularization(l2_regularizer(scale), variables)`: scale, variables.
+
+    It is ``scale * sum(l2_loss(v))``. None for another regularizer.
+    """
+    if not isinstance(node, ast.Call):
+        return None
+    if name_of(module, node) != "contrib.layers.apply_regularization":
+        return None
+    given = dict(zip(("regularizer", "weights_list"), node.args))
+    given.update({keyword.arg or "**": keyword.value for keyword in node.keywords})
+    made, _ = flow.resolve(given.get("regularizer"), unit)
+    weights, _ = flow.resolve(given.get("weights_list"), unit)
+    if not isinstance(made, ast.Call) or name_of(module, made) != "contrib.layers.l2_regularizer":
+        return None
+    named = (k.value for k in made.keywords if k.arg == "scale")
+    scale = made.args[0] if made.args else next(named, None)
+    if scale is None or len(given) > 2 or len(node.args) > 2:
+        return None
+    if name_of(module, weights) == "trainable_variables" and not getattr(weights, "args", None):
+        return scale, ("", [])
+    if isinstance(weights, ast.ListComp) and len(weights.generators) == 1:
+        generator = weights.generators[0]
+        variables, _ = flow.resolve(generator.iter, unit)
+        target, element = generator.target, weights.elt
+        if isinstance(target, ast.Name) and isinstance(element, ast.Name):
+            if element.id == target.id and name_of(module, variables) == "trainable_variables":
+                return scale, (target.id, list(generator.ifs))
+    return None
+
+
+def _sum(
+    module: Module, flow: Dataflow, node: ast.expr | None, unit: ast.stmt | None
+) -> tuple[str, list[ast.expr]] | None:
+    """`tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if ...])`."""
+    value, where = flow.resolve(node, unit)
+    if name_of(module, value) not in ("add_n", "math.add_n", "reduce_sum", "math.reduce_sum"):
+        return None
+    assert isinstance(value, ast.Call)
+    if len(value.args) != 1:
+        return None
+    members, where = flow.resolve(value.args[0], where)
+    if not isinstance(members, (ast.ListComp, ast.GeneratorExp)) or len(members.generators) != 1:
+        return None
+    generator = members.generators[0]
+    element = members.elt
+    if name_of(module, element) != "nn.l2_loss" or not isinstance(generator.target, ast.Name):
+        return None
+    assert isinstance(element, ast.Call)
+    inner = element.args[0] if element.args else None
+    if name_of(module, inner) in ("cast", "to_float") and isinstance(inner, ast.Call):
+        inner = inner.args[0]  # to float32, which a weight is
+    variables, _ = flow.resolve(generator.iter, where)
+    if not isinstance(inner, ast.Name) or inner.id != generator.target.id:
+        return None
+    if name_of(module, variables) != "trainable_variables":
+        return None
+    return generator.target.id, list(generator.ifs)
+
+
+def _weights(module: Module, variable: str, test: ast.expr) -> set[str]:
+    """The kinds of weights whose names pass a test."""
+    if isinstance(test, ast.BoolOp):
+        parts = [_weights(module, variable, value) for value in test.values]
+        whole = isinstance(test.op, ast.And)
+        return set.intersection(*parts) if whole else set.union(*parts)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return set(_ALL) - _weights(module, variable, test.operand)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        word, of = test.left, test.comparators[0]
+        if isinstance(of, ast.Call) and isinstance(of.func, ast.Attribute):
+            of = of.func.value  # v.name.lower()
+        named = isinstance(of, ast.Attribute) and of.attr in ("name", "op")
+        if named and isinstance(word, ast.Constant) and word.value in _WORDS:
+            kinds = set(_WORDS[str(word.value)])
+            if isinstance(test.ops[0], ast.In):
+                return kinds
+            if isinstance(test.ops[0], ast.NotIn):
+                return set(_ALL) - kinds
+    text = "which variables the weight decay takes is not understood"
+    raise Refused(module, test, text, "give the layers their regularizers")
+
+
+def with_arguments(text: str, more: list[str], source: Source, column: int, base: str) -> str:
+    """A call's text with further keyword arguments, in its own layout.
+
+    It stands behind ``column`` characters of a line whose indentation is ``base``.
+    """
+    if not more:
+        return text
+    if "\n" not in text:
+        made = ast.parse(text, mode="eval").body
+        assert isinstance(made, ast.Call)
+        given = [*made.args, *made.keywords]
+        pieces = [ast.get_source_segment(text, node) or "" for node in given]
+        head = ast.get_source_segment(text, made.func) or ""
+        return layout.call(source, head, [*pieces, *more], base, column)
+    body = text[:-1]
+    bare = body.rstrip()
+    joined = ", ".join(more)
+    if bare.endswith("("):
+        return f"{bare}{joined})"
+    if bare.endswith(",") and "\n" in bare:
+        last = bare.rpartition("\n")[2]
+        indent = last[: len(last) - len(last.lstrip())]
+        lines = "".join(f"\n{indent}{one}," for one in more)
+        return f"{bare}{lines}{body[len(bare) :]})"
+    if "\n" in bare:
+        last = bare.rpartition("\n")[2]
+        indent = last[: len(last) - len(last.lstrip())]
+        lines = "".join(f",\n{indent}{one}" for one in more)
+        return f"{bare}{lines}{body[len(bare) :]})"
+    return f"{bare.rstrip(',')}, {joined})"

@@ -1,0 +1,67 @@
+"""What Keras does otherwise with several replicas: a class beside the model does what TF1 did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from migrate_mgpu.models.keras.expressions import Context
+
+# What TF1 did to each replica's gradients before they were summed, by Keras's argument.
+_CLIPPING = {
+    "global_clipnorm": "gradients, _ = {tf}.clip_by_global_norm(gradients, {value})",
+    "clipnorm": "gradients = [{tf}.clip_by_norm(gradient, {value}) for gradient in gradients]",
+    "clipvalue": (
+        "gradients = [{tf}.clip_by_value(gradient, -{value}, {value}) for gradient in gradients]"
+    ),
+}
+
+
+def clipping_class(
+    name: str, base: str, clip: Mapping[str, ast.expr], context: Context
+) -> list[str]:
+    """An optimizer whose replicas clip their own gradients, as TF1's did.
+
+    Keras 2 clips by its arguments after the replicas' gradients are summed, Keras 3
+    before; `apply_gradients` gets a replica's own on both (docs/semantics.md).
+    """
+    unit = context.module.source.indent_unit
+    short = base.rpartition(".")[2]
+    lines = [
+        f"class {name}({base}):",
+        f'{unit}"""{short} on gradients that each replica clips before they are summed."""',
+        "",
+        f"{unit}def apply_gradients(self, grads_and_vars, *args, **kwargs):",
+        f"{unit * 2}gradients, variables = zip(*grads_and_vars)",
+    ]
+    for argument, value in clip.items():
+        text = context.render(value)
+        if argument == "clipvalue" and not isinstance(value, (ast.Constant, ast.Name)):
+            text = f"({text})"
+        lines.append(unit * 2 + _CLIPPING[argument].format(tf=context.tf, value=text))
+    call = "super().apply_gradients(zip(gradients, variables), *args, **kwargs)"
+    return [*lines, f"{unit * 2}return {call}"]
+
+
+_STATISTICS = """\
+class {name}({tf}.keras.callbacks.Callback):
+    \"\"\"After training, batch normalization's statistics are the mean of the replicas'.\"\"\"
+
+    def on_train_end(self, logs=None):
+        strategy = self.model.distribute_strategy
+        if strategy.num_replicas_in_sync > 1:
+            {tf}.function(strategy.run)(self.average)
+
+    def average(self):
+        context = {tf}.distribute.get_replica_context()
+        for variable in self.model.non_trainable_weights:
+            variable.assign(context.all_reduce({tf}.distribute.ReduceOp.MEAN, variable))"""
+
+
+def statistics_class(name: str, tf: str, unit: str) -> str:
+    """A callback that averages the moving statistics over the replicas, as TF1's variables were.
+
+    Without it each replica of Keras 2 evaluates with its own, and Keras 3 with the
+    first one's (docs/semantics.md).
+    """
+    return _STATISTICS.format(name=name, tf=tf).replace("    ", unit)

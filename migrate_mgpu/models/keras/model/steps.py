@@ -1,0 +1,265 @@
+"""A model's own `train_step` and `test_step`, where `compile` has no place for loss and metrics.
+
+They hand on what the input function gives, as TF1 did: labels of several parts, features as
+labels, values of the network beside its logits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.models.front.model_fn.casts import casts
+from migrate_mgpu.analysis.dataflow import loaded, stored
+from migrate_mgpu.models.keras.model.loss_functions import break_weighted, replacement
+from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.models.front.model_fn.means import averages
+from migrate_mgpu.analysis.modes import EVAL, TRAIN
+from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.network.network import Network
+from migrate_mgpu.models.keras.network.plan import RESERVED
+from migrate_mgpu.source import layout
+from migrate_mgpu.models.keras.expressions import LOSSES, METRICS, Context, Replacement, rule
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.types import Metric, Refused
+from migrate_mgpu.core.records import record
+
+LOSS, MEAN = "batch_loss", "mean_loss"
+_METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
+
+
+@record(frozen=True)
+class _Kept:
+    """A metric that is an attribute of the model."""
+
+    attribute: str
+    text: str  # of its constructor
+    metric: Metric
+
+
+class Steps:
+    """The methods and attributes that train and test a model.
+
+    Raises:
+        Refused: a metric that Keras has not, or another loss on several replicas.
+    """
+
+    def __init__(
+        self, reading: Reading, outputs: Outputs, loss: LossPlan, tf: str, distributed: bool
+    ) -> None:
+        self.reading = reading
+        self.module = reading.module
+        self.outputs = outputs
+        self.loss = loss
+        self.tf = tf
+        self.distributed = distributed
+        assert loss.value is not None
+        if distributed and not averages(reading, loss.value, loss.unit, tf):
+            # An evaluation's batches are shared out, and the replicas' losses averaged.
+            text = "several replicas have another loss where it is no mean of the examples'"
+            raise Refused(self.module, loss.value, text, "let the loss be a mean")
+        taken = RESERVED | _METHODS | set(reading.settings)
+        self.metrics: list[_Kept] = []
+        for name, (value, _) in reading.metrics.items():
+            made = self._kept(name, value, taken)
+            taken.add(made.attribute)
+            self.metrics.append(made)
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """The attributes that no layer may have."""
+        return frozenset({*_METHODS, *(kept.attribute for kept in self.metrics)})
+
+    def _kept(self, name: str, value: ast.expr, taken: set[str]) -> _Kept:
+        found = rule(METRICS).metric(self.module, value, self.tf)
+        if not isinstance(found, Metric):
+            text = f"the metric {name!r} is not one of tf.metrics"
+            raise Refused(self.module, value, text, "use a metric of tf.metrics")
+        if not found.plain or name == "loss":
+            raise Refused(self.module, value, f"no Keras metric is known for {name!r}")
+        attribute = "".join(c if c.isalnum() else "_" for c in name)
+        if attribute in taken or not attribute.isidentifier():
+            attribute += "_metric"
+        if attribute in taken or not attribute.isidentifier():
+            raise Refused(self.module, value, f"the metric {name!r} has a name of Keras's")
+        quote = self.module.source.quote
+        return _Kept(attribute, found.plain.format(name=f"{quote}{name}{quote}"), found)
+
+    # -- the class ------------------------------------------------------------
+
+    def attach(self, network: Network) -> None:
+        """Gives a network its metrics and methods."""
+        quote = self.module.source.quote
+        mean = f"{self.tf}.keras.metrics.Mean(name={quote}loss{quote})"
+        network.made.append((f"self.{MEAN}", mean))
+        network.made += [(f"self.{kept.attribute}", kept.text) for kept in self.metrics]
+        network.members += [self._property, self._loss, self._train]
+        if EVAL in self.reading.specs:
+            network.members.append(self._test)
+
+    def _block(self, indent: str) -> Block:
+        return Block(self.module.source, indent + self.module.source.indent_unit)
+
+    def _property(self, network: Network, indent: str) -> str:
+        block, source = self._block(indent), self.module.source
+        block.line("@property")
+        block.line("def metrics(self):")
+        names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
+        base = block.indent + source.indent_unit
+        line = f"return [{', '.join(names)}]"
+        if len(base) + len(line) <= layout.width_of(source):
+            block.line(line, 1)
+        else:
+            block.line("return [", 1)
+            for name in names:
+                block.line(f"{name},", 2)
+            block.line("]", 1)
+        return block.text()
+
+    def _context(self, network: Network, places: Sequence[Place], mode: str) -> Context:
+        replaced: dict[ast.AST, Replacement] = {}
+        flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
+        for node, unit in places:
+            replaced.update(casts(self.module, flow, node, unit, outputs))
+        nodes = [part for node, _ in places for part in ast.walk(node)]
+        for call in (c for c in nodes if isinstance(c, ast.Call)):
+            known = rule(LOSSES).loss(self.module, call, self.tf)
+            if known is not None:
+                replaced[call] = replacement(known)
+        return network.context(replaced)
+
+    def _statements(
+        self, network: Network, block: Block, units: Sequence[ast.stmt], context: Context
+    ) -> None:
+        for unit in units:
+            if not network.tells_mode(unit):
+                block.statement(unit, context.edits(unit), 1)
+                break_weighted(block, self.module, unit, self.tf)
+
+    def _done(self, network: Network, context: Context, node: ast.AST) -> None:
+        if context.trains:
+            text = "the loss or a metric asks whether the model trains"
+            raise Refused(self.module, node, text, "let the network ask")
+        network.reads(context)
+
+    def _loss(self, network: Network, indent: str) -> str:
+        plan, source = self.loss, self.module.source
+        value, units = plan.value, list(self.outputs.loss)
+        assert value is not None
+        last = units[-1] if units else None
+        if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
+            if value.id in stored(last)[0] and len(last.targets) == 1:
+                value = last.value
+                units.pop()
+        places: list[Place] = [*((unit, unit) for unit in units), (value, plan.unit)]
+        context = self._context(network, places, TRAIN)
+        block = self._block(indent)
+        self._statements(network, block, units, context)
+        above = plan.unit if plan.unit is not None and plan.unit not in units else None
+        if above is not None:
+            block.comments(above, 1)
+        adds = plan.regularized or plan.decay is not None
+        name = self._loss_name()
+        head = f"{name} = " if adds else "return "
+        base = block.indent + source.indent_unit
+        text = context.render(value, len(base) + len(head), base)
+        block.line(head + layout.nested(source, text, base, len(base) + len(head)), 1)
+        if adds:
+            block.line(f"return {name} + sum(self.losses)", 1)
+        self._done(network, context, value)
+        self.given = self._given([*units, value], context)
+        head_block = self._block(indent)
+        head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
+        while block.lines and not block.lines[0]:
+            block.lines.pop(0)
+        head_block.lines += block.lines
+        return head_block.text()
+
+    def _loss_name(self) -> str:
+        unit = self.loss.unit
+        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
+            return unit.targets[0].id
+        return "loss"
+
+    def _given(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
+        """What a method must be given: names that it reads before it makes them."""
+        free: set[str] = set()
+        made: set[str] = set()
+        for node in nodes:
+            free |= {name.id for name in loaded(node)} - made
+            if isinstance(node, ast.stmt):
+                made |= stored(node)[0]
+        every = ("features", "labels", *self.outputs.names)
+        return [name for name in every if name in free and name in context.used]
+
+    def _unpack(self, labels: bool) -> str:
+        given = f"features, {'labels' if labels else '_'}, _"
+        return f"{given} = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
+
+    def _forward(self, training: bool) -> str:
+        return f"{', '.join(self.outputs.given(training))} = self(features, training={training})"
+
+    def _train(self, network: Network, indent: str) -> str:
+        block = self._block(indent)
+        block.line("def train_step(self, data):")
+        block.line(self._unpack("labels" in self.given), 1)
+        block.line(f"with {self.tf}.GradientTape() as tape:", 1)
+        block.line(self._forward(True), 2)
+        block.line(f"loss = self.{LOSS}({', '.join(self.given)})", 2)
+        target = "loss"
+        if self.distributed:
+            block.line("# The replicas' gradients are summed up.", 2)
+            block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
+            target = "share"
+        block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
+        pairs = "zip(gradients, self.trainable_variables)"
+        block.line(f"self.optimizer.apply_gradients({pairs})", 1)
+        block.line(f"self.{MEAN}.update_state(loss)", 1)
+        quote = self.module.source.quote
+        block.line(f"return {{{quote}loss{quote}: self.{MEAN}.result()}}", 1)
+        return block.text()
+
+    def _test(self, network: Network, indent: str) -> str:
+        units = self.outputs.metrics
+        compared = [
+            [node for node in (m.labels, m.predictions, m.weights) if node is not None]
+            for m in (kept.metric for kept in self.metrics)
+        ]
+        flat = [node for nodes in compared for node in nodes]
+        wheres = [where for _, where in self.reading.metrics.values()]
+        places: list[Place] = [(unit, unit) for unit in units]
+        places += [(node, where) for nodes, where in zip(compared, wheres) for node in nodes]
+        context = self._context(network, places, EVAL)
+        block = self._block(indent)
+        self._statements(network, block, units, context)
+        source = self.module.source
+        base = block.indent + source.indent_unit
+        for kept, nodes in zip(self.metrics, compared):
+            head = f"self.{kept.attribute}.update_state("
+            given = [context.render(node, len(base) + len(head), base) for node in nodes]
+            weight = [given.pop()] if kept.metric.weights is not None else []
+            if kept.metric.boolean:
+                given = [f"{self.tf}.cast({text}, {self.tf}.bool)" for text in given]
+            line = f"{head}{', '.join(given)})"
+            if weight:
+                line = f"{line[:-1]}, sample_weight={weight[0]})"
+                line = layout.nested(source, line, base, len(base))
+            block.line(line, 1)
+        if flat:
+            self._done(network, context, flat[0])
+        labels = "labels" in self.given or "labels" in self._given([*units, *flat], context)
+        head_block = self._block(indent)
+        head_block.line("def test_step(self, data):")
+        head_block.line(self._unpack(labels), 1)
+        twins = self.reading.twins
+        if twins is not None:
+            head_block.line("# The loss is the training network's, in an evaluation too.", 1)
+            head_block.line(self._forward(True), 1)
+        if twins is None or flat:
+            head_block.line(self._forward(False), 1)
+        loss = f"self.{LOSS}({', '.join(self.given)})"
+        head_block.line(f"self.{MEAN}.update_state({loss})", 1)
+        head_block.lines += block.lines
+        head_block.line("return {metric.name: metric.result() for metric in self.metrics}", 1)
+        return head_block.text()

@@ -1,0 +1,287 @@
+"""The Keras model of a ``model_to_estimator`` under its strategy, and in the Estimator's place."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.front.canned.column_names import comments_above
+from migrate_mgpu.models.front.keras_model.model import KerasPlan
+from migrate_mgpu.models.keras.driver.checkpoints import model_dir
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.blocks import Block, outermost
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+CANNED = "MGPU409"
+
+
+def place(flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, tf: str, drive: Drive) -> (
+    None
+):  # fmt: skip
+    """Writes the model's statements under the strategy, and takes the Estimator away.
+
+    Raises:
+        Refused: the model is made where its strategy is not known, and cannot move.
+    """
+    _Placing(flow, plan, strategy, tf, drive).run()
+
+
+class _Placing:
+    def __init__(
+        self, flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, tf: str, drive: Drive
+    ) -> None:
+        self.flow = flow
+        self.module = flow.module
+        self.plan = plan
+        self.strategy = strategy
+        self.tf = tf
+        self.drive = drive
+        self.names = flow.module.names
+        self.scope = self.names.scope_at(flow.statement)
+
+    def run(self) -> None:
+        flow, drive = self.flow, self.drive
+        layout = Layout(self.module.source, flow.statement)
+        if not layout.owns_start:
+            raise Refused(
+                self.module, flow.call, "the Estimator is made in the middle of a statement",
+                "give it a variable of its own",
+            )  # fmt: skip
+        renamed = self._renamed()
+        moved = self._scoped(renamed)
+        for module, edits in self.plan.own.items():
+            for edit in edits:
+                if not any(_inside(module, edit, self.module, s) for s in moved):
+                    drive.edit(module, edit)
+        for call in self.plan.handled:
+            drive.gone.add(call.func)
+            drive.moved.add(call)
+        drive.replaced(self.module, flow.call, CANNED)
+        text = "the Estimator trained a copy of the Keras model; now the model itself is trained"
+        drive.note(self.module, flow.call, text)
+
+    # -- the Estimator's own name -----------------------------------------------
+
+    def _renamed(self) -> bool:
+        """Whether the model's own name takes the place of the Estimator's everywhere."""
+        value, statement = self.plan.value, self.flow.statement
+        if not isinstance(value, ast.Name) or not isinstance(statement, ast.Assign):
+            return False
+        target = statement.targets[0]
+        if statement.value is not self.flow.call or len(statement.targets) != 1:
+            return False
+        if not isinstance(target, ast.Name):
+            return False
+        home = self._home(target)
+        if home is None or len(home.bindings[target.id]) != 1 or self._home(value) is not home:
+            return False
+        known = [use.receiver for use in self.flow.uses]
+        looked = {part for look in self.flow.looks for part in ast.walk(look.node)}
+        for mention in self.names.mentions(target.id, home):
+            if isinstance(mention.ctx, ast.Load) and not (mention in known or mention in looked):
+                return False
+        if any(use.module is not self.module for use in self.flow.uses):
+            return False
+        for use in self.flow.uses:
+            use.known_as = value.id
+        return True
+
+    def _home(self, name: ast.Name) -> Scope | None:
+        return self.names.defining_scope(name.id, self.names.scope_of_name[name])
+
+    # -- the strategy's scope -----------------------------------------------------
+
+    def _scoped(self, renamed: bool) -> list[ast.stmt]:
+        """Writes the statements; which ones were written anew."""
+        source, statement = self.module.source, self.flow.statement
+        layout = Layout(source, statement)
+        inline = isinstance(self.plan.value, ast.Call)
+        own = [] if renamed else [self._taken(inline)]
+        if self.strategy is None:
+            lines = own
+            if not lines and layout.trailing_comment:
+                lines = [layout.trailing_comment]
+            self.drive.edit(self.module, self._replaced(layout, lines))
+            return [statement] if inline else []
+        head = f"with {self.strategy}.scope():"
+        if inline:
+            lines = [head, source.indent_unit + own[0]]
+            self.drive.edit(self.module, self._replaced(layout, lines))
+            return [statement]
+        if not isinstance(self.plan.value, ast.Name):
+            raise Refused(
+                self.module, self.plan.value, "the Keras model is made where its strategy is not "
+                "known", "make both in one function, the model by a name",
+            )  # fmt: skip
+        block = self._range()
+        text = self._written(block, layout.indent, head)
+        self.drive.gone |= {part for s in block for part in ast.walk(s)}
+        if self._strategy_is_known(block[0]) and model_dir(self.flow) is None:
+            start, end = self._span(block)
+            self.drive.edit(self.module, Edit(start, end, text))
+            self.drive.edit(self.module, self._replaced(layout, own))
+            return [*block, statement]
+        self._check_independent(block)
+        start, end = self._span(block)
+        self.drive.edit(self.module, Edit(start, self._blank_lines(end), ""))
+        below = "".join(f"{layout.indent}{line}{source.newline}" for line in own)
+        self.drive.edit(self.module, Edit(layout.line_start, layout.next_line, text + below))
+        return [*block, statement]
+
+    def _replaced(self, layout: Layout, lines: list[str]) -> Edit:
+        """The Estimator's statement as other lines; its function may not end empty."""
+        if not lines and len(self.names.block(self.flow.statement)) == 1:
+            lines = ["pass"]
+        return layout.replace(lines)
+
+    def _taken(self, inline: bool) -> str:
+        """The statement with the model in the place of the Estimator, as one line."""
+        source, statement = self.module.source, self.flow.statement
+        start, end = source.span(self.flow.call)
+        first, last = source.span(statement)
+        value = self._text(self.plan.value) if inline else text_of(self.module, self.plan.value)
+        rest = source.text[end:last] + Layout(source, statement).rest
+        return source.text[first:start] + value + rest
+
+    def _text(self, node: ast.expr) -> str:
+        source = self.module.source
+        start, end = source.span(node)
+        edits = [e for e in self.plan.own.get(self.module, ()) if start <= e.start and e.end <= end]
+        text = source.text[start:end]
+        for edit in sorted(edits, key=lambda e: -e.start):
+            text = text[: edit.start - start] + edit.new + text[edit.end - start :]
+        return text
+
+    def _range(self) -> list[ast.stmt]:
+        """The statements of the block from the first to the last that makes the model."""
+        whole = self.names.block(self.flow.statement)
+        places: list[int] = []
+        for statement in self.plan.building:
+            around = [statement, *self.names.ancestors(statement)]
+            index = next((i for i, s in enumerate(whole) if s in around), None)
+            if index is None:
+                raise Refused(
+                    self.module, statement, "the Keras model is made in another block than its "
+                    "Estimator", "make both in one",
+                )  # fmt: skip
+            if whole[index] is not self.flow.statement:
+                places.append(index)
+        if not places:
+            raise Refused(
+                self.module, self.flow.call, "the Keras model is made where its strategy is not "
+                "known", "make both in one function",
+            )  # fmt: skip
+        found = whole[min(places) : max(places) + 1]
+        inside = {part for s in found for part in ast.walk(s)}
+        others: list[ast.AST] = [use.call for use in self.flow.uses]
+        if self.flow.config is not None:
+            others += [made.call for made in self.flow.config.made]
+            for strategy in (*self.flow.config.train, *self.flow.config.eval):
+                others += [made.call for made in strategy.made]
+        if inside & set(others):
+            raise Refused(
+                self.module, found[0], "between the Keras model's statements something else of the "
+                "Estimator is made", "make the model in one place",
+            )  # fmt: skip
+        return found
+
+    def _written(self, block: list[ast.stmt], indent: str, head: str) -> str:
+        """The model's statements under the strategy's scope."""
+        source = self.module.source
+        own = self.plan.own.get(self.module, [])
+        body = Block(source, indent + source.indent_unit)
+        for index, statement in enumerate(block):
+            kept: dict[ast.AST, Replacement] = dict.fromkeys(self.plan.handled, _nothing)
+            edits = Context(self.module, self.tf, replaced=kept).edits(statement)
+            handled = [source.span(call) for call in self.plan.handled]
+            edits = [e for e in edits if (e.start, e.end) not in handled]
+            every = outermost([*own, *edits])
+            if index:
+                body.statement(statement, every)
+                continue
+            for line in comments_above(self.module.source, statement):
+                body.line(line)
+            below = Block(source, body.indent)
+            below.statement(statement, every)
+            while below.lines and below.lines[0].lstrip().startswith("#"):
+                below.lines.pop(0)
+            body.lines += [line for line in below.lines if line]
+        return f"{indent}{head}{source.newline}{body.text()}"
+
+    def _span(self, block: list[ast.stmt]) -> tuple[int, int]:
+        """Where whole lines of a block begin and end, the comments above it included."""
+        source = self.module.source
+        first, last = Layout(source, block[0]), Layout(source, block[-1])
+        lines = range(block[0].lineno, self.flow.statement.lineno)
+        if any(source.line_text(line).startswith("# %%") for line in lines):
+            raise Refused(
+                self.module, block[0], "the Keras model and its Estimator are made in two cells",
+                "make both in one",
+            )  # fmt: skip
+        if not first.owns_start or not last.owns_lines:
+            raise Refused(self.module, block[0], "the Keras model shares a line with something")
+        above = len(comments_above(self.module.source, block[0]))
+        return source.line_starts[block[0].lineno - 1 - above], last.next_line
+
+    def _blank_lines(self, end: int) -> int:
+        """The end of the blank lines below a place."""
+        text = self.module.source.text
+        while end < len(text):
+            line = text[end:].split("\n", 1)[0]
+            if line.strip() or end + len(line) >= len(text):
+                break
+            end += len(line) + 1
+        return end
+
+    def _strategy_is_known(self, first: ast.stmt) -> bool:
+        """Whether the strategy is made above the model."""
+        assert self.strategy is not None and self.flow.config is not None
+        home = self.names.defining_scope(self.strategy, self.scope)
+        if not self.strategy.isidentifier() or home is None:
+            return False
+        if home is not self.scope:
+            return not home.is_module
+        lines = [getattr(b.node, "lineno", 0) for b in home.bindings[self.strategy]]
+        return max(lines, default=first.lineno) < first.lineno
+
+    def _check_independent(self, block: list[ast.stmt]) -> None:
+        """What stands between the model and its Estimator must not care which comes first."""
+        whole = self.names.block(self.flow.statement)
+        between = whole[whole.index(block[-1]) + 1 : whole.index(self.flow.statement)]
+        for statement in between:
+            taken = _stored(block) & _names(statement) or _stored([statement]) & _names(*block)
+            if taken:
+                raise Refused(
+                    self.module, statement, f"`{sorted(taken)[0]}` stands between the Keras model "
+                    "and its strategy", "make the strategy before the model",
+                )  # fmt: skip
+
+
+def _nothing(context: Context) -> str:
+    return ""
+
+
+def _names(*nodes: ast.AST) -> set[str]:
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _stored(block: list[ast.stmt]) -> set[str]:
+    return {
+        part.id
+        for statement in block
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+
+
+def _inside(module: Module, edit: Edit, other: Module, statement: ast.stmt) -> bool:
+    """Whether an edit lies inside of a statement that is written anew."""
+    if module is not other:
+        return False
+    start, end = module.source.span(statement)
+    return start <= edit.start and edit.end <= end

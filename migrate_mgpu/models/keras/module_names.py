@@ -1,0 +1,150 @@
+"""The rest of a module whose Estimators became Keras: TF1's names in it, and its imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.api.hparams import hparams_edits
+from migrate_mgpu.api.mnist import mnist_edits
+from migrate_mgpu.api.pipelines import pipeline_edits
+from migrate_mgpu.models.keras.expressions import ABSL, FUNCTIONS, OPTIMIZERS, rule
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import Rule
+from migrate_mgpu.core.selection import Selection, suppressed
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.source.statements import Layout
+
+
+@record()
+class Rest:
+    """Edits of the names that TF2 has otherwise, and the uses that nothing is known for."""
+
+    edits: list[Edit] = field(default_factory=list)
+    left: list[Use] = field(default_factory=list)
+    imports: set[str] = field(default_factory=set)
+
+
+def rest(
+    module: Module, uses: Iterable[Use], gone: AbstractSet[ast.AST], tf: str, rules: Selection
+) -> Rest:
+    """What becomes of the uses of TensorFlow outside of everything that is gone."""
+    found = Rest()
+    absl = rule(ABSL)
+    for use in uses:
+        if _inside(module, use.node, gone) or isinstance(use.node, (ast.Import, ast.ImportFrom)):
+            continue
+        if use.guarded:
+            continue
+        plain = absl.rewrite(module, use.node, tf)
+        if plain is not None and not _wanted(module, use.node, absl.RULE, rules):
+            found.left.append(use)
+            continue
+        if plain is not None:
+            found.edits.extend(plain[0])
+            found.imports |= plain[1]
+            continue
+        alias = _unused_alias(module, use.node, gone)
+        if alias is not None:
+            found.edits.append(Layout(module.source, alias).replace([]))
+            continue
+        settings = hparams_edits(module, use.node)
+        if settings is not None:
+            found.edits.extend(settings)
+            found.imports.add("types")
+            continue
+        digits = mnist_edits(module, use.node, tf)
+        if digits is not None:
+            found.edits.extend(digits)
+            continue
+        try:
+            pipeline = pipeline_edits(module, use.node, tf)
+        except Refused:
+            found.left.append(use)
+            continue
+        if pipeline is not None:
+            found.edits.extend(pipeline)
+            continue
+        node: ast.AST = use.node
+        parent = module.names.parents.get(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            node = parent
+        try:
+            edits = None
+            if isinstance(node, ast.Call):
+                edits = rule(OPTIMIZERS).schedule(module, node, tf)
+            edits = edits or rule(FUNCTIONS).function(module, node, tf)
+        except Refused:
+            found.left.append(use)
+            continue
+        found.edits.extend(edits or ())  # none: TF2 has it under the same name
+    return found
+
+
+def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> ast.stmt | None:
+    """`rnn = tf.contrib.rnn` of a module, which nothing reads that is still there."""
+    names = module.names
+    statement = names.parents.get(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if not isinstance(node, ast.Attribute) or not isinstance(target, ast.Name):
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    if home is not names.module_scope or len(home.bindings[target.id]) != 1:
+        return None
+    found = symbol(names.qualname(target))
+    if found is None or not found.name.startswith("contrib"):  # others are named in TF2 too
+        return None
+    if not Layout(module.source, statement).owns_lines:
+        return None
+    reads = [name for name in names.mentions(target.id, home) if name is not target]
+    return statement if reads and all(_inside(module, read, gone) for read in reads) else None
+
+
+def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit], set[ast.AST]]:
+    """`import tensorflow.compat.v1 as tf` becomes TF2's own import; the switch to v1 goes.
+
+    Returns the edits and the nodes that are not there any more.
+    """
+    edits: list[Edit] = []
+    removed: set[ast.AST] = set()
+    source = module.source
+    for statement in module.tensorflow_imports:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                if alias.name == "tensorflow.compat.v1" and alias.asname:
+                    start, end = source.span(statement)
+                    text = source.text[start:end].replace("tensorflow.compat.v1", "tensorflow")
+                    edits.append(Edit(start, end, text))
+            continue
+        assert isinstance(statement, ast.ImportFrom)
+        tried = isinstance(module.names.parents[statement], ast.Try)
+        if statement.module == "tensorflow.compat" and not tried:
+            if len(statement.names) == 1 and statement.names[0].name == "v1":
+                start, end = source.span(statement)
+                local = statement.names[0].asname or "v1"
+                edits.append(Edit(start, end, f"import tensorflow as {local}"))
+    for call in module.names.calls:
+        name = (module.names.qualname(call.func) or "").rpartition(".")[2]
+        if name in ("disable_v2_behavior", "disable_eager_execution"):
+            statement = module.names.statement(call)
+            if isinstance(statement, ast.Expr) and statement.value is call:
+                edits.append(Layout(source, statement).replace([]))
+                removed.add(statement)
+    return edits, removed
+
+
+def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:
+    """Whether a rule is on, for the run and at a node."""
+    line = node.lineno  # type: ignore[attr-defined]
+    off = suppressed(module.source, line, line, known.code)
+    return rules.enabled(known.code, known.name) and not off
+
+
+def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
+    return node in gone or any(parent in gone for parent in module.names.ancestors(node))

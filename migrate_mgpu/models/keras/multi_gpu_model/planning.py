@@ -1,0 +1,200 @@
+"""Every copied model of a run: all of it becomes a strategy, or its program stays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
+from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
+from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
+from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
+from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
+from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.session_config.moves import spelling
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.run.states import NATIVE, State
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.rewriters.model_copies import RULE
+
+_UNEVEN = (
+    "TF1 weighs every example alike; a strategy weighs every GPU's part of a batch alike, and "
+    "Keras 3 stops where the first batch has no equal parts: let all batches, the last one too, "
+    "be divisible by the number of GPUs"
+)
+_NORMAL = (
+    "batch normalization: TF1's copies moved its averages over each other, with another result "
+    "in every run; a strategy moves them once a step"
+)
+
+
+@record(eq=False)
+class Copy:
+    """A call of ``multi_gpu_model``, and what becomes of it.
+
+    ``refused`` is why it stays; ``gone`` are the nodes that go.
+    """
+
+    module: Module
+    call: ast.Call
+    refused: Refused | None = None
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    gone: set[ast.AST] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+
+
+class Copies:
+    """The copied models of a run."""
+
+    def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
+        self.graph = graph
+        self.rules = rules
+        self._found: list[Copy] = []
+        for module in project.modules.values():
+            if NAME in module.source.text and module.writable:
+                found = calls(module)
+                self._found += [self._plan(module, call, found) for call in found]
+
+    def of(self, modules: Iterable[Module]) -> list[Copy]:
+        """The copies that some modules make."""
+        wanted = set(modules)
+        return [copy for copy in self._found if copy.module in wanted]
+
+    def settle(self, states: Iterable[State]) -> bool:
+        """A program that stays keeps its copies, in the other programs too; whether one did."""
+        changed = False
+        for state in states:
+            if state.kind == NATIVE:
+                continue
+            for copy in state.copies:
+                if copy.refused is None:
+                    reason = state.reasons[0] if state.reasons else None
+                    text = f"a program that uses it stays: {reason.text}" if reason else "it stays"
+                    copy.refused = Refused(copy.module, copy.call, text)
+                    changed = True
+        return changed
+
+    def _plan(self, module: Module, call: ast.Call, others: list[ast.Call]) -> Copy:
+        copy = Copy(module, call)
+        try:
+            if len(others) > 1:
+                raise Refused(
+                    module, call, f"several calls of `{NAME}` in one file",
+                    "one strategy is enough for all models: write one call",
+                )  # fmt: skip
+            self._check_rules(copy)
+            self._convert(copy)
+        except Refused as refused:
+            copy.refused = refused
+        except Exception as error:
+            # A defect of ours keeps one program as it is; all others are still done.
+            text = f"internal error, please report it: {type(error).__name__}: {error}"
+            copy.refused = Refused(module, call, text)
+        return copy
+
+    def _check_rules(self, copy: Copy) -> None:
+        module, call = copy.module, copy.call
+        off = not self.rules.enabled(RULE.code, RULE.name)
+        last = call.end_lineno or call.lineno
+        if off or suppressed(module.source, call.lineno, last, RULE.code):
+            raise Refused(module, call, f"{RULE.code} ({RULE.name}) is switched off")
+        if file_suppressed(module.source):
+            raise Refused(module, call, "a comment switches the file off")
+
+    def _convert(self, copy: Copy) -> None:
+        module = copy.module
+        site = read(module, copy.call)
+        modules = reach(module)
+        check_parts(modules)
+        _check_strategies(modules)
+        block = module.names.block(site.anchor)
+        built = building(site, self.graph, block)
+        compiled = compiling(site, self.graph)
+        uses = read_uses(site, self.graph, built)
+        own = list(uses.edits)
+        for call in compile_calls(site):
+            copy.notes += check_compiled(module, self.graph, call)
+            own += metric_edits(modules, module, call)
+        if uses.returned:
+            self._callers(copy, read_callers(site, self.graph, uses.returned))
+        tf = spelling(module, site.statement)
+        if tf is None:
+            tf = "tf"
+            copy.imports.add("tensorflow as tf")
+        placing = Placing(site, tf, built, compiled)
+        placed = placing.run()
+        left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
+        placed += [_dropped(module, statement) for statement in left]
+        own += _local_imports(module)
+        copy.edits.setdefault(module, []).extend([*placed, *_outside(placed, own)])
+        copy.gone = {site.call.func}
+        notes = [*uses.notes, (site.call, _UNEVEN)]
+        if any(_normalizes(one) for one in modules):
+            notes.append((site.call, _NORMAL))
+        copy.notes += [(module, node, text) for node, text in notes]
+
+    def _callers(self, copy: Copy, callers: Callers) -> None:
+        """What callers of the function that makes the copies do with them."""
+        for module, edits in callers.edits.items():
+            copy.edits.setdefault(module, []).extend(edits)
+        for module, call in callers.compiled:
+            modules = reach(module)
+            check_parts(modules)
+            copy.notes += check_compiled(module, self.graph, call)
+            copy.edits[module] += metric_edits(modules, module, call)
+
+
+def _is_in(module: Module, statement: ast.stmt, others: list[ast.stmt]) -> bool:
+    around = [statement, *module.names.ancestors(statement)]
+    return any(other in around for other in others)
+
+
+def _dropped(module: Module, statement: ast.stmt) -> Edit:
+    lines = ["pass"] if len(module.names.block(statement)) == 1 else []
+    return Layout(module.source, statement).replace(lines)
+
+
+def _outside(placed: list[Edit], others: list[Edit]) -> list[Edit]:
+    """Edits that no removed or moved statement holds."""
+    large = [e for e in placed if e.end > e.start]
+    found: list[Edit] = []
+    for edit in others:
+        if not any(e.start <= edit.start and edit.end <= e.end for e in large):
+            if edit not in found:
+                found.append(edit)
+    return found
+
+
+def _local_imports(module: Module) -> list[Edit]:
+    """`from keras.utils import multi_gpu_model` inside of a function goes with the call."""
+    edits: list[Edit] = []
+    for statement in module.names.imports:
+        if statement not in module.tree.body and is_import(statement):
+            layout = Layout(module.source, statement)
+            if layout.owns_lines and len(module.names.block(statement)) > 1:
+                edits.append(layout.replace([]))
+    return edits
+
+
+def _check_strategies(modules: list[Module]) -> None:
+    for module in modules:
+        for use in module.uses:
+            if use.symbol.name.endswith("Strategy") and not isinstance(use.node, ast.stmt):
+                raise Refused(
+                    module, use.node, "the program has a strategy beside its copied model",
+                    "train the model under that strategy alone",
+                )  # fmt: skip
+
+
+def _normalizes(module: Module) -> bool:
+    return any(
+        name.endswith("BatchNormalization") or ".applications" in f".{name}"
+        for name in module.keras_names
+    )

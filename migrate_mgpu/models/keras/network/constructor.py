@@ -1,0 +1,123 @@
+"""The statements of `__init__`: the layers of a network, and the settings that they need."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.models.keras.network.plan import holds
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source.blocks import Block, trailing
+from migrate_mgpu.models.types import Refused
+
+if TYPE_CHECKING:
+    from migrate_mgpu.models.keras.network.network import Network
+
+
+class Constructor:
+    """Writes the statements of `__init__`."""
+
+    def __init__(self, network: Network, context: Context, shared: set[str], block: Block) -> None:
+        self.network = network
+        self.context = context
+        self.shared = shared
+        self.empty = block
+        self.source = network.module.source
+
+    def write(self, needed: set[str]) -> Block:
+        self.needed = needed
+        self.block = Block(self.source, self.empty.indent)
+        for statement in self.network.plan.statements:
+            self._statement(statement, 1, None)
+        return self.block
+
+    def _statement(self, statement: ast.stmt, depth: int, loop: ast.For | None) -> bool:
+        """Adds what `__init__` needs of a statement; whether there was anything."""
+        network = self.network
+        plan = network.plan
+        if statement not in plan.kept and not holds(statement, plan.kept):
+            return False
+        if isinstance(statement, ast.With) or (
+            isinstance(statement, ast.If) and (plan.modes.asks(statement.test) or loop is not None)
+        ):
+            members = [*statement.body, *getattr(statement, "orelse", [])]
+            found = [self._statement(s, depth, loop) for s in members]
+            return any(found)
+        if isinstance(statement, ast.If):
+            return self._if(statement, depth)
+        if isinstance(statement, ast.For):
+            return self._for(statement, depth)
+        if network.kinds.is_setting(statement):
+            names = {
+                n.id
+                for n in ast.walk(statement)
+                if isinstance(n, ast.Name)
+                and (isinstance(n.ctx, ast.Store) or isinstance(statement, ast.Expr))
+            }
+            if not names & self.needed:
+                return False
+            edits = self.context.edits(statement)
+            self.block.statement(statement, edits, depth)
+            return True
+        calls = [c for c in network.layers if network.module.names.statement(c) is statement]
+        calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
+        if network.is_weight(statement):  # it is not in `call`, nor are its comments
+            self.block.comments(statement, depth)
+        for call in calls:
+            name = f"self.{network.attributes[call]}"
+            base = self.block.indent + self.source.indent_unit * depth
+            head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
+            made = network.layers[call].make(self.context, len(base) + len(head), base)
+            behind = trailing(self.source, statement) if network.is_weight(statement) else ""
+            self.block.line(f"{head}{made}{tail}{behind}", depth)
+        return bool(calls)
+
+    def _if(self, statement: ast.If, depth: int, word: str = "if") -> bool:
+        whole = self.block
+        body = self._arm(statement.body, depth + 1)
+        inner = statement.orelse[0] if len(statement.orelse) == 1 else None
+        chain = False
+        if body and isinstance(inner, ast.If) and not self.network.plan.modes.asks(inner.test):
+            chain = True
+            self.block = Block(self.source, whole.indent)
+            self._if(inner, depth, "elif")
+            orelse, self.block = self.block.lines, whole
+        else:
+            orelse = self._arm(statement.orelse, depth + 1)
+        if not body and not orelse:
+            return False
+        test = self.context.render(statement.test)
+        if body:
+            whole.line(f"{word} {test}:", depth)
+            whole.lines += body
+            if orelse and not chain:
+                whole.line("else:", depth)
+        else:
+            whole.line(f"{word} not ({test}):", depth)
+        whole.lines += orelse
+        return True
+
+    def _arm(self, members: list[ast.stmt], depth: int) -> list[str]:
+        """The lines of a block; none where nothing of it is needed."""
+        whole, self.block = self.block, Block(self.source, self.block.indent)
+        found = [self._statement(s, depth, None) for s in members]
+        lines, self.block = self.block.lines, whole
+        return lines if any(found) else []
+
+    def _for(self, statement: ast.For, depth: int) -> bool:
+        network = self.network
+        calls = [c for c in network.layers if network.inside(c, statement)]
+        whole = self.block
+        self.block = Block(self.source, whole.indent)
+        found = [self._statement(s, depth + 1, statement) for s in statement.body]
+        body, self.block = self.block.lines, whole
+        if not any(found):
+            return False
+        if statement.orelse:
+            raise Refused(network.module, statement, "a `for` with an `else` makes layers")
+        for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
+            whole.line(f"self.{network.attributes[call]} = []", depth)
+        target = self.source.code(statement.target)
+        whole.line(f"for {target} in {self.context.render(statement.iter)}:", depth)
+        whole.lines += body
+        return True

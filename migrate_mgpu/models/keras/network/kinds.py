@@ -1,0 +1,106 @@
+"""What each name of a network's function is: a tensor, something about the mode, or a setting."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+
+# Methods and attributes of a tensor that say something about it which Python knows.
+_STATIC = {"shape", "get_shape", "dtype"}
+
+
+class Kinds:
+    """The names of one function.
+
+    ``tensors`` hold values that exist while the network runs, or depend on the mode:
+    their statements belong into `call`. The others are settings: known when the model
+    is made, they belong into `__init__`.
+    """
+
+    def __init__(
+        self,
+        statements: Iterable[ast.stmt],
+        tensors: Iterable[str],
+        modes: Modes,
+        makes_tensors: Iterable[ast.AST],
+    ) -> None:
+        self.modes = modes
+        self.tensors = set(tensors)
+        self._makers = set(makes_tensors)
+        self.assigned: set[str] = set()
+        self.in_loops: set[str] = set()
+        nodes = [node for statement in statements for node in walk(statement)]
+        own = {  # a comprehension's names are its own
+            name
+            for node in nodes
+            if isinstance(node, COMPREHENSIONS)
+            for generator in node.generators
+            for name in walk(generator.target)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in own:
+                self.assigned.add(node.id)
+            if isinstance(node, (ast.For, ast.While)):
+                for inner in walk(node):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                        if inner not in own:
+                            self.in_loops.add(inner.id)
+        size = -1
+        while size != len(self.tensors):
+            size = len(self.tensors)
+            for node in nodes:
+                self._spread(node)
+
+    def _spread(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            if node.value is not None and self.runs(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    self._mark(target)
+        elif isinstance(node, ast.For) and self.runs(node.iter):
+            self._mark(node.target)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value  # layers.append(net)
+            if isinstance(call.func, ast.Attribute) and any(self.runs(a) for a in call.args):
+                owner = call.func.value
+                if isinstance(owner, ast.Name) and owner.id in self.assigned:
+                    self._mark(owner)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            self._mark(node.optional_vars)
+
+    def _mark(self, target: ast.expr) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for element in target.elts:
+                self._mark(element)
+            return
+        while isinstance(target, (ast.Attribute, ast.Subscript, ast.Starred)):
+            target = target.value
+        if isinstance(target, ast.Name):
+            self.tensors.add(target.id)
+
+    def runs(self, node: ast.AST) -> bool:
+        """Whether an expression has a value only while the network runs, or asks for the mode."""
+        if self.modes.asks(node):
+            return True
+        return any(
+            part in self._makers or (isinstance(part, ast.Name) and part.id in self.tensors)
+            for part in walk(node)
+        )
+
+    def is_setting(self, statement: ast.stmt) -> bool:
+        """Whether a simple statement only gives settings their values."""
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if not all(isinstance(name, (ast.Name, ast.Tuple)) for name in targets):
+                return False
+            names = {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
+            return not names & self.tensors
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            function = statement.value.func  # sizes.append(n)
+            if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+                name = function.value.id
+                return name in self.assigned and not self.runs(statement.value)
+        return False

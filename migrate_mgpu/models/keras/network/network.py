@@ -1,0 +1,424 @@
+"""A function that builds a network becomes a class: layers in `__init__`, their use in `call`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrate_mgpu.models.keras.network.classes import Classes
+from migrate_mgpu.models.keras.network.constructor import Constructor
+from migrate_mgpu.models.keras.network.indices import check_texts, whole_numbers
+from migrate_mgpu.models.keras.network.kinds import Kinds
+from migrate_mgpu.models.keras.network.layers import check_all_found, find_layers, named
+from migrate_mgpu.models.keras.network.naming import name_layers
+from migrate_mgpu.models.keras.network.objects import Objects
+from migrate_mgpu.models.keras.network.plan import RESERVED, Plan, holds, is_docstring
+from migrate_mgpu.models.keras.network.recurrent import Recurrents
+from migrate_mgpu.models.keras.network.scopes import check_shared, scope_edits
+from migrate_mgpu.models.keras.network.weights import are_double, lookup_of, weights_of
+from migrate_mgpu.source import layout
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.blocks import Block, outermost
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+# A method besides `call`: its text at the class's indentation.
+Member = Callable[["Network", str], str]
+
+
+class Network:
+    """Writes the class of a plan."""
+
+    def __init__(self, plan: Plan, tf: str, classes: Classes) -> None:
+        self.plan = plan
+        self.tf = tf
+        self.module = plan.module
+        nodes = [node for s in plan.statements for node in self._kept_nodes(s)]
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        makers = [
+            call
+            for call in calls
+            if (function := classes.target(self.module, call)) and classes.makes_layers(function)
+        ]
+        layers = find_layers(self.module, calls, tf, {}, plan.regularized)
+        tensors = [*plan.tensors, *plan.others]
+        self.kinds = Kinds(plan.statements, tensors, plan.modes, [*layers, *makers])
+        helpers = {
+            call: helper
+            for call in makers
+            if (helper := classes.use(self.module, call, self.kinds))
+        }
+        self.layers = find_layers(self.module, calls, tf, helpers, plan.regularized, plan.decay)
+        self.objects = Objects(self.module, nodes, classes.graph, classes.network)
+        self.applied = [c for c in calls if c not in self.layers and self.objects.applied(c)]
+        statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
+        settings = {s for s in statements if self.kinds.is_setting(s)}
+        check_all_found(self.module, calls, self.layers, settings)
+        self.trains = False
+        self.made: list[tuple[str, str]] = []  # more attributes, and their values
+        self.members: list[Member] = []
+        self._reads: set[str] = set()
+        self.parameters: list[str] = []
+        looped = {call for call in self.layers if self._loop(call) is not None}
+        self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
+        if plan.replicas:
+            check_texts(self.module, nodes)
+        check_shared(self.module, plan.function, map(named, self.layers.values()), looped)
+        self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
+        for call in self.weights.values():
+            self._check_scopes(call)
+        inside = {s for s in statements if s in plan.kept}
+        self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
+        self.double = are_double(self.module, plan, self.layers)
+        self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
+
+    # -- names ------------------------------------------------------------
+
+    def _kept_nodes(self, statement: ast.stmt) -> list[ast.AST]:
+        """The nodes of a statement, in the order of evaluation, without what is left out."""
+        if statement not in self.plan.kept and not holds(statement, self.plan.kept):
+            return []
+        found: list[ast.AST] = []
+        stack: list[ast.AST] = [statement]
+        while stack:
+            node = stack.pop()
+            found.append(node)
+            for child in ast.iter_child_nodes(node):
+                if not self._is_left_out(node, child):
+                    stack.append(child)
+        return found
+
+    def _is_left_out(self, parent: ast.AST, child: ast.AST) -> bool:
+        if not isinstance(child, ast.stmt) or parent in self.plan.kept:
+            return False
+        return child not in self.plan.kept and not holds(child, self.plan.kept)
+
+    def _loop(self, node: ast.AST) -> ast.For | None:
+        """The loop that a node stands in, within the function."""
+        found: ast.For | None = None
+        for parent in self.module.names.ancestors(node):
+            if parent is self.plan.function:
+                return found
+            if isinstance(parent, ast.For):
+                if found is not None:
+                    text = "layers are made in a loop inside of another loop"
+                    raise Refused(self.module, node, text, "put the inner loop into a function")
+                found = parent
+            elif isinstance(parent, (ast.While, ast.comprehension, ast.Lambda, ast.FunctionDef)):
+                text = "a layer is made where it cannot be told how often"
+                raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
+        return found
+
+    def _check_scopes(self, call: ast.Call) -> None:
+        """The scopes of a weight, which may not stay, say no more than names."""
+        for parent in self.module.names.ancestors(call):
+            if isinstance(parent, ast.With):
+                scope_edits(self.module, parent, Context(self.module, self.tf))
+            if parent is self.plan.function:
+                return
+
+    # -- the class --------------------------------------------------------
+
+    def write(self, indent: str) -> str:
+        """The class's text, at an indentation."""
+        plan, source = self.plan, self.module.source
+        body = self._call_block(indent)
+        self.trains = body.trains
+        members = [source.newline + member(self, indent) for member in self.members]
+        made = self._init_block(indent, body)
+        block = Block(source, indent)
+        block.line(f"class {plan.name}({self.tf}.keras.{plan.base}):")
+        doc = ast.get_docstring(plan.function, clean=False)
+        if doc is not None and plan.result is None:
+            block.statement(plan.function.body[0], [], 1)
+            block.line()
+        text = block.text() + source.newline * (doc is not None and plan.result is None)
+        return text + made + source.newline + body.text + "".join(members)
+
+    def _needs(self, context: Context) -> set[str]:
+        return {name for name in context.used if self._is_own(name)}
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name is a setting of this function: a parameter, or made from such."""
+        if name in self.kinds.tensors:
+            return False
+        return name in self.plan.settings or name in self.kinds.assigned
+
+    # -- call -------------------------------------------------------------
+
+    def _call_block(self, indent: str) -> _Call:
+        plan = self.plan
+        replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
+        replaced.update({call: self._application(call) for call in self.applied})
+        replaced.update(dict.fromkeys(self._gone(), _nothing))
+        if plan.replicas:
+            for statement in plan.statements:
+                replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
+        replaced.update(self.recurrents.replaced)
+        context = self.context(replaced)
+        block = Block(self.module.source, indent + self.module.source.indent_unit)
+        lines = Block(self.module.source, block.indent)
+        for statement in plan.statements:
+            if statement not in plan.kept and not holds(statement, plan.kept):
+                continue
+            if self._moves_to_init(statement) or self.tells_mode(statement):
+                continue
+            inside = self._statement_edits(statement, context)
+            above = self.recurrents.masks(statement, context)
+            edits = outermost([*context.collect(statement), *inside])
+            context.record(statement, edits)
+            lines.statement(statement, edits, 1, above)
+        if plan.result is not None:
+            lines.line(f"return {plan.result}", 1)
+        # A model is always told; other layers take what they use.
+        told = context.trains or plan.base == "Model"
+        training = ", training=False" if told else ""
+        block.line(f"def call(self, {', '.join(plan.tensors)}{training}):")
+        while lines.lines and not lines.lines[0]:
+            lines.lines.pop(0)
+        block.lines += lines.lines
+        return _Call(block.text(), self._needs(context), context.trains)
+
+    def _gone(self) -> list[ast.stmt]:
+        """The statements that are left out of others, which stay in part."""
+        kept = self.plan.kept
+        parts = (part for statement in self.plan.statements for part in ast.walk(statement))
+        found = (part for part in parts if isinstance(part, ast.stmt) and part not in kept)
+        return [statement for statement in found if not holds(statement, kept)]
+
+    def context(self, replaced: dict[ast.AST, Replacement]) -> Context:
+        """A place in a method, where settings are attributes."""
+        owned = {
+            name: f"self.{self._attribute_of(name)}"
+            for name in [*self.plan.settings, *self.kinds.assigned - self.kinds.tensors]
+            if name not in self.kinds.in_loops
+        }
+        owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
+        return Context(self.module, self.tf, self.plan.modes, owned, replaced)
+
+    def reads(self, context: Context) -> None:
+        """Notes that a method has what was written in a context."""
+        self._reads |= self._needs(context)
+
+    def _moves_to_init(self, statement: ast.stmt) -> bool:
+        if is_docstring(self.plan.function, statement):
+            return True
+        if isinstance(statement, (ast.If, ast.For, ast.With)):
+            return all(self._moves_to_init(s) for s in _children(statement))
+        if statement in self.recurrents.dropped:
+            return True
+        return self.is_weight(statement) or self.kinds.is_setting(statement)
+
+    def is_weight(self, statement: ast.stmt) -> bool:
+        """Whether a statement only makes a weight, whose name is an attribute in `call`."""
+        return isinstance(statement, ast.Assign) and statement.value in self.weights.values()
+
+    def tells_mode(self, statement: ast.stmt) -> bool:
+        """`is_training = mode == tf.estimator.ModeKeys.TRAIN`: `call` is told by its argument."""
+        return (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and self.plan.modes.training(statement.value) is not None
+        )
+
+    def _attribute_of(self, setting: str) -> str:
+        if setting == "name" and self.plan.base != "Model":
+            return setting  # Keras keeps it
+        return f"{setting}_" if setting in RESERVED else setting
+
+    def _use(self, call: ast.Call) -> Replacement:
+        def write(context: Context) -> str:
+            found = self.layers[call]
+            name = self.loop_names.get(call) or f"self.{self.attributes[call]}"
+            if found.variable:
+                return name
+            arguments = [context.render(node) for node in found.inputs]
+            if found.layer is not None and found.layer.recurrent:
+                arguments = self.recurrents.arguments(found.layer, arguments[0], context)
+            arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
+            if found.training is not None:
+                arguments.append(f"training={context.render(found.training)}")
+            elif found.trains:
+                context.trains = True
+                arguments.append("training=training")
+            elif found.takes_training:
+                arguments.append("training=False")
+            return f"{name}({', '.join(arguments)})"
+
+        return write
+
+    def _application(self, call: ast.Call) -> Replacement:
+        """A layer or model that is kept in a variable, told whether it trains."""
+
+        def write(context: Context) -> str:
+            function = call.func
+            made = function.value if isinstance(function, ast.Attribute) else function
+            arguments = [context.render(node) for node in call.args[:1]]
+            arguments += [
+                f"{name}={context.render(node)}" for name, node in self.objects.positional(call)
+            ]
+            arguments += [
+                f"{k.arg}={context.render(k.value)}" if k.arg else f"**{context.render(k.value)}"
+                for k in call.keywords
+            ]
+            if not self.objects.told(call):
+                arguments.append(self.objects.untold(call))
+            return f"{context.render(made)}({', '.join(arguments)})"
+
+        return write
+
+    def _statement_edits(self, statement: ast.stmt, context: Context) -> list[Edit]:
+        """What changes in a compound statement besides its expressions."""
+        found = self.recurrents.edits(statement)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.For):
+                found += self._loop_edits(node, context)
+            if isinstance(node, (ast.With, ast.If)) and node not in self.plan.kept:
+                if holds(node, self.plan.kept):
+                    found += self._left_out(node)
+            if isinstance(node, (ast.If, ast.For, ast.With)) and node in self.plan.kept:
+                found += self._settings_out(node)
+        return found
+
+    def _left_out(self, node: ast.With | ast.If) -> list[Edit]:
+        found: list[Edit] = []
+        for name in ("body", "orelse"):
+            members = getattr(node, name, [])
+            stays = [s for s in members if s in self.plan.kept or holds(s, self.plan.kept)]
+            stays = [s for s in stays if self._looped(s) or not self.is_weight(s)]
+            if members and not stays:
+                if name == "body":
+                    text = "what the network does without this branch stands in its `else`"
+                    raise Refused(self.module, node, text, "turn the condition around")
+                start = Layout(self.module.source, node.body[-1]).next_line
+                end = Layout(self.module.source, members[-1]).next_line
+                found.append(Edit(start, end, ""))
+                continue
+            found += [Layout(self.module.source, s).replace([]) for s in members if s not in stays]
+        return found
+
+    def _settings_out(self, node: ast.If | ast.For | ast.With) -> list[Edit]:
+        """Settings inside a block that stays in `call`, where they hold once for all."""
+        found: list[Edit] = []
+        for name in ("body", "orelse"):
+            members = getattr(node, name, [])
+            moved = [s for s in members if self._moves_to_init(s) and not self._looped(s)]
+            if moved and len(moved) == len(members):
+                text = "a branch of the network only chooses settings"
+                raise Refused(self.module, members[0], text, "choose them above the network")
+            found += [Layout(self.module.source, s).replace([]) for s in moved]
+        return found
+
+    def _looped(self, statement: ast.stmt) -> bool:
+        return any(
+            isinstance(parent, ast.For)
+            for parent in self.module.names.ancestors(statement)
+            if parent is not self.plan.function
+        )
+
+    def _loop_edits(self, node: ast.For, context: Context) -> list[Edit]:
+        """`for units in sizes:` becomes a loop over the layers that were made so."""
+        calls = [c for c in self.layers if self.inside(c, node)]
+        if not calls:
+            return []
+        calls.sort(key=lambda call: (call.lineno, call.col_offset))
+        probe = Context(self.module, self.tf, self.plan.modes, {}, context.replaced)
+        for statement in node.body:
+            probe.edits(statement)
+        targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
+        made = {
+            n.id
+            for s in node.body
+            if self.kinds.is_setting(s)
+            for n in ast.walk(s)
+            if isinstance(n, ast.Name)
+        }
+        local = [self.loop_names[call] for call in calls]
+        lists = [f"self.{self.attributes[call]}" for call in calls]
+        source = self.module.source
+        start, end = source.span(node.target)[0], source.span(node.iter)[1]
+        if any(name in probe.used or name in made for name in targets):
+            local.insert(0, f"({source.code(node.target)})" if len(targets) > 1 else targets[0])
+            lists.insert(0, context.render(node.iter))
+        if len(lists) == 1:
+            return [Edit(start, end, f"{local[0]} in {lists[0]}")]
+        return [Edit(start, end, f"{', '.join(local)} in zip({', '.join(lists)})")]
+
+    def inside(self, node: ast.AST, outer: ast.AST) -> bool:
+        """Whether a node stands inside of another one."""
+        return any(parent is outer for parent in self.module.names.ancestors(node))
+
+    # -- __init__ ---------------------------------------------------------
+
+    def _init_block(self, indent: str, body: _Call) -> str:
+        plan, source = self.plan, self.module.source
+        shared = {name for name in body.needs | self._reads if name not in self.kinds.in_loops}
+        names = {
+            name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
+        }
+        context = Context(self.module, self.tf, None, names)
+        made = Constructor(self, context, shared, Block(source, indent + source.indent_unit))
+        needed = set(shared)
+        while True:
+            block = made.write(needed)
+            more = {n for n in context.used if self._is_own(n)} - needed
+            if not more:
+                break
+            needed |= more
+        bad = [name for name in context.used if name in self.kinds.tensors]
+        if bad:
+            node = context.used[bad[0]]
+            text = f"a layer's setting depends on `{bad[0]}`, which is known only as the model runs"
+            raise Refused(self.module, node, text, "give the layer a number")
+        taken = [name for name in plan.settings if name in needed]
+        self.parameters = taken
+        head = Block(source, block.indent)
+        head.line(f"def __init__({', '.join(['self', *self._signature(taken)])}):")
+        named = "name" in taken and plan.base != "Model"
+        given = ["name=name"] if named else []
+        given += [
+            f"dtype={self.module.source.quote}float64{self.module.source.quote}"
+        ] * self.double
+        head.line(f"super().__init__({', '.join(given)})", 1)
+        for name in taken:
+            if name in shared and not (named and name == "name"):
+                head.line(f"self.{self._attribute_of(name)} = {name}", 1)
+        head.lines += block.lines
+        base = head.indent + source.indent_unit
+        for name, value in self.made:
+            text = layout.fitted(source, value, base, len(base) + len(name) + 3)
+            head.line(f"{name} = {text}", 1)
+        return head.text()
+
+    def _signature(self, taken: list[str]) -> list[str]:
+        """The parameters with the defaults that their author gave them."""
+        arguments = self.plan.function.args
+        every = [*arguments.posonlyargs, *arguments.args]
+        defaults = dict(zip([a.arg for a in every[::-1]], arguments.defaults[::-1]))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+            if default is not None:
+                defaults[argument.arg] = default
+        return [
+            f"{name}={self.module.source.code(defaults[name])}" if name in defaults else name
+            for name in taken
+        ]
+
+
+@record()
+class _Call:
+    """The method `call`: its text, the settings that it reads, whether it asks for training."""
+
+    text: str
+    needs: set[str]
+    trains: bool
+
+
+def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
+    return [*statement.body, *getattr(statement, "orelse", [])]
+
+
+def _nothing(context: Context) -> str:
+    """What stands for a statement that goes away."""
+    return ""

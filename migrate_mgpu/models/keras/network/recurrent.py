@@ -1,0 +1,229 @@
+"""What a network does with the outputs and the state that a recurrent layer gives.
+
+Keras's `RNN` gives the outputs first, then each cell's state: `outputs, *state = self.rnn(x)`
+makes the list that was TF1's tuple. A pair (c, h) has no `.c` and `.h` any more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.api.recurrent import Result, start_of, zero_state
+from migrate_mgpu.api.recurrent_states import (
+    PAIR,
+    TENSOR,
+    State,
+    possible_states,
+    state_of,
+    value_of,
+)
+from migrate_mgpu.models.keras.network.layers import Found
+from migrate_mgpu.models.types import Layer, Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+
+if TYPE_CHECKING:
+    from migrate_mgpu.models.keras.expressions import Context, Replacement
+
+_PLACES = {"c": 0, "h": 1}
+_ADVICE = "read one tensor of it by `state.h`, `state[1]` or `state[-1].h`"
+
+
+class Recurrents:
+    """The recurrent layers of one network."""
+
+    def __init__(
+        self,
+        module: Module,
+        function: ast.AST,
+        layers: Mapping[ast.Call, Found],
+        inside: Collection[ast.stmt],
+        looped: Collection[ast.Call],
+    ) -> None:
+        self.module = module
+        self.layers = layers
+        self.mask = module.names.fresh(module.names.scopes[function], "mask", "steps_mask")
+        self.inside = inside
+        self._above: dict[ast.Call, str] = {}
+        self.replaced: dict[ast.AST, Replacement] = {}
+        self._edits: dict[ast.stmt, list[Edit]] = {}
+        self.dropped: set[ast.stmt] = set()
+        cells: dict[ast.AST, ast.Call] = {}
+        for call in layers:
+            layer = layers[call].layer
+            if layer is None or not layer.recurrent:
+                continue
+            made = self._cell(call)
+            if cells.setdefault(made, call) is not call:
+                text = "one cell runs in two recurrent networks"
+                raise Refused(module, call, text, "make a cell for each")
+            if call in looped:
+                text = "a recurrent network is made in a loop"
+                raise Refused(module, call, text, "write its cells as one MultiRNNCell")
+            self._result(call, layer.listed)
+
+    def edits(self, statement: ast.stmt) -> list[Edit]:
+        """What changes in a statement, or inside of it, besides its expressions."""
+        if not self._edits:
+            return []
+        inner = [node for node in ast.walk(statement) if isinstance(node, ast.stmt)]
+        return [edit for node in inner for edit in self._edits.get(node, [])]
+
+    def masks(self, statement: ast.stmt, context: Context) -> list[str]:
+        """The line above a recurrent layer that says which steps of its sequences count."""
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        layer = (
+            self.layers[call].layer if isinstance(call, ast.Call) and call in self.layers else None
+        )
+        if layer is None or layer.lengths is None:
+            return []
+        mask = self._mask(layer, context.render(layer.inputs[0]), context)
+        self._above[layer.call] = self.mask
+        return [f"{self.mask} = {mask}"]
+
+    def arguments(self, layer: Layer, inputs: str, context: Context) -> list[str]:
+        """What a recurrent layer is applied to: the sequences, and which of their steps count."""
+        if layer.listed:
+            return [f"{context.tf}.stack({inputs}, axis=1)"]
+        if layer.lengths is None:
+            return [inputs]
+        mask = self._above.get(layer.call) or self._mask(layer, inputs, context)
+        return [inputs, f"mask={mask}"]
+
+    def _mask(self, layer: Layer, inputs: str, context: Context) -> str:
+        assert layer.lengths is not None
+        lengths, tf = context.render(layer.lengths), context.tf
+        return f"{tf}.sequence_mask({lengths}, {tf}.shape({inputs})[1])"
+
+    def _given(self, call: ast.Call) -> ast.expr:
+        return next((k.value for k in call.keywords if k.arg == "cell"), None) or call.args[0]
+
+    def _cell(self, call: ast.Call) -> ast.AST:
+        """What makes a network's cell: the same node for the same cell."""
+        cell = self._given(call)
+        made = value_of(self.module, cell) or cell
+        if isinstance(made, ast.Name) and made in self.module.names.scope_of_name:
+            bindings = self.module.names.bindings_of(made)  # branches that make one each
+            return bindings[0].node if bindings else made
+        return made
+
+    def _result(self, call: ast.Call, listed: bool) -> None:
+        result = Result(self.module, call)
+        cell = self._given(call)
+        states = possible_states(self.module, cell)
+        state = state_of(self.module, cell) if result.states else states.pop()
+        source = self.module.source
+        statement = self.module.names.statement(call)
+        edits = self._edits.setdefault(statement, [])
+        if not result.states:
+            start, end = source.span(result.target)
+            edits.append(Edit(start, end, source.code(result.outputs)))
+        elif state != TENSOR:
+            start, _ = source.span(result.state)
+            edits.append(Edit(start, start, "*"))
+            self._variable(result.state, state)
+        if listed:
+            self._steps(result, statement)
+        begins = start_of(self.module, call)
+        if begins is not None:
+            self._start(begins)
+
+    def _start(self, value: ast.expr) -> None:
+        """A variable that holds nothing but the zero state is not needed."""
+        made = zero_state(self.module, value)
+        if made is not None and isinstance(value, ast.Name):
+            self.dropped.add(self.module.names.statement(made))
+
+    # -- outputs of a network over a list -------------------------------------------
+
+    def _steps(self, result: Result, made: ast.stmt) -> None:
+        """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""
+        names = self.module.names
+        name = result.outputs
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        mentions = names.mentions(name.id, home) if home is not None else []
+        stores = {names.statement(m) for m in mentions if isinstance(m.ctx, ast.Store)} - {made}
+        reads = result.reads(name)
+        if stores:  # `outputs = outputs[-1]` in the same block: what follows reads that step
+            (again, *more) = stores
+            straight = again in names.block(made) and again.lineno > made.lineno
+            if more or not straight or not isinstance(again, ast.Assign):
+                text = f"`{name.id}` has several values"
+                raise Refused(self.module, name, text, "give the outputs a name of their own")
+            reads = [m for m in reads if m.lineno <= (again.end_lineno or again.lineno)]
+        for mention in reads:
+            self._step(mention)
+
+    def _step(self, mention: ast.Name) -> None:
+        parent = self.module.names.parents[mention]
+        index = parent.slice if isinstance(parent, ast.Subscript) else None
+        if index is None or not isinstance(constant(index), int):
+            text = "the outputs of a network over a list are used as a list"
+            raise Refused(self.module, mention, text, "take one of them, or use tf.nn.dynamic_rnn")
+        self._check_inside(mention)
+        code = self.module.source.code(index)
+        self.replaced[parent] = lambda context: f"{context.render(mention)}[:, {code}]"
+
+    # -- states ---------------------------------------------------------------------
+
+    def _variable(self, name: ast.Name, state: State) -> None:
+        """Every mention of a variable that is a state of a known structure."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        mentions = names.mentions(name.id, home) if home is not None else []
+        if sum(isinstance(m.ctx, ast.Store) for m in mentions) != 1:
+            text = f"the state `{name.id}` has several values"
+            raise Refused(self.module, name, text, "give it a name of its own")
+        for mention in mentions:
+            if isinstance(mention.ctx, ast.Load):
+                self._mention(mention, state)
+
+    def _mention(self, node: ast.expr, state: State) -> None:
+        self._check_inside(node)
+        parents = self.module.names.parents
+        parent = parents[node]
+        while state != TENSOR and isinstance(parent, ast.Subscript) and parent.value is node:
+            inner = self._element(state, parent.slice)
+            node, parent, state = parent, parents[parent], inner
+        if state == TENSOR:
+            return
+        if state == PAIR and isinstance(parent, ast.Attribute) and parent.attr in _PLACES:
+            pair, place = node, _PLACES[parent.attr]
+
+            def write(context: Context) -> str:
+                return f"{context.render(pair)}[{place}]"
+
+            self.replaced[parent] = write
+            return
+        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+            target = parent.targets[0]
+            if isinstance(target, ast.Name):
+                self._variable(target, state)
+                return
+            if state == PAIR and isinstance(target, (ast.Tuple, ast.List)):
+                if len(target.elts) == 2 and all(isinstance(e, ast.Name) for e in target.elts):
+                    return
+        text = "the state of a recurrent network is used as a whole"
+        raise Refused(self.module, node, text, _ADVICE)
+
+    def _element(self, state: State, index: ast.expr) -> State:
+        known = constant(index)
+        if state[-1:] == (...,) and not isinstance(index, ast.Slice):
+            element = state[0]
+        elif isinstance(known, int) and -len(state) <= known < len(state):
+            element = state[known]
+        elif not isinstance(index, ast.Slice) and len(set(state)) == 1 and state != PAIR:
+            element = state[0]
+        else:
+            text = "which part of a recurrent network's state this is cannot be told"
+            raise Refused(self.module, index, text, _ADVICE)
+        assert isinstance(element, tuple)
+        return element
+
+    def _check_inside(self, node: ast.AST) -> None:
+        if self.module.names.statement(node) not in self.inside:
+            text = "what a recurrent network gives is read behind the network's output"
+            raise Refused(self.module, node, text, "read it above, into a variable")

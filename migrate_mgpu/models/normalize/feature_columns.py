@@ -1,0 +1,266 @@
+"""`tf.feature_column.input_layer` in a network as the tensors that its columns make.
+
+Where all columns are plain numbers their list stays, with keys in the place of the columns:
+``tf.concat([tf.cast(features[name], tf.float32) ...], axis=1)``, by the order of the names.
+Other columns are written out one by one, and what made them goes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
+from migrate_mgpu.models.keras.canned.network import folded
+from migrate_mgpu.models.keras.driver.drive import root
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.models.normalize.places import above
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.layout import width_of
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_PARAMETERS = ("features", "feature_columns")
+_ORDER = "# Feature columns stand in the order of their names."
+# They train the rows of an embedding that a batch does not use as TF1 does: not at all, or
+# all of them (Adam).
+_ALL_ROWS = {"train.GradientDescentOptimizer", "train.AdagradOptimizer", "train.AdamOptimizer"}
+
+
+def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits of one `input_layer`; none where its columns cannot be told."""
+    if flow.function is None:
+        return {}
+    module = flow.function.module
+    for call in module.names.calls:
+        if name_of(module, call) == "feature_column.input_layer":
+            found = _InputLayer(flow, graph, module, call)
+            try:
+                edits = found.edits()
+            except Refused:
+                continue
+            if edits:
+                return edits
+    return {}
+
+
+@record(frozen=True)
+class _Columns:
+    """An expression that is a list of columns, and the dictionary's entry it stands in."""
+
+    module: Module
+    node: ast.expr
+    key: ast.expr | None = None
+
+
+class _InputLayer:
+    def __init__(
+        self, flow: EstimatorFlow, graph: CallGraph, module: Module, call: ast.Call
+    ) -> None:
+        self.flow = flow
+        self.graph = graph
+        self.module = module
+        self.call = call
+        self.tf = root(module, call)
+
+    def edits(self) -> dict[Module, list[Edit]]:
+        edit = CallEdit(self.module, self.call, _PARAMETERS)
+        features, given = edit.get("features"), edit.get("feature_columns")
+        statement = self.module.names.statement(self.call)
+        layout = Layout(self.module.source, statement)
+        plain = len(self.call.args) + len(self.call.keywords) == 2
+        if not isinstance(features, ast.Name) or given is None or not plain:
+            return {}
+        if not isinstance(statement, ast.Assign) or statement.value is not self.call:
+            return {}
+        if not layout.owns_lines or self.module.names.parents[statement] in self._loops(statement):
+            return {}
+        columns = self._columns(given)
+        if columns is None:
+            return {}
+        reader = ColumnReader(columns.module, self.tf, self.graph)
+        calls = reader.scalars(columns.node)
+        if calls is not None:
+            return self._keys(columns, calls, features.id, given, layout)
+        return self._each(columns, reader.read(columns.node), reader, features.id, layout)
+
+    def _loops(self, statement: ast.stmt) -> list[ast.AST]:
+        loops = (ast.For, ast.While)
+        return [a for a in self.module.names.ancestors(statement) if isinstance(a, loops)]
+
+    def _columns(self, given: ast.expr) -> _Columns | None:
+        """The list that an `input_layer` is given: as such, or as one of the Estimator's params."""
+        if not isinstance(given, ast.Subscript):
+            return _Columns(self.module, given)
+        key = constant(given.slice)
+        if not isinstance(key, str) or self.flow.params is None:
+            return None
+        params = assigned(self.flow.module, self.flow.params)
+        if not isinstance(params, ast.Dict):
+            return None
+        if any(self._other_mentions(key, given, module) for module in self._run()):
+            return None
+        for name, value in zip(params.keys, params.values):
+            if name is not None and constant(name) == key:
+                return _Columns(self.flow.module, value, name)
+        return None
+
+    def _run(self) -> list[Module]:
+        """Every module that may read the Estimator's params."""
+        found = self.flow.modules
+        for module in found:  # grows as it is walked
+            found += [other for other in module.imported if other not in found]
+        return found
+
+    def _other_mentions(self, key: str, given: ast.Subscript, module: Module) -> bool:
+        """Whether anything else may read the columns out of params."""
+        found = [
+            node
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Constant) and node.value == key and node is not given.slice
+        ]
+        expected = 1 if module is self.flow.module else 0
+        return len(found) != expected
+
+    # -- plain numbers ----------------------------------------------------------
+
+    def _keys(
+        self,
+        columns: _Columns,
+        calls: list[ast.Call],
+        features: str,
+        given: ast.expr,
+        layout: Layout,
+    ) -> dict[Module, list[Edit]]:
+        found: dict[Module, list[Edit]] = {}
+        tf = self.tf
+        own = self.module.source.code(given)
+        for call in calls:
+            node = next((k.value for k in call.keywords if k.arg == "key"), None) or call.args[0]
+            start, end = columns.module.source.span(call)
+            text = columns.module.source.code(node)
+            found.setdefault(columns.module, []).append(Edit(start, end, text))
+            if columns.node is given and not isinstance(given, ast.Name):
+                own = own.replace(columns.module.source.code(call), text)
+        if not isinstance(given, (ast.Name, ast.Subscript)):
+            found = {}  # the list stands in the call itself, which is written anew
+        scope = self.module.names.scope_at(layout.statement)
+        name = self.module.names.fresh(scope, "name", "key", "column_name")
+        number = f"{tf}.cast({tf}.reshape({features}[{name}], [-1, 1]), {tf}.float32)"
+        lines = [number, f"for {name} in sorted({own})"]
+        if len(layout.indent) + sum(map(len, lines)) + 5 <= width_of(self.module.source):
+            lines = [" ".join(lines)]
+        edit = layout.replace(self._concat(lines, scope, layout))
+        found.setdefault(self.module, []).append(edit)
+        return found
+
+    def _concat(self, inner: list[str], scope: Scope, layout: Layout) -> list[str]:
+        """The statements that put the columns together."""
+        statement = layout.statement
+        assert isinstance(statement, ast.Assign)
+        source, unit = self.module.source, self.module.source.indent_unit
+        name = self.module.names.fresh(scope, "columns", "inputs", "input_columns")
+        target = source.code(statement.targets[0])
+        lines = [_ORDER, f"{name} = [", *(unit + line for line in inner), "]"]
+        lines.append(f"{target} = {self.tf}.concat({name}, axis=1)")
+        if layout.trailing_comment:
+            lines[-1] += f"  {layout.trailing_comment}"
+        return lines
+
+    # -- other columns ------------------------------------------------------------
+
+    def _each(
+        self,
+        columns: _Columns,
+        every: list[Column],
+        reader: ColumnReader,
+        features: str,
+        layout: Layout,
+    ) -> dict[Module, list[Edit]]:
+        distributed = self.flow.config is not None and bool(self.flow.config.train)
+        if any(c.categorical or (c.texts and distributed) for c in every):
+            return {}
+        if any(c.embeds for c in every) and not self._trains_all_rows():
+            return {}
+        names = self.module.names
+        scope = names.scope_at(layout.statement)
+        before: list[str] = []
+        lines: list[str] = []
+        for column in every:
+            before += column.before
+            expression = column.expression
+            for attribute, layer in column.layers.items():
+                expression, statement = self._inlined(expression, attribute, layer, scope)
+                before += statement
+            lines += [*column.comments, f"{expression},"]
+        shown = [*reader.comments, *before, *self._concat(lines, scope, layout)]
+        shown = [re.sub(r"\bfeatures\[", f"{features}[", line) for line in shown]
+        shown = [part for line in shown for part in self._folded(line, layout.indent)]
+        found = {self.module: [layout.replace(shown)]}
+        for edit in self._gone(columns, reader):
+            found.setdefault(columns.module, []).append(edit)
+        return found
+
+    def _folded(self, line: str, indent: str) -> list[str]:
+        """A line, in several where it is too long."""
+        return [part.removeprefix(indent) for part in folded(indent + line).split("\n")]
+
+    def _inlined(
+        self, expression: str, attribute: str, layer: str, scope: Scope
+    ) -> tuple[str, list[str]]:
+        """An expression without the layer of a column, and the statement that makes it instead."""
+        for call in (n for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Call)):
+            if ast.unparse(call.func) != f"self.{attribute}":
+                continue
+            whole = ast.get_source_segment(expression, call) or ""
+            given = ast.get_source_segment(expression, call.args[0]) or ""
+            limits = re.fullmatch(r"(.*)\.keras\.layers\.Discretization\((.*)\)", layer)
+            if limits:
+                side = f"{self.module.source.quote}right{self.module.source.quote}"
+                floats = f"{self.tf}.constant({limits[2]}, {self.tf}.float32)"
+                found = f"{self.tf}.searchsorted({floats}, {given}, side={side})"
+                return expression.replace(whole, found), []
+            tensor = self.module.names.fresh(scope, attribute)
+            return expression.replace(whole, tensor), [f"{tensor} = {layer}({given})"]
+        return expression, []
+
+    def _trains_all_rows(self) -> bool:
+        module = self.module
+        made = {name_of(module, call) for call in module.names.calls}
+        made = {name for name in made if "Optimizer" in name or "optimize_loss" in name}
+        return bool(made) and made <= _ALL_ROWS
+
+    def _gone(self, columns: _Columns, reader: ColumnReader) -> list[Edit]:
+        """What made the columns goes: statements, and the entry in params."""
+        module, names = columns.module, columns.module.names
+        source = module.source
+        statements = list(dict.fromkeys(reader.statements))
+        gone = {part for s in (*statements, columns.node) for part in ast.walk(s)}
+        found: list[Edit] = []
+        for statement in statements:
+            layout = Layout(source, statement)
+            if not layout.owns_lines or len(names.block(statement)) == 1:
+                raise Refused(module, statement, "this shares its line or block with something")
+            if any(other is not statement and statement in ast.walk(other) for other in statements):
+                continue
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            for target in (t for t in targets if isinstance(t, ast.Name)):
+                home = names.defining_scope(target.id, names.scope_of_name[target])
+                mentions = names.mentions(target.id, home) if home is not None else ()
+                if any(mention not in gone for mention in mentions):
+                    raise Refused(module, target, "this is used for more than the columns")
+            start = above(source.text, layout.line_start)
+            found.append(Edit(start, layout.next_line, ""))
+        if columns.key is not None:
+            start, _ = source.span(columns.key)
+            _, end = source.span(columns.node)
+            rest = re.compile(r"[ \t]*,[ \t]*(\r?\n[ \t]*)?").match(source.text, end)
+            found.append(Edit(start, rest.end() if rest else end, ""))
+        return found

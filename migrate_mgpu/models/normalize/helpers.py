@@ -1,0 +1,220 @@
+"""A part of a model_fn that stands in a function of its own: training step, metrics, ...
+
+``train_op = get_train_op(loss, params)`` becomes the statements of ``get_train_op``, which
+goes away. Functions that make layers stay: they become classes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.models.normalize.places import above
+from migrate_mgpu.source.blocks import Block, leading, outermost
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_STEPS = ("minimize", "apply_gradients")
+_ASKED = (
+    "EstimatorSpec", "optimize_loss", "sigmoid_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2",
+)  # fmt: skip
+
+
+def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such function; none where there is none."""
+    function = flow.function
+    if function is None or not isinstance(function.node, ast.FunctionDef):
+        return {}
+    for call in [n for n in walk(function.node) if isinstance(n, ast.Call)]:
+        helper = graph.target(function.module, call.func)
+        if helper is None or helper.module is not function.module or helper.owner is not None:
+            continue
+        edits = _Inlined(function.module, function.node, call, helper, graph).edits()
+        if edits:
+            return {function.module: edits}
+    return {}
+
+
+class _Inlined:
+    def __init__(
+        self,
+        module: Module,
+        function: ast.FunctionDef,
+        call: ast.Call,
+        helper: Function,
+        graph: CallGraph,
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.call = call
+        self.helper = helper
+        self.graph = graph
+        self.source = module.source
+
+    def edits(self) -> list[Edit]:
+        """The statements of the function in the place of its call."""
+        node = self.helper.node
+        names = self.module.names
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            return []
+        if not isinstance(names.parents[node], ast.Module) or not self._belongs(node):
+            return []
+        if len(self.graph.references(self.helper)) != 1:
+            return []
+        statement = names.statement(self.call)
+        layout = Layout(self.source, statement)
+        place = self._place(statement)
+        renamed = self._renamed(node, place or "")
+        if place is None or renamed is None or not layout.owns_lines:
+            return []
+        if place and not _ends(node.body):
+            return []
+        block = Block(self.source, layout.indent)
+        block.comments(statement)
+        for line in (text for text in leading(self.source, node) if text):
+            block.line(line)
+        for name, value in self.given.items():
+            block.line(f"{name} = {self.source.code(value)}")
+        returns = {n: place for n in walk(node) if isinstance(n, ast.Return)}
+        for inner in node.body:
+            if inner is node.body[0] and _is_text(inner):
+                for line in (ast.get_docstring(node) or "").splitlines()[:1]:
+                    block.line(f"# {line}")
+                continue
+            block.statement(inner, self._written(inner, renamed, returns))
+        start = above(self.source.text, layout.line_start)
+        text = block.text()
+        if isinstance(statement, ast.Return) and statement.value is not self.call:
+            at = self.source.span(self.call)
+            code = self.source.text[layout.line_start : layout.next_line]
+            offset = layout.line_start
+            text += code[: at[0] - offset] + place + code[at[1] - offset :]
+        return [Edit(start, layout.next_line, text), self._gone(node)]
+
+    def _belongs(self, node: ast.FunctionDef) -> bool:
+        """Whether a function does what only a model_fn can be asked for."""
+        for part in walk(node):
+            if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Lambda, ast.FunctionDef)):
+                if part is not node and not isinstance(part, ast.Lambda):
+                    return False
+            if isinstance(part, (ast.Global, ast.Nonlocal)):
+                return False
+        for call in (c for c in walk(node) if isinstance(c, ast.Call)):
+            name = tensorflow_name(self.module, call.func)
+            if name.startswith(("metrics.", "losses.")) or name.endswith(_ASKED):
+                return True
+            if name.startswith("train.") and name.endswith("Optimizer"):
+                return True
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _STEPS:
+                return True
+        return False
+
+    def _place(self, statement: ast.stmt) -> str | None:
+        """The name that gets the value; empty where it is returned; None for any other place."""
+        if isinstance(statement, ast.Assign) and statement.value is self.call:
+            target = statement.targets[0]
+            named = len(statement.targets) == 1 and isinstance(target, ast.Name)
+            return target.id if named and isinstance(target, ast.Name) else None
+        if not isinstance(statement, ast.Return):
+            return None
+        if statement.value is self.call:
+            return ""
+        parent = self.module.names.parents[self.call]
+        spec = statement.value
+        if isinstance(parent, ast.keyword) and isinstance(spec, ast.Call) and parent.arg:
+            taken = self.module.names.scopes[self.function].bindings
+            if parent in spec.keywords and parent.arg not in taken:
+                return parent.arg
+        return None
+
+    def _renamed(self, node: ast.FunctionDef, place: str) -> dict[str, str] | None:
+        """What the function's parameters are called in the model_fn; None if names clash.
+
+        ``given`` are those that become variables of the model_fn.
+        """
+        self.given: dict[str, ast.expr] = {}
+        arguments, call = node.args, self.call
+        if arguments.vararg or arguments.kwarg or any(k.arg is None for k in call.keywords):
+            return None
+        if any(isinstance(a, ast.Starred) for a in call.args):
+            return None
+        parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+        values = dict(zip(parameters, call.args))
+        values.update({k.arg: k.value for k in call.keywords if k.arg})
+        every = [*parameters, *(a.arg for a in arguments.kwonlyargs)]
+        for name, default in zip(parameters[::-1], arguments.defaults[::-1]):
+            values.setdefault(name, default)
+        if set(values) != set(every) or len(call.args) > len(parameters):
+            return None
+        outer = set(self.module.names.scopes[self.function].bindings)
+        own = set(self.module.names.scopes[node].bindings)
+        stored = {
+            n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        found: dict[str, str] = {}
+        for name in every:
+            value = values[name]
+            if isinstance(value, ast.Name) and name not in stored:
+                found[name] = value.id
+            elif name in outer:
+                return None
+            else:
+                self.given[name] = value
+        # The values are read before the function's own names come to be.
+        read = {n.id for v in values.values() for n in walk(v) if isinstance(n, ast.Name)}
+        local = own - set(every)
+        if local & (read | (outer - {place})) or set(found.values()) & set(self.given):
+            return None
+        inside = stored | {n.arg for n in walk(node) if isinstance(n, ast.arg)} | own
+        if any(new != old and new in inside - {old} for old, new in found.items()):
+            return None
+        free = {n.id for n in walk(node) if isinstance(n, ast.Name)} - own
+        return None if free & outer else found
+
+    def _written(
+        self, inner: ast.stmt, renamed: dict[str, str], returns: dict[ast.Return, str]
+    ) -> Iterator[Edit]:
+        found = []
+        for part in walk(inner):
+            if isinstance(part, ast.Name) and renamed.get(part.id, part.id) != part.id:
+                found.append(Edit(*self.source.span(part), renamed[part.id]))
+            if isinstance(part, ast.Return) and returns[part]:
+                start, end = self.source.span(part)
+                value = part.value
+                if isinstance(value, ast.Name) and value.id == returns[part]:
+                    found.append(Edit(start, end, "pass"))
+                else:
+                    begin = self.source.span(value)[0] if value is not None else end
+                    head = f"{returns[part]} = " + ("None" if value is None else "")
+                    found.append(Edit(start, begin, head))
+        return iter(outermost(found))
+
+    def _gone(self, node: ast.FunctionDef) -> Edit:
+        """The function with the comments above it."""
+        layout, text = Layout(self.source, node), self.source.text
+        start = above(text, layout.line_start)
+        rest = text[layout.next_line :]
+        if not rest.strip():
+            return Edit(len(text[:start].rstrip()) + len(self.source.newline), len(text), "")
+        return Edit(start, len(text) - len(rest.lstrip("\r\n")), "")
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether all that a block returns stands at its end, so that a value can take its place."""
+    *first, last = body
+    if any(isinstance(n, ast.Return) for s in first for n in walk(s)):
+        return False
+    if isinstance(last, ast.Return):
+        return True
+    if isinstance(last, ast.If) and last.orelse:
+        return _ends(last.body) and _ends(last.orelse)
+    return False
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

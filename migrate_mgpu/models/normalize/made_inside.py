@@ -1,0 +1,63 @@
+"""An Estimator that is made inside of a statement: `run(tf.estimator.Estimator(model_fn))`.
+
+It is made in a statement of its own before that one, where nothing that the statement does
+before comes between.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+MIDDLE = "the Estimator is made in the middle of a statement"
+_AROUND = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple)
+_DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+def concerns(refused: Refused) -> bool:
+    """Whether an Estimator stays because of where it is made."""
+    return refused.reason == MIDDLE
+
+
+def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits; none where the statement does something before it makes the Estimator."""
+    module, call, statement = flow.module, flow.call, flow.statement
+    names, source = module.names, module.source
+    layout = Layout(source, statement)
+    if not isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) or not layout.owns_start:
+        return {}
+    if statement.value is call or statement.value is None:
+        return {}
+    around: list[ast.AST] = []
+    for parent in names.ancestors(call):
+        if parent is statement:
+            break
+        around.append(parent)
+    if not all(isinstance(parent, _AROUND) for parent in around):
+        return {}
+    start, end = source.span(call)
+    for part in ast.walk(statement):
+        if isinstance(part, _DOING) and part not in around and source.span(part)[0] < start:
+            return {}
+    name = _trained(statement, around)
+    if name is not None:
+        return {module: [Edit(end, end, f"{source.newline}{layout.indent}{name}")]}
+    name = names.fresh(names.scope_at(statement), "estimator", "model", "classifier")
+    made = f"{name} = {source.code(call)}{source.newline}{layout.indent}"
+    return {module: [Edit(layout.start, layout.start, made), Edit(start, end, name)]}
+
+
+def _trained(statement: ast.stmt, around: list[ast.AST]) -> str | None:
+    """The variable of `model = Estimator(...).train(...)`: train gives the Estimator."""
+    if not isinstance(statement, ast.Assign) or len(around) != 2 or len(statement.targets) != 1:
+        return None
+    method, target = around[0], statement.targets[0]
+    if not isinstance(method, ast.Attribute) or method.attr != "train":
+        return None
+    return target.id if isinstance(target, ast.Name) else None

@@ -1,0 +1,239 @@
+"""What becomes of each configuration: it moves, stays on its session, or waits with its program."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.core import findings as f
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.session_config.checks import check
+from migrate_mgpu.session_config.flows import Flow, Problem, Setting
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.session_config.moves import Move, build
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.order import is_main_guard
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import field_rules
+from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.session_config.sessions import conflict, goes_away
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Reason, State
+from migrate_mgpu.session_config.insertion_point import Hoist, Timing
+
+
+@record()
+class Outcome:
+    """What becomes of one flow."""
+
+    flow: Flow
+    state: str  # findings.APPLIED, KEPT or REFUSED
+    reasons: list[Problem] = field(default_factory=list)
+    move: Move | None = None
+    idle: bool = False  # no session of TF2's gets it: unused, or behind a version switch
+
+    def stays(self, state: str, *reasons: Problem) -> None:
+        self.state, self.move, self.reasons = state, None, list(reasons)
+
+
+class Fates:
+    """Decides on the flows of a run; programs whose configs must move but cannot are refused."""
+
+    def __init__(self, graph: CallGraph, states: list[State], rules: Selection, bridge: bool):
+        self.graph = graph
+        self.states = states
+        self.rules = rules
+        self.bridge = bridge
+        self._by_module: dict[Module, list[State]] = {}
+        for state in states:
+            for module in state.program.modules:
+                self._by_module.setdefault(module, []).append(state)
+        self._programs: dict[Flow, list[State]] = {}
+
+    def decide(self, flows: list[Flow]) -> list[Outcome]:
+        """An outcome for each flow, in their order."""
+        outcomes = [self._decide(flow) for flow in flows]
+        self._settle(outcomes)
+        return outcomes
+
+    def programs_of(self, flow: Flow) -> list[State]:
+        """The programs that run some module of a flow."""
+        if flow not in self._programs:
+            states = (s for m in flow.modules for s in self._by_module.get(m, ()))
+            self._programs[flow] = list(dict.fromkeys(states))
+        return self._programs[flow]
+
+    def _decide(self, flow: Flow) -> Outcome:
+        states = self.programs_of(flow)
+        alive = [state for state in states if state.kind != REFUSED]
+        if not alive:
+            reasons = [
+                Problem(reason.module, reason.node, reason.text)
+                for state in states
+                for reason in state.reasons[:1]
+            ]
+            return Outcome(flow, f.REFUSED, reasons[:1])
+        if flow.module.is_guarded(flow.place):
+            problem = Problem(flow.module, flow.place, "a version switch already chooses it")
+            return Outcome(flow, f.KEPT, [problem], idle=True)
+        if not flow.sinks and not flow.problems:
+            problem = Problem(flow.module, flow.place, "no session uses it")
+            return Outcome(flow, f.KEPT, [problem], idle=True)
+        native = all(state.kind == NATIVE for state in alive)
+        problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
+        for state in states:
+            if state.kind == REFUSED:
+                entry = state.program.entry.path.name
+                text = f"{entry}, which stays on TF1, uses it as well"
+                problems.append(Problem(flow.module, flow.place, text))
+            elif state.kind == BRIDGE:
+                other = conflict(flow, state.sessions)
+                if other is not None:
+                    problems.append(_differs(other.sink.module, other.sink.call, other.plain))
+                problems += _bare(flow, state)
+        if native:
+            for sink in flow.sinks:
+                if goes_away(sink, self.graph) is None:
+                    text = "its session serves more than Keras"
+                    problems.append(Problem(sink.module, sink.call, text))
+        if problems or any(not module.writable for module in flow.modules):
+            return Outcome(flow, f.KEPT, problems)
+        modules = list(dict.fromkeys(m for state in alive for m in state.program.modules))
+        place = Timing(self.graph, modules, native).place(flow)
+        if isinstance(place, Problem):
+            return Outcome(flow, f.KEPT, [place])
+        drop = {
+            gone.statement
+            for sink in flow.sinks
+            if native
+            for gone in goes_away(sink, self.graph) or ()
+        }
+        hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
+        return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
+
+    def _leaks(self, flow: Flow) -> list[Problem]:
+        """Options that hold under a condition only, in code that may run again with another one.
+
+        On a config they are gone with it; in ``tf.config`` they would stay for the
+        next session.
+        """
+        for setting in flow.settings:
+            names = setting.module.names
+            always = _conditions(flow, setting)
+            conditional = (
+                len(flow.creations) > 1
+                or flow.may_be_none
+                or any(
+                    isinstance(parent, (ast.If, ast.Try)) and parent not in always
+                    for parent in names.ancestors(setting.statement)
+                )
+            )
+            if conditional and not self._runs_once(flow, setting):
+                text = "it is set under a condition, in code that may run more than once"
+                return [Problem(setting.module, setting.statement, text)]
+        return []
+
+    def _runs_once(self, flow: Flow, setting: Setting) -> bool:
+        """Whether no program runs a setting twice; each is a process of its own."""
+        return all(
+            self.graph.runs_once(setting.module, setting.statement, state.program.modules)
+            for state in self.programs_of(flow)
+            if setting.module in state.program.modules
+        )
+
+    def _switched_off(self, flow: Flow) -> list[Problem]:
+        """Settings whose rule the user does not want, here or at all: the config stays whole."""
+        found: list[Problem] = []
+        for setting in flow.settings:
+            rule = field_rules().get(setting.path)
+            if rule is None:
+                continue
+            code, name = rule.rule.code, rule.rule.name
+            node = setting.keyword or setting.statement
+            first, last = _lines(setting.keyword or setting.statement, setting.value)
+            if not self.rules.enabled(code, name):
+                found.append(Problem(setting.module, node, f"{code} ({name}) is not selected"))
+            elif suppressed(setting.module.source, first, last, code):
+                found.append(Problem(setting.module, node, f"a comment switches {code} off"))
+        for module in flow.modules:
+            if file_suppressed(module.source):
+                found.append(Problem(module, flow.place, "a comment switches the file off"))
+        return found
+
+    def _settle(self, outcomes: list[Outcome]) -> None:
+        """A flow moves only if all that share a program with it and must agree move too."""
+        by_state: dict[State, list[Outcome]] = {state: [] for state in self.states}
+        for outcome in outcomes:
+            for state in self.programs_of(outcome.flow):
+                by_state[state].append(outcome)
+        changed = True
+        while changed:
+            changed = False
+            for state, inside in by_state.items():
+                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle]
+                if stays and state.kind == NATIVE:
+                    self._refuse(state, stays[0], inside)
+                    changed = True
+                elif stays:
+                    other = stays[0].flow
+                    text = "another config of the process stays on its session"
+                    for outcome in inside:
+                        if outcome.state == f.APPLIED and outcome.flow.settings:
+                            outcome.stays(f.KEPT, Problem(other.module, other.place, text))
+                            changed = True
+        for outcome in outcomes:
+            states = self.programs_of(outcome.flow)
+            if not self.bridge and outcome.state == f.APPLIED:
+                if any(state.kind != NATIVE for state in states):
+                    text = "its program would be bridged, which is switched off"
+                    outcome.stays(f.KEPT, Problem(outcome.flow.module, outcome.flow.place, text))
+        for state, inside in by_state.items():
+            if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
+                state.kind = KEPT
+
+    def _refuse(self, state: State, first: Outcome, inside: list[Outcome]) -> None:
+        """A native program has no session to keep a config on: it stays as it is, whole."""
+        reason = first.reasons[0]
+        text = f"its config cannot move to tf.config: {reason.reason}"
+        advice = "change that, then run migrate-mgpu again"
+        state.refuse(Reason(reason.module, reason.node, text, advice))
+        for outcome in inside:
+            if all(s.kind == REFUSED for s in self.programs_of(outcome.flow)):
+                reasons = outcome.reasons or [Problem(reason.module, reason.node, text)]
+                outcome.stays(f.REFUSED, *reasons)
+            elif outcome.state == f.APPLIED:
+                text = f"{state.program.entry.path.name}, which stays on TF1, uses it as well"
+                outcome.stays(f.KEPT, Problem(outcome.flow.module, outcome.flow.place, text))
+
+
+def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:
+    """The `if` and `try` statements that the session, or else the config, stands in as well.
+
+    Under those the setting is no more conditional than the session itself.
+    """
+    names = setting.module.names
+    scope = names.scope_at(setting.statement)
+    sinks = [s.call for s in flow.sinks if s.module is setting.module]
+    places = [call for call in sinks if names.scope_at(names.statement(call)) is scope]
+    places = places or [c for c in flow.creations if flow.module is setting.module]
+    found = [set(names.ancestors(place)) for place in places]
+    main = {node for node in names.ancestors(setting.statement) if is_main_guard(node)}
+    return main.union(set.intersection(*found) if found else set())
+
+
+def _lines(*nodes: ast.AST) -> tuple[int, int]:
+    first = min(getattr(node, "lineno", 1) for node in nodes)
+    last = max(getattr(node, "end_lineno", 1) or 1 for node in nodes)
+    return first, last
+
+
+def _bare(flow: Flow, state: State) -> list[Problem]:
+    """Calls that leave the config out, in a program that hands it to the same function as well."""
+    modules = state.program.modules
+    given = (h for h in flow.handovers if h.module in modules and not is_none(h.argument))
+    if not flow.settings or not any(given):
+        return []
+    return [_differs(module, call, True) for module, call in flow.without if module in modules]
+
+
+def _differs(module: Module, call: ast.Call, plain: bool) -> Problem:
+    text = "has no config" if plain else "has another config"
+    return Problem(module, call, f"another session of the process {text}")

@@ -1,0 +1,315 @@
+"""The whole run, planned: states of programs, fates of configurations, edits of files."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.core import findings as f
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.models.keras.multi_gpu_model import copies
+from migrate_mgpu.models import NoEstimators, conversions
+from migrate_mgpu.run.decisions import Fates, Outcome
+from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.session_config.moves import spelling
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import field, record, replaced
+from migrate_mgpu.run.reporting import Report, program
+from migrate_mgpu.core.registry import session_modules
+from migrate_mgpu.core.selection import Selection, file_suppressed
+from migrate_mgpu.session_config.sessions import Gone, goes_away
+from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
+from migrate_mgpu.session_config.tracking import find_flows
+
+if TYPE_CHECKING:
+    from migrate_mgpu.models.conversion import Conversions
+
+
+@record()
+class Options:
+    """What the user asked for."""
+
+    bridge: bool = True
+    rules: Selection = field(default_factory=Selection)
+
+
+def plan(project: Project, options: Options) -> tuple[f.RunResult, Conversions | NoEstimators]:
+    """Plans every edit of a run, nothing is written; and what became of the Estimators."""
+    planner = _Planner(project, options)
+    return planner.run(), planner.conversions
+
+
+class _Planner:
+    def __init__(self, project: Project, options: Options) -> None:
+        self.project = project
+        self.rules = options.rules
+        self.graph = CallGraph(project)
+        by_name = {module.RULE.name: module for module in session_modules()}
+        self.bridge = by_name["v1-behavior"]
+        self.optimizers = by_name["keras-learning-rate"]
+        self.sessions = by_name["keras-session"]
+        rule = self.bridge.RULE
+        self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
+        self.report = Report()
+        self.edits: dict[Module, list[Edit]] = {}
+
+    def run(self) -> f.RunResult:
+        flows = find_flows(self.project, self.graph)
+        self.conversions = conversions(self.project, self.graph, self.rules)
+        self.copies = copies(self.project, self.graph, self.rules)
+        self.states = self._states(flows)
+        self.fates = Fates(self.graph, self.states, self.rules, self.bridging)
+        outcomes = self.fates.decide(flows)
+        for outcome in outcomes:
+            self.report.flow(outcome)
+        self._edit(outcomes)
+        for state in self.states:
+            self.report.state(state)
+            if state.kind != REFUSED:
+                self.report.unknown_imports(state, self.project)
+                self.report.cells_left_out(state)
+            for one in state.estimators:
+                if one.refused is not None:
+                    self.report.estimator(one)
+        for module, edits in self.edits.items():
+            if edits:
+                self.report.changed(module, edits)
+        self._hold_back()
+        return self._result(outcomes)
+
+    def _states(self, flows: list[Flow]) -> list[State]:
+        """The programs' states; an Estimator that one of its programs keeps stays in all."""
+        judge = Judge(
+            flows, self.graph, self.bridge, self.optimizers, self.conversions, self.copies
+        )
+        programs = self.project.programs()
+        while True:
+            self.graph.converted = self.conversions.calls()
+            found = (judge.state(program) for program in programs)
+            states = [state for state in found if state is not None]
+            if not self.conversions.settle(states) and not self.copies.settle(states):
+                return states
+
+    # -- edits ------------------------------------------------------------
+
+    def _bridge_modules(self) -> list[Module]:
+        """The modules that must speak of TF1 because a bridged program runs them."""
+        if not self.bridging:
+            return []
+        native = {id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules}
+        native |= self._of_tf2()
+        found: dict[int, Module] = {}
+        for state in self.states:
+            if state.kind not in (BRIDGE, KEPT):
+                continue
+            for module in state.program.modules:
+                if module.writable and id(module) not in native:
+                    if not file_suppressed(module.source):
+                        found.setdefault(id(module), module)
+        return list(found.values())
+
+    def _of_tf2(self) -> set[int]:
+        """Modules that Keras programs of TF2 run, perhaps such as an earlier run made.
+
+        v1 behaviour would break those; a module without TF1's names works with both.
+        """
+        judged = {id(state.program.entry) for state in self.states}
+        found: set[int] = set()
+        for one in self.project.programs():
+            modules = one.modules
+            if id(one.entry) not in judged and any(m.uses_keras_models for m in modules):
+                found |= {id(m) for m in modules if not self.bridge.needs_tf1(m)}
+        return found
+
+    def _edit(self, outcomes: list[Outcome]) -> None:
+        bridged = self._bridge_modules()
+        gone: set[ast.AST] = set()
+        imports: dict[Module, set[str]] = {}
+        for outcome in outcomes:
+            if outcome.move is None:
+                continue
+            for module, edits in outcome.move.edits.items():
+                self.edits.setdefault(module, []).extend(edits)
+            for module, needed in outcome.move.imports.items():
+                imports.setdefault(module, set()).update(needed)
+            for module, name in outcome.move.spellings.items():
+                root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
+                imports.setdefault(module, set()).add(f"{root} as {name}")
+            flow = outcome.flow
+            self._remarks(flow)
+            gone.update(flow.own_nodes())
+            native = all(s.kind in (NATIVE, REFUSED) for s in self.fates.programs_of(flow))
+            for sink in flow.sinks if native else ():
+                for one in goes_away(sink, self.graph) or ():
+                    gone.add(one.statement)
+                    self._drop(one)
+        done: set[Module] = set()
+        for state in self.states:
+            if state.kind == NATIVE:
+                self._estimators(state, gone, imports)
+                self._copies(state, gone, imports)
+                self._native_extras(state, gone)
+                for module in state.program.modules:
+                    if module.writable and module not in done:
+                        done.add(module)
+                        self._learning_rates(module)
+        entries = {id(state.program.entry) for state in self.states}
+        for module in bridged:
+            edits = self.bridge.apply(module, id(module) in entries, gone)
+            if edits:
+                # First, so that at one place `disable_v2_behavior()` precedes the calls.
+                self.edits[module] = [*edits, *self.edits.get(module, [])]
+                place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
+                self.report.rule(module, place, self.bridge)
+        self._orphans(outcomes, gone)
+        for module in list(self.edits):
+            roots, obsolete = unused_roots(module, self.edits[module])
+            self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
+            self.edits[module] += remove_imports(module, gone, self.edits[module])
+            self.edits[module] += with_imports(module, imports.get(module, set()))
+            self.edits[module] = one_scope(module.source, self.edits[module])
+            self.edits[module] = blank_lines(module.source, self.edits[module])
+
+    def _orphans(self, outcomes: list[Outcome], gone: set[ast.AST]) -> None:
+        """Variables that only fed options which moved."""
+        moved = (s for o in outcomes if o.move is not None for s in o.flow.settings)
+        imported = {m for module in self.project.modules.values() for m in module.imported}
+        for module, statement in orphans(moved, gone, self.edits, imported):
+            gone.add(statement)
+            self.edits[module].append(Layout(module.source, statement).replace([]))
+
+    def _drop(self, gone: Gone) -> None:
+        layout = Layout(gone.module.source, gone.statement)
+        edits = self.edits.setdefault(gone.module, [])
+        if any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
+            return
+        lines = [gone.module.source.code(gone.call)] if gone.call else []
+        if gone.states_default:
+            tf = spelling(gone.module, gone.statement)
+            if tf is not None:
+                lines = [f"{tf}.config.set_soft_device_placement(False)"]
+        comment = layout.trailing_comment
+        if comment:
+            lines = [f"{lines[0]}  {comment}"] if lines else [comment]
+        edits.append(layout.replace(lines))
+
+    def _native_extras(self, state: State, gone: set[ast.AST]) -> None:
+        """Sessions without a config that only served Keras, and the switch to eager code."""
+        for module in state.program.modules:
+            for sink in sink_calls(module) if module.writable else ():
+                if sink.argument is None:
+                    for one in goes_away(sink, self.graph) or ():
+                        if one.statement not in gone:
+                            gone.add(one.statement)
+                            self._drop(replaced(one, states_default=_is_session(one, sink)))
+
+    def _estimators(
+        self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]
+    ) -> None:
+        """Estimators that became Keras, and TF1's names around them."""
+        for one in state.estimators:
+            for module, edits in one.edits.items():
+                own = self.edits.setdefault(module, [])
+                own.extend(edit for edit in edits if edit not in own)
+            for module, needed in one.imports.items():
+                imports.setdefault(module, set()).update(needed)
+            gone |= one.gone
+            self.report.estimator(one)
+        for module, needed in state.imports.items():
+            imports.setdefault(module, set()).update(needed)
+        for module, edits in state.rest.items():
+            own = self.edits.setdefault(module, [])
+            own.extend(edit for edit in edits if edit not in own)
+
+    def _copies(self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]) -> None:
+        """Keras models that were copied to several GPUs, under a strategy."""
+        for copy in state.copies:
+            for module, edits in copy.edits.items():
+                own = self.edits.setdefault(module, [])
+                own.extend(edit for edit in edits if edit not in own)
+            imports.setdefault(copy.module, set()).update(copy.imports)
+            gone |= copy.gone
+            self.report.copied(copy)
+
+    def _remarks(self, flow: Flow) -> None:
+        """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
+        rule = self.sessions.RULE
+        for state in self.fates.programs_of(flow):
+            if state.kind != NATIVE or state.estimators:
+                continue
+            for module in state.program.modules:
+                if module.writable and not self.bridge.is_explicit_v1(module):
+                    for call, text in self.sessions.remarks(module):
+                        self.report.add(module, call, rule.code, f.MANUAL, text)
+
+    def _learning_rates(self, module: Module) -> None:
+        rule = self.optimizers.RULE
+        if not self.rules.enabled(rule.code, rule.name):
+            return
+        written = {node for state in self.states for one in state.estimators for node in one.moved}
+        for call, edits in self.optimizers.apply(module):
+            if call in written:
+                continue
+            self.edits.setdefault(module, []).extend(edits)
+            self.report.rule(module, call, self.optimizers)
+
+    def _hold_back(self) -> None:
+        """Files fit together: with one that cannot be written its programs stay, whole."""
+        failed = [module for module, result in self.report.files.items() if result.error]
+        for module in failed:  # grows as it is walked
+            text = f"{module.path.name} could not be migrated"
+            for state in self.states:
+                if module not in state.program.modules or state.kind == REFUSED:
+                    continue
+                state.refuse(Reason(module, module.tree.body[0], text, "please report it"))
+                for other in state.program.modules:
+                    if self.edits.get(other) and other not in failed:
+                        self.report.held_back(other, f"left unchanged, because {text}")
+                        failed.append(other)
+
+    # -- the result -------------------------------------------------------
+
+    def _result(self, outcomes: list[Outcome]) -> f.RunResult:
+        files = self.report.results()
+        for unreadable in self.project.unreadable.values():
+            error = unreadable.error
+            files.append(f.FileResult(unreadable.path, error=str(error), error_line=error.line))
+        files.sort(key=lambda result: str(result.path))
+        sites = {f.APPLIED: 0, f.KEPT: 0, f.REFUSED: 0}
+        for outcome in outcomes:
+            sites[outcome.state] += 1
+        programs = [program(state, self.bridging) for state in self.states]
+        return f.RunResult(files, programs, sites, order=self._order())
+
+    def _order(self) -> list[Path]:
+        """Modules before the modules that import them: a helper before its callers."""
+        found: list[Path] = []
+        seen: set[int] = set()
+
+        def visit(module: Module) -> None:
+            if id(module) in seen:
+                return
+            seen.add(id(module))
+            for imported in module.imported:
+                visit(imported)
+            if self.edits.get(module):
+                found.append(module.path)
+
+        for module in self.project.modules.values():
+            visit(module)
+        return found
+
+
+def _is_session(gone: Gone, sink: SinkCall) -> bool:
+    """Whether a statement is the one that made a plain session for Keras.
+
+    Such a session does not place softly, which TF2's eager code does.
+    """
+    return sink.kind.name == "Session" and gone.statement is gone.module.names.statement(sink.call)

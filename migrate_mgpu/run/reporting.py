@@ -1,0 +1,205 @@
+"""What a planned run has to say: findings at their places, results of files and programs."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.core import findings as f
+from migrate_mgpu.run.decisions import Outcome
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.registry import modules
+from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+
+if TYPE_CHECKING:
+    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copy
+    from migrate_mgpu.models.conversion import Conversion
+
+NEXT = {
+    NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
+    BRIDGE: "run it on TF2, compare it by migrate-mgpu parity",
+    KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
+    REFUSED: "mend what is named, then run migrate-mgpu again",
+}
+
+
+class Report:
+    """Collects findings by file."""
+
+    def __init__(self) -> None:
+        self.files: dict[Module, f.FileResult] = {}
+
+    def add(
+        self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
+    ) -> None:
+        """One finding at a node, once."""
+        column = _column(module, node)
+        cell, line = _line(module, node)
+        finding = f.Finding(module.path, line, column, code, state, message, advice, cell)
+        found = self.file(module).findings
+        if finding not in found:
+            found.append(finding)
+
+    def file(self, module: Module) -> f.FileResult:
+        if module not in self.files:
+            self.files[module] = f.FileResult(module.path, module.source.file_text)
+        return self.files[module]
+
+    def flow(self, outcome: Outcome) -> None:
+        """What became of one configuration."""
+        flow, move = outcome.flow, outcome.move
+        if move is None:
+            self._stays(outcome)
+            return
+        for setting, rule in move.applied:
+            place = setting.keyword or setting.statement
+            self.add(setting.module, place, rule.rule.code, f.APPLIED, rule.rule.summary)
+        for setting in move.overruled:
+            self.add(
+                setting.module,
+                setting.keyword or setting.statement,
+                "MGPU903",
+                f.MANUAL,
+                "allow_growth is left out: TF2 takes a memory limit or growth, not both, and "
+                "the limit wins",
+                "drop the memory fraction if growth matters more",
+            )
+        if not move.applied and not move.overruled:
+            text = "an empty config is left out"
+            self.add(flow.module, flow.place, "MGPU202", f.APPLIED, text)
+
+    def _stays(self, outcome: Outcome) -> None:
+        flow = outcome.flow
+        where, text = "", "it is not followed"
+        if outcome.reasons:
+            reason = outcome.reasons[0]
+            text = reason.reason
+            if reason.module is not flow.module:
+                where = f" ({_place(reason.module, reason.node)})"
+            elif getattr(reason.node, "lineno", 0) != flow.place.lineno:
+                cell, line = _line(reason.module, reason.node)
+                where = f" (line {line})" if cell is None else f" (cell {cell}, line {line})"
+        code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"
+        kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
+        self.add(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
+
+    def rule(self, module: Module, node: ast.AST, rewriter: ModuleType) -> None:
+        """A rewriter did its work at a node."""
+        self.add(module, node, rewriter.RULE.code, f.APPLIED, rewriter.RULE.summary)
+
+    def estimator(self, one: Conversion) -> None:
+        """What became of one Estimator."""
+        flow = one.flow
+        if one.refused is not None:
+            stays = one.refused
+            text = f"the Estimator stays: {stays.reason}"
+            self.add(stays.module, stays.node, "MGPU401", f.REFUSED, text, stays.advice)
+            return
+        self.add(flow.module, flow.call, "MGPU401", f.APPLIED, "the Estimator is a Keras model")
+        for module, node, code in dict.fromkeys(one.sites):
+            rewriter = next((m for m in modules() if code == m.RULE.code), None)
+            if rewriter is not None and node is not flow.call:
+                self.rule(module, node, rewriter)
+        for module, node, text in one.notes:
+            self.add(module, node, "MGPU401", f.MANUAL, text)
+
+    def copied(self, copy: Copy) -> None:
+        """A model's copies became a strategy, and what its owner is to know."""
+        rule = next(m.RULE for m in modules() if m.RULE.code == "MGPU501")
+        self.add(copy.module, copy.call, rule.code, f.APPLIED, rule.summary)
+        for module, node, text in copy.notes:
+            self.add(module, node, rule.code, f.MANUAL, text)
+
+    def state(self, state: State) -> None:
+        """Why a program is refused."""
+        for reason in state.reasons:
+            self.add(reason.module, reason.node, reason.code, f.REFUSED, reason.text, reason.advice)
+
+    def unknown_imports(self, state: State, project: Project) -> None:
+        """Modules of a migrated program that are imported by a name known at run time only."""
+        for module in state.program.modules:
+            for one in project.unknown_imports.get(module, ()) if module.writable else ():
+                text = "it imports a module by a name that is only known at run time"
+                if one.found:
+                    others = ", ".join(sorted(found.path.name for found in one.found)[:5])
+                    more = len(one.found) - 5
+                    others += f" and {more} more" if more > 0 else ""
+                    verb = "is" if len(one.found) == 1 else "are"
+                    text += f": {others}, which no file imports otherwise, {verb} migrated along"
+                advice = "see that every module that it can name is migrated"
+                self.add(module, one.node, "MGPU904", f.MANUAL, text, advice)
+
+    def cells_left_out(self, state: State) -> None:
+        """Cells of a migrated notebook that are not Python."""
+        for module in state.program.modules:
+            for line, why in module.source.left_out if isinstance(module.source, Notebook) else ():
+                place = ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
+                text = f"this cell {why}; it is left out, and no other cell uses what it names"
+                advice = "mend it, or make it a Markdown cell"
+                self.add(module, place, "MGPU907", f.MANUAL, text, advice)
+
+    def changed(self, module: Module, edits: list[Edit]) -> None:
+        """A file's new text; it must parse, or it is not written at all."""
+        result = self.file(module)
+        try:
+            result.after = module.source.apply(edits)
+            ast.parse(splice(module.source.text, edits))
+            module.source.encode(result.after)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            text = f"internal error: the migrated text does not parse ({error}); left unchanged"
+            self.held_back(module, text)
+
+    def held_back(self, module: Module, error: str) -> None:
+        """A file that stays as it is after all: nothing that was to be said of it holds."""
+        result = self.file(module)
+        result.after, result.error, result.findings = None, error, []
+
+    def results(self) -> list[f.FileResult]:
+        """Every file with something to say, by path; findings by place."""
+        for result in self.files.values():
+            result.findings.sort(key=lambda x: (x.cell or 0, x.line, x.column, x.code))
+        return sorted(self.files.values(), key=lambda result: str(result.path))
+
+
+def program(state: State, bridge: bool) -> f.ProgramResult:
+    """A program's result; without ``bridge`` those that need one are left as they were."""
+    reasons = tuple(
+        f"{_place(reason.module, reason.node)}: {reason.text}" for reason in state.reasons
+    )
+    kind = state.kind
+    if kind in (BRIDGE, KEPT) and not bridge:
+        kind = "left (--no-bridge)"
+    return f.ProgramResult(
+        state.program.entry.path,
+        kind,
+        len(state.program.modules),
+        reasons,
+        state.runs_on if kind != REFUSED else "",
+        NEXT.get(kind, "run migrate-mgpu without --no-bridge"),
+    )
+
+
+def _line(module: Module, node: ast.AST) -> tuple[int | None, int]:
+    """A node's 1-based line; in a notebook its cell, and the line in that."""
+    line = getattr(node, "lineno", 1)
+    if isinstance(module.source, Notebook):
+        return module.source.place_in_cell(line)
+    return None, line
+
+
+def _place(module: Module, node: ast.AST) -> str:
+    """Path and line, as findings have them."""
+    cell, line = _line(module, node)
+    return f"{module.path}:{line}" if cell is None else f"{module.path}:cell {cell}:{line}"
+
+
+def _column(module: Module, node: ast.AST) -> int:
+    """1-based, in characters: ast counts UTF-8 bytes."""
+    source = module.source
+    if not hasattr(node, "lineno"):
+        return 1
+    return source.place(source.span(node)[0])[1]

@@ -1,0 +1,434 @@
+"""Which of the four states a program can end in, and what keeps it there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.analysis.module import ROOTS, Module, Use
+from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.analysis.project import Program
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
+from migrate_mgpu.session_config.sinks import sink_calls
+from migrate_mgpu.source.source import Edit
+
+if TYPE_CHECKING:
+    from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
+    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
+    from migrate_mgpu.models import NoEstimators
+    from migrate_mgpu.models.conversion import Conversion, Conversions
+    from migrate_mgpu.models.types import Refused
+
+NATIVE = "native"
+BRIDGE = "bridge"
+KEPT = "bridge, config kept"
+REFUSED = "refused"
+
+# Names that changed between TF1 and TF2 only in arguments that TF2 rejects
+# loudly: used without those, they do in eager code what they did before.
+_SAME_WITHOUT = {"keep_dims", "reduction_indices", "dim", "dimension", "squeeze_dims", "axis_name"}
+_SAME = (
+    "reduce_", "math.reduce_", "argmax", "argmin", "math.arg", "shape", "size", "expand_dims",
+    "squeeze", "transpose", "zeros_like", "ones_like", "constant", "convert_to_tensor", "gather",
+    "device", "name_scope", "executing_eagerly", "nn.softmax", "nn.log_softmax", "keras.",
+    "image.ResizeMethod", "image.resize", "cond", "norm", "pad", "Variable", "data.", "map_fn",
+    "nn.sigmoid_cross", "nn.conv2d", "nn.max_pool", "nn.avg_pool", "nn.moments", "distribute.",
+    "losses.Reduction", "train.Checkpoint", "summary.",
+)  # fmt: skip
+# Reached as tf.compat.v1.X these work in eager code too.
+_FINE_EAGERLY = (
+    "logging.", "flags.", "app.", "gfile.", "set_random_seed", "random.set_random_seed",
+    "train.get_or_create_global_step", "enable_v2_behavior", "enable_eager_execution",
+)  # fmt: skip
+
+
+@record(frozen=True)
+class Reason:
+    """Why a program is in a state: a place, what stands there, and what to do."""
+
+    module: Module
+    node: ast.AST
+    text: str
+    advice: str = ""
+    code: str = "MGPU902"
+
+
+@record(eq=False)
+class State:
+    """A program's state while the run is planned."""
+
+    program: Program
+    kind: str
+    reasons: list[Reason] = field(default_factory=list)
+    sessions: list[Session] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    runs_on: str = ""
+    estimators: list[Conversion] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+    rest: dict[Module, list[Edit]] = field(default_factory=dict)  # of a native program's modules
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+
+    def refuse(self, reason: Reason) -> None:
+        self.kind = REFUSED
+        self.reasons.append(reason)
+
+
+class Judge:
+    """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
+
+    def __init__(
+        self,
+        flows: list[Flow],
+        graph: CallGraph,
+        bridge: ModuleType,
+        optimizers: ModuleType,
+        conversions: Conversions | NoEstimators,
+        copies: Copies | NoCopies,
+    ) -> None:
+        self.flows = flows
+        self.conversions = conversions
+        self.copies = copies
+        self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
+        self.graph = graph
+        self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
+        self._needs_tf1: Callable[[Module], bool] = bridge.needs_tf1
+        self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
+        self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
+        self._reads_eagerly: Callable[[Module], ast.Call | None] = bridge.reads_eagerly
+        self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
+        self._optimizer_obstacles: Callable[[Module], list[Obstacle]] = optimizers.obstacles
+        self._swaps: Callable[[Module], bool] = bridge.swaps
+
+    def state(self, program: Program) -> State | None:
+        """A program's first state, before its flows are looked at; None without a site."""
+        modules = program.modules
+        inside = set(modules)
+        flows = [flow for flow in self.flows if flow.module in inside]
+        sessions = sessions_of(modules, self._flow_of)
+        made = [c for c in self.conversions.of(inside) if c.flow.module.writable]
+        opened = any(session.sink.module.writable for session in sessions)
+        copied = self.copies.of(modules)
+        if not flows and not opened and not made and not copied:
+            return None
+        if (
+            not flows
+            and not made
+            and not copied
+            and not any(self._needs_tf1(module) for module in modules)
+        ):
+            return None  # a test case's `self.session()`, and nothing of TF1
+        state = State(program, BRIDGE, [], sessions, flows, estimators=made, copies=copied)
+        if made:
+            self._estimators(state)
+            if state.kind == NATIVE or not (flows or opened):
+                return state
+        for copy in copied:
+            why = copy.refused
+            if why is not None:
+                text = f"`multi_gpu_model` stays: {why.reason}"
+                state.refuse(Reason(why.module, why.node, text, why.advice, "MGPU501"))
+        for module in program.needed:
+            self._module_obstacles(state, module)
+        for broken in program.broken:
+            entry = program.entry
+            text = f"it imports {broken.path.name}, which {broken.error}"
+            state.refuse(Reason(entry, entry.tree.body[0] if entry.tree.body else entry.tree, text))
+        if state.kind == REFUSED:
+            return state
+        trains_keras = any(module.uses_keras_models for module in modules)
+        stays = next((c.refused for c in state.estimators if c.refused is not None), None)
+        if trains_keras and stays is not None:
+            self._stays(state, stays)  # all of TF1 that is left may be its own
+        elif trains_keras or self._only_eager(state):
+            self._native(state)
+        else:
+            self._bridge(state)
+        return state
+
+    def _estimators(self, state: State) -> None:
+        """Tries the native form of a program with Estimators; refused where it cannot be."""
+        stays = next((c.refused for c in state.estimators if c.refused is not None), None)
+        reason = self._unconverted(state) if stays is None else stays
+        if reason is None:
+            state.kind = NATIVE
+            state.runs_on = "TF 2.15 and newest"
+            return
+        for one in state.estimators:
+            one.refused = one.refused or reason
+        if not state.flows and not state.sessions:
+            self._stays(state, reason)
+
+    def _stays(self, state: State, reason: Refused) -> None:
+        text = f"the Estimator stays: {reason.reason}"
+        state.refuse(Reason(reason.module, reason.node, text, reason.advice, "MGPU401"))
+
+    def _unconverted(self, state: State) -> Refused | None:
+        """What keeps a program from running on TF2 once its Estimators are converted."""
+        from migrate_mgpu.models.keras.module_names import import_edits, rest
+        from migrate_mgpu.models.types import Refused
+
+        gone: set[ast.AST] = removable_nodes(state, self.graph)
+        moved: set[ast.AST] = set()
+        for one in state.estimators:
+            gone |= one.gone
+            moved |= one.moved
+        for broken in state.program.broken:
+            entry = state.program.entry
+            text = f"it imports {broken.path.name}, which {broken.error}"
+            return Refused(entry, entry.tree.body[0], text)
+        for module in state.program.needed:
+            edits, removed = import_edits(module, gone)
+            gone |= removed
+            uses = [*self._v1_uses(module), *_silently_different(module)]
+            # An obstacle names the first of tf.contrib.data's names only.
+            uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
+            uses = [u for u in uses if not _binds_only_removed(module, u.node, gone)]
+            rules = self.conversions.rules
+            found = rest(module, uses, gone | moved, spelled_root(module), rules)
+            left = [u for u in found.left if not _is_import(u, edits, module)]
+            if left:
+                text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"
+                advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
+                return Refused(module, left[0].node, text, advice)
+            written = [e for c in state.estimators for e in c.edits.get(module, ())]
+            for method in _ITERATORS:
+                for node in module.names.attributes.get(method, ()):
+                    _, end = module.source.span(node)
+                    inside = end - len(method), end
+                    if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
+                        text = f"`{method}` of a Dataset is TF1's, outside of the Estimator"
+                        return Refused(module, node, text, "iterate over the dataset")
+            for obstacle in module.obstacles:
+                if _inside(module, obstacle.node, gone | moved):
+                    continue
+                if _binds_only_removed(module, obstacle.node, gone):
+                    continue
+                if any(_covers(module, edit, obstacle.node) for edit in found.edits):
+                    continue
+                return Refused(module, obstacle.node, obstacle.reason, obstacle.advice)
+            if (edits or found.edits) and not module.writable:
+                text = f"{module.path.name} needs TF1's names and lies outside the given paths"
+                return Refused(module, module.tree.body[0], text, "give its folder as a path too")
+            state.rest[module] = [*edits, *found.edits]
+            state.imports[module] = found.imports
+        return None
+
+    def _only_eager(self, state: State) -> bool:
+        """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
+        gone = removable_nodes(state, self.graph)
+        opened = (s.sink for s in state.sessions)
+        if any(goes_away(sink, self.graph) is None for sink in opened):
+            return False
+        if any(self._is_plain_v1(module) for module in state.program.needed):
+            # Where a config of TF1's goes unseen there may be a session.
+            if any(f.problems for f in state.flows) and not any(f.sinks for f in state.flows):
+                return False
+        return bool(gone) and all(
+            _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
+            for module in state.program.needed
+            for use in [*self._v1_uses(module), *_silently_different(module)]
+        )
+
+    def _module_obstacles(self, state: State, module: Module) -> None:
+        copied = {copy.call.func for copy in state.copies}
+        for obstacle in module.obstacles:
+            if not (copied and _is_copied(module, obstacle.node, obstacle.reason, copied)):
+                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+        mixed = self._is_mixed(module)
+        if mixed is not None:
+            state.refuse(
+                Reason(
+                    module,
+                    mixed.node,
+                    f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only "
+                    "in TF1",
+                    "a version switch that is not recognised, or code for two versions: split it",
+                )
+            )
+        if not module.writable and self._swaps(module):
+            state.refuse(
+                Reason(
+                    module,
+                    module.tree.body[0],
+                    f"{module.path.name} needs TF1's names and lies outside the given paths",
+                    "give its folder as a path too",
+                )
+            )
+
+    def _bridge(self, state: State) -> None:
+        needed = state.program.needed
+        if not any(self._is_plain_v1(module) for module in needed):
+            for module in needed:
+                use = self._is_tf2(module)
+                if use is not None:
+                    text = f"it is TF2 code already (`tf.{use.symbol.name}`) that opens v1 sessions"
+                    advice = "v1 behaviour would change it; move its options by hand"
+                    state.refuse(Reason(module, use.node, text, advice))
+                    return
+                read = None if speaks_both(module) else self._reads_eagerly(module)
+                if read is not None:
+                    text = f"it runs eagerly (`{ast.unparse(read)[:60]}`) and opens v1 sessions"
+                    advice = "v1 behaviour would break it; move its options by hand"
+                    state.refuse(Reason(module, read, text, advice))
+                    return
+        state.runs_on = bridge_runs_on(state.program.modules)
+
+    def _native(self, state: State) -> None:
+        """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
+        gone = removable_nodes(state, self.graph) | {copy.call.func for copy in state.copies}
+        left = [
+            (module, use)
+            for module in state.program.needed
+            if not speaks_both(module)
+            for use in [*self._v1_uses(module), *_silently_different(module)]
+            if not _inside(module, use.node, gone)
+            and not _binds_only_removed(module, use.node, gone)
+            and not (state.copies and _is_copied(module, use.node, use.spelled, gone))
+            and not (use.symbol.flavour == "v1" and use.symbol.name.startswith(_FINE_EAGERLY))
+        ]
+        keras_left = [
+            (module, node, name)
+            for module in state.program.needed
+            for node, name in gone_keras_names(module)
+            if not _inside(module, node, gone)
+            and not _binds_only_removed(module, node, gone)
+            and not (state.copies and _is_copied(module, node, name, gone))
+        ]
+        for module in state.program.needed:
+            for obstacle in self._optimizer_obstacles(module):
+                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+        for module, use in left[:3]:
+            state.refuse(
+                Reason(
+                    module,
+                    use.node,
+                    f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's",
+                    "replace it first (tf_upgrade_v2 renames what can be renamed)",
+                )
+            )
+        for module, node, name in keras_left[:3]:
+            state.refuse(
+                Reason(
+                    module,
+                    node,
+                    f"`{name}` is not in the Keras of TF2",
+                    "replace it first",
+                )
+            )
+        if state.kind != REFUSED:
+            state.kind = NATIVE
+            state.runs_on = native_runs_on(state.program.modules)
+
+
+# Methods of a Dataset that only TF1's graph code calls.
+_ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
+
+
+def spelled_root(module: Module) -> str:
+    """The name of TensorFlow in a module; ``tf`` where it has none."""
+    for statement in module.tensorflow_imports:
+        for alias in statement.names if isinstance(statement, ast.Import) else ():
+            if alias.name in ROOTS:
+                return alias.asname or "tensorflow"
+    return "tf"
+
+
+def _is_import(use: Use, edits: list[Edit], module: Module) -> bool:
+    """Whether a use is an import statement that is rewritten."""
+    return any(_covers(module, edit, use.node) for edit in edits)
+
+
+def _covers(module: Module, edit: Edit, node: ast.AST) -> bool:
+    start, end = module.source.span(node)
+    return edit.start <= start and end <= edit.end
+
+
+def speaks_both(module: Module) -> bool:
+    """Whether a module is written for TF1 and TF2: it asks which one it runs on.
+
+    Such a module reaches TF1's names as ``tf.compat.v1.X``, so that they exist in
+    TF2, and knows when to use them.
+    """
+    if not any(use.symbol.flavour == "v1" for use in module.uses):
+        return False
+    return any(
+        use.symbol.name.endswith("executing_eagerly")
+        or use.symbol.name in ("__version__", "VERSION")
+        for use in module.uses
+    )
+
+
+def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:
+    """What goes away when a native program's flows move: constructors, sessions, set_session."""
+    gone: set[ast.AST] = set()
+    for flow in state.flows:
+        gone.update(flow.own_nodes())
+        for sink in flow.sinks:
+            gone.update(g.statement for g in goes_away(sink, graph) or ())
+    for module in state.program.modules:
+        for sink in sink_calls(module):
+            if sink.argument is None:
+                gone.update(g.statement for g in goes_away(sink, graph) or ())
+    return gone
+
+
+def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
+    return node in gone or any(parent in gone for parent in module.names.ancestors(node))
+
+
+def _binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
+    """Whether an import statement's names are used nowhere but in what goes away."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    return all(name_unused(module, node, alias, gone) for alias in node.names)
+
+
+def _is_copied(module: Module, node: ast.AST, told: str, gone: AbstractSet[ast.AST]) -> bool:
+    """Whether what is told of a node is only that TF2 has no ``multi_gpu_model``, which goes."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return _inside(module, node, gone)
+    copying = [alias for alias in node.names if alias.name == "multi_gpu_model"]
+    return (
+        bool(copying)
+        and "multi_gpu_model" in told
+        and all(name_unused(module, node, alias, gone) for alias in copying)
+    )
+
+
+def name_unused(
+    module: Module, node: ast.AST, alias: ast.alias, gone: AbstractSet[ast.AST]
+) -> bool:
+    """Whether everything that mentions an imported name goes away (and something does)."""
+    names = module.names
+    local = alias.asname or alias.name.split(".")[0]
+    home = names.defining_scope(local, names.scope_at(node))
+    if home is None:
+        return False
+    mentions = names.mentions(local, home)
+    return bool(mentions) and all(_inside(module, mention, gone) for mention in mentions)
+
+
+def _silently_different(module: Module) -> list[Use]:
+    """Plain names that mean another thing in TF2, used by code that will now run on TF2."""
+    found: list[Use] = []
+    for use in module.uses:
+        if use.guarded or use.symbol.flavour != "plain" or use.status != "v1_differs":
+            continue
+        call = module.names.parents.get(use.node)
+        keywords = {k.arg for k in call.keywords} if isinstance(call, ast.Call) else set()
+        if not use.symbol.name.startswith(_SAME) or keywords & _SAME_WITHOUT:
+            found.append(use)
+    return found
+
+
+def _shown(use: Use) -> str:
+    prefix = "tf.compat.v1." if use.symbol.flavour == "v1" else "tf."
+    return prefix + use.symbol.name

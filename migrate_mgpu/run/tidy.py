@@ -1,0 +1,133 @@
+"""What a person would clean up behind moved code: orphaned variables, blank lines left over,
+one scope after another."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.source import Edit, Source
+from migrate_mgpu.source.statements import Layout
+
+_SCOPE = re.compile(r"with [\w.]+\.scope\(\):\r?\n([ \t]+)")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+
+
+def orphans(
+    settings: Iterable[Setting],
+    gone: AbstractSet[ast.AST],
+    edits: dict[Module, list[Edit]],
+    imported: AbstractSet[Module],
+) -> list[tuple[Module, ast.stmt]]:
+    """Assignments of variables that only fed options and are not mentioned any more.
+
+    Only plain values are meant (`off = RewriterConfig.OFF`): a call may do more than
+    give a value. One with a comment stays, as every comment does, and one of a module
+    that others import (``imported``).
+    """
+    found: dict[ast.stmt, Module] = {}
+    for setting in settings:
+        module = setting.module
+        names = module.names
+        written = "\n".join(edit.new for edit in edits.get(module, ()))
+        for node in ast.walk(setting.value):
+            if not isinstance(node, ast.Name) or re.search(rf"\b{node.id}\b", written):
+                continue
+            home = names.defining_scope(node.id, names.scope_of_name[node])
+            if home is None or home.is_class or (home.is_module and module in imported):
+                continue
+            bindings = home.bindings[node.id]
+            statement = names.statement(bindings[0].node)
+            if len(bindings) != 1 or not _is_plain(bindings[0].value):
+                continue
+            rest = [m for m in names.mentions(node.id, home) if m is not bindings[0].node]
+            layout = Layout(module.source, statement)
+            if (
+                all(_inside(module, mention, gone) for mention in rest)
+                and layout.owns_lines
+                and not layout.trailing_comment
+                and len(names.block(statement)) > 1
+            ):
+                found[statement] = module
+    return [(module, statement) for statement, module in found.items()]
+
+
+def _is_plain(value: ast.expr | None) -> bool:
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, (ast.Constant, ast.Name))
+
+
+def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
+    return any(parent in gone for parent in module.names.ancestors(node))
+
+
+def one_scope(source: Source, edits: list[Edit]) -> list[Edit]:
+    """The edits, where models that follow line on line are made in one ``scope()``."""
+    found: list[Edit] = []
+    head = ""
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        scope = _SCOPE.match(edit.new)
+        lines = edit.new.splitlines()[1:]
+        whole = scope and all(line.startswith(scope[1]) for line in lines if line.strip())
+        own = scope[0] if scope and whole else ""
+        between = source.text[found[-1].end : edit.start] if found else ""
+        follows = not between.strip() and between.count("\n") == 1
+        if scope and own and own == head and follows:
+            unit = scope[1][len(between.rpartition("\n")[2]) :]
+            edit = Edit(edit.start, edit.end, unit + edit.new[scope.end() :])
+        head = own
+        found.append(edit)
+    return found
+
+
+def blank_lines(source: Source, edits: list[Edit]) -> list[Edit]:
+    """The edits, with blank lines gone that stood around statements that went away.
+
+    Between what stands above and below stay as many as the larger gap had; none
+    at the beginning of a block.
+    """
+    text = source.text
+    # Cells of a notebook end where their code does.
+    if isinstance(source, Notebook):
+        return edits
+    removed = sorted((e for e in edits if _is_removal(text, e)), key=lambda e: e.start)
+    result = [e for e in edits if not _is_removal(text, e)]
+    fixed = [(e.start, e.end) for e in result]
+    while removed:
+        run = [removed.pop(0)]
+        between = 0
+        while removed and not text[run[-1].end : removed[0].start].strip():
+            between = max(between, text.count("\n", run[-1].end, removed[0].start))
+            run.append(removed.pop(0))
+        start, end = run[0].start, run[-1].end
+        if any(start <= first <= end or start <= last <= end for first, last in fixed):
+            result += run
+            continue
+        before = text[:start].rstrip(" \t\r\n")
+        below = _BLANK_LINES.match(text, end)
+        assert below is not None
+        gaps = (text.count("\n", len(before), start) - 1, text.count("\n", end, below.end()))
+        if not before or (before.endswith(":") and "#" not in before[before.rfind("\n") + 1 :]):
+            keep = gaps[0]  # the beginning of the file or of a block
+        else:
+            keep = max(*gaps, between)
+        for _ in range(min(max(sum(gaps) - keep, 0), gaps[1])):
+            end = text.index("\n", end) + 1
+        result.append(Edit(start, end, source.newline * max(keep - sum(gaps), 0)))
+    return result
+
+
+def _is_removal(text: str, edit: Edit) -> bool:
+    """Whether an edit takes whole lines away."""
+    return (
+        not edit.new
+        and edit.start < edit.end
+        and (edit.start == 0 or text[edit.start - 1] == "\n")
+        and text[edit.end - 1] == "\n"
+    )

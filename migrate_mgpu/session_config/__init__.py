@@ -1,0 +1,1 @@
+"""``ConfigProto`` and Session options: where they flow, and ``tf.config`` in their place."""

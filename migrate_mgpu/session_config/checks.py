@@ -1,0 +1,174 @@
+"""Whether every step of a flow can move to ``tf.config``, and exactly so."""
+
+from __future__ import annotations
+
+import ast
+from typing import Union
+
+from migrate_mgpu.session_config.flows import Flow, Handover, Problem, Setting, Step
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import field_rules, known
+from migrate_mgpu.session_config.sinks import SinkCall
+from migrate_mgpu.source.statements import Layout
+
+Taker = Union[SinkCall, Handover]  # a call that has the config as an argument
+GROWTH = "gpu_options.allow_growth"
+FRACTION = "gpu_options.per_process_gpu_memory_fraction"
+SOFT_PLACEMENT = "allow_soft_placement"
+VISIBLE = "gpu_options.visible_device_list"
+GPU_COUNT = "device_count.GPU"
+GPU_FIELDS = {GROWTH, FRACTION, VISIBLE, GPU_COUNT}
+
+
+def check(flow: Flow, native: bool = False) -> list[Problem]:
+    """Why a flow cannot move whole; empty when it can.
+
+    ``native`` programs run without sessions: there every sink goes away, so it
+    does not matter which of them would read ``tf.config``.
+    """
+    found = list(flow.problems)
+    rules = field_rules()
+    for setting in flow.settings:
+        rule = rules.get(setting.path)
+        reason = (
+            f"`{setting.path}` has no form in tf.config" if rule is None else rule.plan(setting)
+        )
+        if reason:
+            found.append(Problem(setting.module, setting.keyword or setting.statement, reason))
+    for sink in flow.sinks:
+        if not native and not sink.kind.takes_options:
+            found.append(Problem(sink.module, sink.call, sink.kind.why))
+    for handover in flow.handovers if native else ():
+        if handover.stays:
+            text = "it is handed to a function of another file"
+            found.append(Problem(handover.module, handover.call, text))
+    for setting in flow.settings:
+        if setting.module is not flow.module:
+            # Between two writes the helper would return None to a caller that fills it.
+            found.append(Problem(setting.module, setting.statement, "it is filled in another file"))
+    if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
+        for setting in settings_of(flow, SOFT_PLACEMENT):
+            if known(setting) is not True:
+                reason = "TF1's eager code places softly whatever its config says"
+                found.append(Problem(setting.module, setting.statement, reason))
+    found += _combinations(flow)
+    found += _late_settings(flow)
+    found += _layouts(flow)
+    return found
+
+
+def _combinations(flow: Flow) -> list[Problem]:
+    """Fields that TF1 combines, or of which TF2 takes only one, in the same run of the program."""
+    found: list[Problem] = []
+    for count in settings_of(flow, GPU_COUNT):
+        if any(together(count, listed) for listed in settings_of(flow, VISIBLE)):
+            reason = "TF1 combines device_count with visible GPUs"
+            found.append(Problem(count.module, count.statement, reason))
+    for growth in settings_of(flow, GROWTH):
+        if known(growth) is False:  # TF2's default: it is left out beside a limit
+            continue
+        for limit in settings_of(flow, FRACTION):
+            if together(growth, limit) and not (_unconditional(flow, limit) and bool(known(limit))):
+                reason = "whether memory growth or a memory limit holds is only known at run time"
+                found.append(Problem(growth.module, growth.statement, reason))
+    return found
+
+
+def settings_of(flow: Flow, path: str) -> list[Setting]:
+    """The settings of one field."""
+    return [setting for setting in flow.settings if setting.path == path]
+
+
+def together(first: Setting, second: Setting) -> bool:
+    """Whether both settings may be made in one run of the code."""
+    if first.module is not second.module:
+        return True
+    return not first.module.names.exclusive(first.statement, second.statement)
+
+
+def _unconditional(flow: Flow, setting: Setting) -> bool:
+    """Whether a setting stands in the block of the constructor that it belongs to."""
+    names = setting.module.names
+    block = names.block(setting.statement)
+    return len(flow.creations) == 1 and (
+        setting.module is not flow.module
+        or block is names.block(names.statement(flow.place))
+        or any(
+            sink.module is setting.module and block is names.block(names.statement(sink.call))
+            for sink in flow.sinks
+        )
+    )
+
+
+def _late_settings(flow: Flow) -> list[Problem]:
+    """Fields set below every session of their function: in TF1 they came too late."""
+    found: list[Problem] = []
+    for setting in flow.settings:
+        names = setting.module.names
+        scope = names.scope_at(setting.statement)
+        sinks = [s for s in flow.sinks if s.module is setting.module]
+        sinks = [s for s in sinks if names.scope_at(s.call) is scope]
+        if sinks and all(s.call.lineno < setting.statement.lineno for s in sinks):
+            reason = "it is set after the session was made, which TF1 ignores"
+            found.append(Problem(setting.module, setting.statement, reason))
+    return found
+
+
+def statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
+    """Settings, steps, and calls that take the config, by the statement that they stand in."""
+    found: dict[tuple[Module, ast.stmt], list[object]] = {}
+    for setting in flow.settings:
+        found.setdefault((setting.module, setting.statement), []).append(setting)
+    for step in flow.steps:
+        found.setdefault((step.module, step.statement), []).append(step)
+    own = (sink for sink in flow.sinks if sink.call not in flow.passed)
+    takers: list[Taker] = [*own, *flow.handovers]
+    for taker in takers:
+        key = (taker.module, taker.module.names.statement(taker.call))
+        found.setdefault(key, []).append(taker)
+    return found
+
+
+def _layouts(flow: Flow) -> list[Problem]:
+    found: list[Problem] = []
+    for (module, statement), members in statements(flow).items():
+        layout = Layout(module.source, statement)
+        sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
+        if sinks and not _inserts(module, statement, members):
+            continue
+        if isinstance(statement, (ast.With, ast.AsyncWith)) or sinks:
+            fine = layout.owns_start
+            simple = not hasattr(statement, "body") or isinstance(
+                statement, (ast.With, ast.AsyncWith)
+            )
+            if not simple or _lazy(module, sinks):
+                found.append(
+                    Problem(module, statement, "there is no place for the calls before its session")
+                )
+                continue
+        else:
+            fine = layout.owns_lines or (
+                layout.is_one_liner and module.names.block(statement) == [statement]
+            )
+        if not fine:
+            found.append(Problem(module, statement, "it shares its line with other code"))
+    return found
+
+
+def _inserts(module: Module, statement: ast.stmt, members: list[object]) -> bool:
+    """Whether calls must be put before a statement with a sink."""
+    if any(isinstance(member, (Setting, Step)) for member in members):
+        return True
+    return any(
+        isinstance(member, (SinkCall, Handover)) and isinstance(member.argument, ast.Call)
+        for member in members
+    )
+
+
+def _lazy(module: Module, sinks: list[Taker]) -> bool:
+    """Whether a session is made in a lambda or comprehension, not by the statement itself."""
+    names = module.names
+    return any(
+        names.scope_at(sink.call) is not names.scope_at(names.statement(sink.call))
+        for sink in sinks
+    )

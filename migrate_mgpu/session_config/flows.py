@@ -1,0 +1,130 @@
+"""A configuration object and its whole flow: where it is made, filled, handed on and used.
+
+Either every step of a flow is understood, or the flow carries a problem that
+names the step that is not. Nothing is rewritten here.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Definition
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.session_config.sinks import SinkCall
+
+# Fields of ConfigProto that are messages themselves, by path, with their class.
+SUBMESSAGES = {
+    "gpu_options": "GPUOptions",
+    "gpu_options.experimental": "GPUOptions.Experimental",
+    "graph_options": "GraphOptions",
+    "graph_options.optimizer_options": "OptimizerOptions",
+    "graph_options.rewrite_options": "RewriterConfig",
+    "experimental": "ConfigProto.Experimental",
+}
+
+
+@record(frozen=True, eq=False)
+class Setting:
+    """One field that gets a value: a keyword of a constructor, or an assignment."""
+
+    module: Module
+    path: str  # "gpu_options.allow_growth"; for a map entry "device_count.GPU"
+    value: ast.expr
+    statement: ast.stmt
+    creation: ast.Call | None = None  # the constructor call, for a keyword
+    keyword: ast.AST | None = None  # the keyword or dict key, for its comments
+
+
+@record(frozen=True, eq=False)
+class Problem:
+    """A step of a flow that is not understood, or has no exact form in TF2."""
+
+    module: Module
+    node: ast.AST
+    reason: str
+
+
+@record(frozen=True, eq=False)
+class Step:
+    """A statement that makes or carries the object and has no place once it has moved.
+
+    ``call`` is what stays of it as a statement of its own: the call of a helper.
+    """
+
+    module: Module
+    statement: ast.stmt
+    creation: ast.Call | None = None
+    call: ast.Call | None = None
+    returns: bool = False
+
+
+@record(frozen=True, eq=False)
+class Handover:
+    """A call that hands the object to a function of the run, as one of its arguments.
+
+    ``stays``: the function is in another file and keeps its parameter, so that each of
+    the two files works with the other's old and new form. It gets None: ``default`` says
+    whether that is the parameter's default.
+    """
+
+    module: Module
+    call: ast.Call
+    argument: ast.expr
+    stays: bool = False
+    default: bool = False
+
+    @property
+    def by_keyword(self) -> ast.keyword | None:
+        for keyword in self.call.keywords:
+            if keyword.value is self.argument:
+                return keyword
+        return None
+
+
+@record(frozen=True, eq=False)
+class Parameter:
+    """A function's parameter that always gets the object (or is left out)."""
+
+    module: Module
+    function: Definition
+    name: str
+
+
+@record(eq=False)
+class Flow:
+    """One configuration, from its constructor to its sinks."""
+
+    module: Module
+    creations: list[ast.Call] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+    sinks: list[SinkCall] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    helper_calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+    handovers: list[Handover] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    without: list[tuple[Module, ast.Call]] = field(default_factory=list)  # calls that give none
+    passed: set[ast.Call] = field(default_factory=set)  # sinks behind a parameter that stays
+    problems: list[Problem] = field(default_factory=list)
+    may_be_none: bool = False  # a branch has no config at all
+
+    @property
+    def place(self) -> ast.Call:
+        return self.creations[0]
+
+    @property
+    def modules(self) -> list[Module]:
+        """Every module that the flow touches, the one that makes the object first."""
+        touched = [self.module]
+        touched += [setting.module for setting in self.settings]
+        touched += [step.module for step in self.steps]
+        touched += [sink.module for sink in self.sinks]
+        touched += [handover.module for handover in self.handovers]
+        return list(dict.fromkeys(touched))
+
+    def own_nodes(self) -> set[ast.AST]:
+        """What goes away when the flow moves: constructors, and statements that only carried it."""
+        found: set[ast.AST] = set(self.creations)
+        found.update(s.creation or s.statement for s in self.settings)
+        found.update(step.statement for step in self.steps)
+        return found

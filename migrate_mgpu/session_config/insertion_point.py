@@ -1,0 +1,224 @@
+"""What must not have happened before a call to ``tf.config``, and where such a call can go."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.session_config.checks import GPU_FIELDS
+from migrate_mgpu.session_config.flows import Flow, Problem, Setting
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.order import Order
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant, field_rules
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.source.statements import Layout
+
+# Calls that initialise TF2's runtime even in graph mode (measured, see
+# docs/semantics.md). After them growth, limits, visible devices and thread
+# counts can no longer change.
+_GRAPH_MODE = {
+    "data.TFRecordDataset", "data.FixedLengthRecordDataset", "data.TextLineDataset",
+    "data.Dataset.from_generator", "data.experimental.make_csv_dataset",
+    "data.experimental.sample_from_datasets", "data.experimental.make_batched_features_dataset",
+    "data.experimental.map_and_batch", "data.experimental.parallel_interleave",
+    "data.experimental.prefetch_to_device", "data.experimental.copy_to_device",
+    "data.experimental.unbatch", "data.experimental.bucket_by_sequence_length",
+    "data.experimental.group_by_window", "data.experimental.group_by_reducer",
+    "distribute.experimental.CentralStorageStrategy",
+    "distribute.experimental.MultiWorkerMirroredStrategy", "config.list_logical_devices",
+    "config.experimental.list_logical_devices", "train.MonitoredTrainingSession",
+    "keras.Sequential", "keras.models.Sequential", "keras.Model", "keras.models.Model",
+}  # fmt: skip
+_DATASET_METHODS = {
+    "map", "flat_map", "interleave", "filter", "map_with_legacy_function", "reduce", "scan",
+    "take_while", "unbatch", "group_by_window", "from_generator",
+}  # fmt: skip
+# What a Keras program calls without starting the runtime.
+_HARMLESS = (
+    "datasets.", "utils.", "preprocessing.", "callbacks.", "backend.set_", "backend.image_",
+    "backend.clear_session", "backend.backend", "backend.floatx", "config.", "logging.", "gfile.",
+    "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
+    "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
+)  # fmt: skip
+
+
+@record(frozen=True)
+class Hoist:
+    """Where the early calls of a flow go, instead of where their settings stand."""
+
+    module: Module
+    statement: ast.stmt
+
+
+class Timing:
+    """Decides for each flow whether its calls come in time."""
+
+    def __init__(self, graph: CallGraph, modules: list[Module], native: bool) -> None:
+        self.graph = graph
+        self.modules = modules
+        starts = _starts_eagerly if native else self._starts_in_graph_mode
+        self._initialises = Order(
+            graph, lambda module: (call for call in module.names.calls if starts(module, call))
+        )
+        self._native = native
+
+    def _starts_in_graph_mode(self, module: Module, call: ast.Call) -> bool:
+        if _starts_graph_mode(module, call):
+            return True
+        target = self.graph.target(module, call.func)
+        if target is None:
+            return False
+        decorators = (d.func if isinstance(d, ast.Call) else d for d in target.node.decorator_list)
+        names = (symbol(target.module.names.qualname(d)) for d in decorators)
+        return any(name is not None and name.name == "function" for name in names)
+
+    def place(self, flow: Flow) -> Hoist | Problem | None:
+        """None: every call can stand where its setting stood. Or where to, or why not at all."""
+        rules = field_rules()
+        early = [s for s in flow.settings if rules[s.path].rule.early]
+        if self._native:
+            early = list(flow.settings)
+        if not early:
+            return None
+        late = self._environment_after(flow)
+        if late is not None:
+            return late
+        for setting in early:
+            found = self._initialises.before(setting.module, setting.statement)
+            if found is not None:
+                return self._hoist(flow, early, *found)
+        return None
+
+    def _hoist(
+        self,
+        flow: Flow,
+        early: list[Setting],
+        module: Module,
+        node: ast.AST,
+        statement: ast.stmt,
+    ) -> Hoist | Problem:
+        line = getattr(node, "lineno", 0)
+        what = f"the runtime is initialised before it, at {module.path.name}:{line}"
+        here = flow.settings[0].module
+        if statement not in here.names.parents:  # the header of a `with` or `if` around it
+            first = getattr(statement, "value", None)
+            if first is None or first not in here.names.parents:
+                return Problem(module, node, what)
+            statement = here.names.statement(first)
+        function = self.graph.enclosing(here, statement)
+        for setting in early:
+            if setting.module is not here:
+                return Problem(module, node, what)
+            if self.graph.enclosing(here, setting.statement) != function:
+                return Problem(module, node, f"{what}, in another function")
+            if not _straight(here, setting.statement):
+                return Problem(module, node, f"{what}, and it is set under a condition")
+            unknown = _unknown_at(here, setting.value, statement)
+            if unknown is not None:
+                return Problem(module, node, f"{what}, where `{unknown}` is not known yet")
+        if not Layout(here.source, statement).owns_start or not _is_block_member(here, statement):
+            return Problem(module, node, what)
+        return Hoist(here, statement)
+
+    def _environment_after(self, flow: Flow) -> Problem | None:
+        """An assignment of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
+        settings = [s for s in flow.settings if s.path in GPU_FIELDS]
+        if not settings:
+            return None
+        for module in self.modules:
+            for node in module.environment_changes:
+                order = Order(self.graph, partial(_in_its_module, module, node))
+                if all(order.before(s.module, s.statement) is None for s in settings):
+                    if _argument_of_later_process(module, node):
+                        continue
+                    return Problem(
+                        module,
+                        node,
+                        "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it",
+                    )
+        return None
+
+
+def _argument_of_later_process(module: Module, node: ast.AST) -> bool:
+    """An environment built for a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`."""
+    return isinstance(node, ast.Dict)
+
+
+def _in_its_module(home: Module, node: ast.AST, module: Module) -> list[ast.AST]:
+    return [node] if module is home else []
+
+
+def _starts_graph_mode(module: Module, call: ast.Call) -> bool:
+    for qualname in module.names.qualnames(call.func):
+        found = symbol(qualname)
+        if found is not None:
+            if found.name == "distribute.MirroredStrategy":  # it looks for GPUs itself
+                return not call.args and not any(k.arg == "devices" for k in call.keywords)
+            return found.name in _GRAPH_MODE
+        if qualname in ("keras.Sequential", "keras.models.Sequential", "keras.models.Model"):
+            return True
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _DATASET_METHODS:
+        return any(use.symbol.name.startswith("data.") for use in module.uses)
+    return False
+
+
+def _starts_eagerly(module: Module, call: ast.Call) -> bool:
+    for qualname in module.names.qualnames(call.func):
+        found = symbol(qualname)
+        name = found.name if found else qualname
+        if found is None and not qualname.startswith("keras."):
+            return False
+        short = name[len("keras.") :] if name.startswith("keras.") else name
+        return not short.startswith(_HARMLESS) and found != ("plain", "")
+    return False
+
+
+def _straight(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement runs whenever its function does."""
+    for parent in module.names.ancestors(statement):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+            return True
+        if isinstance(parent, (ast.If, ast.For, ast.While, ast.Try, ast.ExceptHandler)):
+            return _is_main(parent)
+    return True
+
+
+def _is_main(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
+
+
+def _is_block_member(module: Module, statement: ast.stmt) -> bool:
+    try:
+        module.names.block(statement)
+    except (ValueError, KeyError):
+        return False
+    return True
+
+
+def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> str | None:
+    """A part of a value that is not known yet, or may be another, at an earlier statement."""
+    if constant(value) is not None:
+        return None
+    names = module.names
+    place = (statement.lineno, statement.col_offset)
+    here = names.scope_at(statement)
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call):
+            if not (isinstance(node.func, ast.Name) and node.func.id in ("str", "int", "float")):
+                return ast.unparse(node)
+        elif isinstance(node, ast.Name):
+            home = names.defining_scope(node.id, names.scope_of_name[node])
+            if home is None:
+                continue
+            if home is not here and home.is_module:
+                continue
+            for binding in home.bindings[node.id]:
+                where = (
+                    getattr(binding.node, "lineno", 0),
+                    getattr(binding.node, "col_offset", 0),
+                )
+                if binding.kind != "parameter" and where >= place:
+                    return node.id
+    return None

@@ -1,0 +1,340 @@
+"""One flow's move to ``tf.config``, as edits of the files that it touches."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.session_config.checks import (
+    FRACTION,
+    GROWTH,
+    SOFT_PLACEMENT,
+    Taker,
+    settings_of,
+    statements,
+    together,
+)
+from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
+from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import FieldRule, Writer, field_rules, known
+from migrate_mgpu.session_config.sinks import SinkCall
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.analysis.symbols import tensorflow_root
+from migrate_mgpu.source.statements import (
+    Layout,
+    comments,
+    remove_argument,
+    remove_parameter,
+)
+
+
+@record()
+class Move:
+    """The edits of one flow."""
+
+    flow: Flow
+    edits: dict[Module, list[Edit]] = field(default_factory=dict)
+    imports: dict[Module, set[str]] = field(default_factory=dict)
+    spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
+    applied: list[tuple[Setting, FieldRule]] = field(default_factory=list)
+    overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
+
+    def edit(self, module: Module, edit: Edit) -> None:
+        self.edits.setdefault(module, []).append(edit)
+
+
+def build(
+    flow: Flow,
+    hoist: tuple[Module, ast.stmt] | None = None,
+    drop: frozenset[ast.stmt] | set[ast.stmt] = frozenset(),
+    native: bool = False,
+    converted: frozenset[ast.AST] | set[ast.AST] = frozenset(),
+) -> Move:
+    """The edits that move a flow.
+
+    ``hoist`` is the statement before which the calls that must be early are put
+    (in a native program all of them); None leaves every call where its setting
+    stood. ``drop`` are statements of a native program that go away with their
+    session, ``converted`` the RunConfigs that go away with their Estimator.
+    """
+    move = Move(flow)
+    # A TF1 session does not place softly unless told to, TF2's eager code does.
+    sets_default = native and any(
+        sink.kind.name in ("Session", "InteractiveSession") or sink.call in converted
+        for sink in flow.sinks
+    )
+    rules = field_rules()
+    limits = settings_of(flow, FRACTION)
+    early: list[str] = []
+    emptied: list[tuple[Module, ast.stmt]] = []
+    for (module, statement), members in statements(flow).items():
+        layout = Layout(module.source, statement)
+        writer = _writer(move, module, statement)
+        settings = sorted(
+            (m for m in members if isinstance(m, Setting)),
+            key=lambda s: (s.value.lineno, s.value.col_offset),
+        )
+        groups: list[tuple[Setting | None, list[str]]] = []
+        if (
+            sets_default
+            and _starts_config(flow, members)
+            and not _sets_softness(flow, module, statement)
+        ):
+            default = [f"{writer.tf}.config.set_soft_device_placement(False)"]
+            if not hoist:
+                groups.append((None, default))
+            elif default[0] not in early:
+                early = default + early
+        for setting in settings:
+            rule = rules[setting.path]
+            if setting.path == GROWTH and any(together(setting, limit) for limit in limits):
+                if known(setting) is not False:
+                    move.overruled.append(setting)
+                continue
+            lines = rule.apply(setting, writer)
+            move.applied.append((setting, rule))
+            if hoist and (native or rule.rule.early):
+                early += lines
+            else:
+                groups.append((setting, lines))
+        if writer.imports:
+            move.imports.setdefault(module, set()).update(writer.imports)
+        steps = [m for m in members if isinstance(m, Step)]
+        sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
+        if sinks:
+            _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
+        else:
+            _carrier(move, module, layout, groups, steps, emptied)
+    for parameter in flow.parameters:
+        source = parameter.module.source
+        start, _ = source.span(parameter.function)
+        end, _ = source.span(parameter.function.body[0])
+        new = remove_parameter(source.text[start:end], parameter.name)
+        move.edit(parameter.module, Edit(start, end, new))
+    if hoist and early:
+        module, statement = hoist
+        move.edit(module, Layout(module.source, statement).insert_paragraph(early))
+    _fill_emptied(move, emptied)
+    return move
+
+
+def _starts_config(flow: Flow, members: list[object]) -> bool:
+    """Whether a statement makes the config (or leaves it out)."""
+    return any(
+        (isinstance(m, Step) and (m.creation in flow.creations or not (m.creation or m.call)))
+        or (isinstance(m, (SinkCall, Handover)) and m.argument in flow.creations)
+        or (isinstance(m, Setting) and m.creation in flow.creations)
+        for m in members
+    )
+
+
+def _sets_softness(flow: Flow, module: Module, statement: ast.stmt) -> bool:
+    """Whether soft placement is set wherever this statement runs."""
+    names = module.names
+    block = names.block(statement)
+    return any(
+        s.module is module and (s.statement is statement or names.block(s.statement) is block)
+        for s in settings_of(flow, SOFT_PLACEMENT)
+    )
+
+
+def _carrier(
+    move: Move,
+    module: Module,
+    layout: Layout,
+    groups: list[tuple[Setting | None, list[str]]],
+    steps: list[Step],
+    emptied: list[tuple[Module, ast.stmt]],
+) -> None:
+    """A statement that only made, filled, carried or returned the config."""
+    source = module.source
+    code = source.text[layout.start : layout.end]
+    trailing = layout.trailing_comment
+    if trailing and not layout.owns_start and sum(len(lines) for _, lines in groups) == 1:
+        trailing = None  # it stays where it is, behind the one call
+    lines = _with_comments(source, code, layout.statement.lineno, groups, trailing)
+    for step in steps:
+        if step.call is not None:
+            tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
+            lines = [source.code(step.call) + tail]
+    if any(step.returns for step in steps) and not _is_last(module, layout.statement):
+        lines.append("return")
+    if not layout.owns_start:
+        if len(lines) == 1 and lines[0].startswith("#"):
+            lines = ["pass  " + lines[0]]
+        move.edit(module, layout.replace_one_liner(lines))
+        return
+    if not any(line and not line.startswith("#") for line in lines):
+        emptied.append((module, layout.statement))
+    move.edit(module, layout.replace(lines))
+
+
+def _sink_statement(
+    move: Move,
+    module: Module,
+    layout: Layout,
+    groups: list[tuple[Setting | None, list[str]]],
+    sinks: list[Taker],
+    dropped: bool,
+    converted: frozenset[ast.AST] | set[ast.AST],
+) -> None:
+    """A statement that makes a session: calls before it, the argument out of it."""
+    source = module.source
+    lines: list[str] = []
+    for sink in sinks:
+        argument = sink.argument
+        assert argument is not None
+        start, end = source.span(sink.by_keyword or argument)
+        piece = source.text[start:end]
+        if isinstance(argument, ast.Call) and not groups and _is_helper_call(move.flow, argument):
+            lines.append(source.code(argument))
+        start_line = source.place(start)[0]
+        lines += _with_comments(source, piece, start_line, groups, None)
+        groups = []
+    if dropped:
+        if layout.trailing_comment:
+            lines = [*lines, layout.trailing_comment]
+        move.edit(module, layout.replace(lines))
+        return
+    if lines:
+        move.edit(module, layout.insert_before(lines))
+    for sink in sinks:
+        if sink.call in converted:
+            continue
+        if isinstance(sink, Handover) and sink.stays and not sink.default:
+            move.edit(module, Edit(*source.span(sink.argument), "None"))
+            continue
+        start, end = source.span(sink.call)
+        code = source.text[start:end]
+        position = None
+        if sink.by_keyword is None:
+            assert sink.argument is not None
+            position = sink.call.args.index(sink.argument)
+        keyword = sink.by_keyword.arg if sink.by_keyword else None
+        # A parameter that goes away takes its place among the arguments along.
+        shifts = isinstance(sink, Handover) and not sink.stays
+        new = remove_argument(code, keyword, position, shifts)
+        move.edit(module, Edit(start, end, new))
+
+
+def _is_helper_call(flow: Flow, call: ast.Call) -> bool:
+    return any(call is helper for _, helper in flow.helper_calls)
+
+
+def _with_comments(
+    source: object,
+    code: str,
+    first_line: int,
+    groups: list[tuple[Setting | None, list[str]]],
+    trailing: str | None,
+) -> list[str]:
+    """The lines of settings, each with the comments that stood at it."""
+    above: dict[int, list[str]] = {}
+    beside: dict[int, list[str]] = {}
+    tail: list[str] = []
+    for comment in comments(code):
+        line = first_line + comment.line
+        index = _owner(groups, line, comment.alone)
+        if index is None:
+            tail.append(comment.text)
+        elif comment.alone or _end_line(groups[index][0]) != line:
+            above.setdefault(index, []).append(comment.text)
+        else:
+            beside.setdefault(index, []).append(comment.text)
+    if trailing:
+        if groups:
+            beside.setdefault(len(groups) - 1, []).append(trailing)
+        else:
+            tail.append(trailing)
+    lines: list[str] = []
+    for index, (_, own) in enumerate(groups):
+        lines += above.get(index, [])
+        side = beside.get(index, [])
+        if not own:
+            lines += side
+        else:
+            lines.append(own[0] + "".join(f"  {text}" for text in side))
+            lines += own[1:]
+    return lines + tail
+
+
+def _owner(groups: list[tuple[Setting | None, list[str]]], line: int, alone: bool) -> int | None:
+    for index, (setting, _) in enumerate(groups):
+        if setting is None:
+            continue
+        if not alone and _end_line(setting) == line:
+            return index
+        if setting.value.lineno > line:
+            return index
+    return None
+
+
+def _end_line(setting: Setting | None) -> int:
+    return (setting.value.end_lineno or 0) if setting else 0
+
+
+def _writer(move: Move, module: Module, statement: ast.stmt) -> Writer:
+    names, source = module.names, module.source
+    scope = names.scope_at(statement)
+    tf = spelling(module, statement)
+    if tf is None:
+        tf = move.spellings.setdefault(module, names.fresh(names.module_scope, "tf", "tensorflow"))
+
+    def code(node: ast.expr) -> str:
+        text = source.code(node)
+        # A line break is only right inside brackets; one of our calls is around it.
+        return text
+
+    return Writer(
+        tf=tf,
+        quote=source.quote,
+        unit=source.indent_unit,
+        fresh=lambda *candidates: names.fresh(scope, *candidates),
+        code=code,
+    )
+
+
+def spelling(module: Module, statement: ast.AST) -> str | None:
+    """The name by which TensorFlow's root module is known at a statement, if it is."""
+    names = module.names
+    scope = names.scope_at(statement)
+    best: str | None = None
+    current = scope
+    while current is not None:
+        for name, bindings in current.bindings.items():
+            if names.defining_scope(name, scope) is not current:
+                continue
+            if any(binding.qualname in ROOTS for binding in bindings):
+                roots = names.roots(name, scope)
+                if (
+                    roots
+                    and all(tensorflow_root(path) for path in roots)
+                    and (best is None or name == "tf")
+                ):
+                    best = name
+        if best or current.parent is None:
+            break
+        current = current.parent
+    return best
+
+
+def _is_last(module: Module, statement: ast.stmt) -> bool:
+    parent = module.names.parents[statement]
+    return isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+        parent.body[-1] is statement
+    )
+
+
+def _fill_emptied(move: Move, emptied: list[tuple[Module, ast.stmt]]) -> None:
+    """A block whose every statement went away gets a `pass`."""
+    blocks: dict[int, tuple[Module, list[ast.stmt], list[ast.stmt]]] = {}
+    for module, statement in emptied:
+        block = module.names.block(statement)
+        blocks.setdefault(id(block), (module, block, []))[2].append(statement)
+    for module, block, gone in blocks.values():
+        if len(gone) == len(block) and not isinstance(module.names.parents[block[0]], ast.Module):
+            layout = Layout(module.source, block[-1])
+            for edit in list(move.edits[module]):
+                if edit.start == layout.line_start and edit.end == layout.next_line:
+                    move.edits[module].remove(edit)
+                    move.edit(module, Edit(edit.start, edit.end, edit.new + layout.lines(["pass"])))

@@ -1,0 +1,217 @@
+"""The sessions of a program, and whether they all run with the same options."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
+
+# `keras.backend.set_session`, whichever Keras and however it was imported.
+SET_SESSION = "set_session"
+
+
+@record(frozen=True, eq=False)
+class Session:
+    """One call that opens a session; ``flow`` is its configuration, if one is followed."""
+
+    sink: SinkCall
+    flow: Flow | None
+
+    @property
+    def plain(self) -> bool:
+        """Without a configuration of its own."""
+        return self.sink.argument is None
+
+
+def sessions_of(modules: list[Module], flow_of: dict[ast.Call, Flow]) -> list[Session]:
+    """Every session that a program may open, save those under a version switch.
+
+    ``flow_of`` knows the configuration of each call that gets one.
+    """
+    return [
+        Session(sink, flow_of.get(sink.call))
+        for module in modules
+        for sink in sink_calls(module)
+        if sink.kind.opens_session and not module.is_guarded(sink.call)
+    ]
+
+
+def conflict(flow: Flow, sessions: list[Session]) -> Session | None:
+    """A session of the process that does not run with this flow's options.
+
+    Options that move to ``tf.config`` hold for every session of the process, so
+    a session without a config, or with another one, stands in the way. A flow
+    that sets nothing changes nothing.
+    """
+    if not flow.settings:
+        return None
+    for session in sessions:
+        if session.flow is flow:
+            continue
+        if session.flow is None or not same_options(flow, session.flow):
+            return session
+    return None
+
+
+def same_options(first: Flow, second: Flow) -> bool:
+    """Whether two flows set the same fields to values that are known to be equal."""
+    return _options(first) is not None and _options(first) == _options(second)
+
+
+def _options(flow: Flow) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for setting in flow.settings:
+        if setting.path in found:
+            return None
+        value = _stable(setting.module, setting.value)
+        if value is None:
+            return None
+        found[setting.path] = value
+    return found
+
+
+def _stable(module: Module, node: ast.expr) -> str | None:
+    """A text that is equal for equal values: literals, and names bound once at module level."""
+    value = constant(node)
+    if value is not None:
+        return repr(value)
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name):
+        home = module.names.defining_scope(root.id, module.names.scope_of_name[root])
+        if home is not None and home.is_module and len(home.bindings[root.id]) == 1:
+            return f"{module.path}:{ast.unparse(node)}"
+    return None
+
+
+def is_set_session(module: Module, call: ast.Call) -> bool:
+    """Whether a call is Keras's ``set_session``."""
+    return any(
+        name.endswith(f".{SET_SESSION}") and "keras" in name
+        for name in module.names.qualnames(call.func)
+    )
+
+
+@record(frozen=True, eq=False)
+class Gone:
+    """A statement that a native program does not need; ``call`` is what stays of it."""
+
+    module: Module
+    statement: ast.stmt
+    call: ast.Call | None = None
+    states_default: bool = False  # TF1's soft placement, off, is written in its place
+
+
+def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:
+    """The statements that a native program does not need; None where the session does more.
+
+    ``set_session(tf.Session(...))``, or a variable or a helper's result that is
+    given to ``set_session`` and to nothing else, or ``enable_eager_execution(...)``, or
+    an ``InteractiveSession`` with a config: the default session, which is Keras's own.
+    """
+    module, call = sink.module, sink.call
+    names = module.names
+    if call in graph.converted:
+        return []  # a RunConfig: its Estimator's conversion takes it away
+    if sink.kind.name == "enable_eager_execution":
+        statement = names.statement(call)
+        alone = isinstance(statement, ast.Expr) and statement.value is call
+        return [Gone(module, statement)] if alone and not _other_arguments(sink) else None
+    if sink.kind.name == "InteractiveSession":
+        return _default_session(sink)
+    if sink.kind.name != "Session":
+        return None
+    parent = names.parents[call]
+    if isinstance(parent, ast.Return):
+        return _made_by_helper(sink, parent, graph)
+    return _given_to_keras(module, call)
+
+
+def _default_session(sink: SinkCall) -> list[Gone] | None:
+    """`sess = InteractiveSession(config=...)`, from where on Keras uses it, and nothing else does.
+
+    Without a config it makes one of its own, which would have to be written.
+    """
+    module, call = sink.module, sink.call
+    names = module.names
+    if sink.argument is None or _other_arguments(sink) or "eval" in names.attributes:
+        return None
+    parent = names.parents[call]
+    if isinstance(parent, ast.Expr):
+        return [Gone(module, parent)]
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        target = parent.targets[0]
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        if home is not None and names.mentions(target.id, home) == [target]:
+            return [Gone(module, parent)]
+    return _given_to_keras(module, call)
+
+
+def _given_to_keras(module: Module, call: ast.Call) -> list[Gone] | None:
+    """`set_session(X)`, or `sess = X` and `set_session(sess)` alone, for a call X."""
+    names = module.names
+    parent = names.parents[call]
+    if isinstance(parent, ast.Call) and is_set_session(module, parent):
+        statement = names.statement(parent)
+        return [Gone(module, statement)] if isinstance(statement, ast.Expr) else None
+    if not (isinstance(parent, ast.Assign) and len(parent.targets) == 1):
+        return None
+    target = parent.targets[0]
+    if not isinstance(target, ast.Name):
+        return None
+    home = names.defining_scope(target.id, names.scope_of_name[target])
+    assert home is not None
+    gone = [Gone(module, parent)]
+    given = False
+    for mention in names.mentions(target.id, home):
+        if mention is target:
+            continue
+        user = names.parents[mention]
+        if isinstance(mention.ctx, ast.Load) and isinstance(user, ast.Call):
+            statement = names.statement(user)
+            if is_set_session(module, user) and isinstance(statement, ast.Expr):
+                gone.append(Gone(module, statement))
+                given = True
+                continue
+        if isinstance(mention.ctx, ast.Store):
+            # Each branch may make its own: `if gpu: sess = ... else: sess = ...`.
+            made = names.parents[mention]
+            if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):
+                continue
+        return None
+    return gone if given else None
+
+
+def _made_by_helper(sink: SinkCall, statement: ast.Return, graph: CallGraph) -> list[Gone] | None:
+    """`def get_session(): return tf.Session(...)`, called for ``set_session`` alone."""
+    function = graph.enclosing(sink.module, statement)
+    if function is None or function.node.body[-1] is not statement:
+        return None
+    returns = [n for n in ast.walk(function.node) if isinstance(n, ast.Return) and n.value]
+    if returns != [statement]:
+        return None
+    gone = [Gone(sink.module, statement)]
+    references = graph.references(function)
+    for reference in references:
+        if reference.call is None or reference.module is not sink.module:
+            return None
+        given = _given_to_keras(reference.module, reference.call)
+        if given is None or len(given) > 2:
+            return None
+        gone.append(Gone(given[0].module, given[0].statement, reference.call))
+        gone += given[1:]
+    return gone if references else None
+
+
+def _other_arguments(sink: SinkCall) -> bool:
+    """Whether a call says more than the configuration (`device_policy=...`)."""
+    others = [a for a in sink.call.args if a is not sink.argument]
+    keywords = [k for k in sink.call.keywords if k.value is not sink.argument]
+    return any(not is_none(node) for node in (*others, *(k.value for k in keywords)))

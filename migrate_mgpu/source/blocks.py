@@ -1,0 +1,216 @@
+"""The author's statements in new surroundings: changed in places, indented anew, comments kept."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable
+
+from migrate_mgpu.source.source import Edit, Source, splice
+
+
+def outermost(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits without those that lie inside another one: the larger replacement says it all."""
+    found: list[Edit] = []
+    for edit in sorted(dict.fromkeys(edits), key=lambda e: (e.start, -e.end)):
+        if found and edit.start < found[-1].end and edit.end <= found[-1].end:
+            continue
+        found.append(edit)
+    return found
+
+
+def render(
+    source: Source,
+    node: ast.AST,
+    edits: Iterable[Edit],
+    column: int | None = None,
+    base: str | None = None,
+) -> str:
+    """A node's text with edits, as it stands behind ``column`` characters of a line.
+
+    ``base`` is the indentation that its first line's takes the place of; lines below
+    move with it, and those that were aligned to a bracket stay aligned to it.
+    """
+    start, end = source.span(node)
+    inside = outermost(e for e in edits if start <= e.start and e.end <= end)
+    text = source.text[start:end]
+    if "\n" in text or "\r" in text:
+        spaces = _indentation(source, node, inside, column, base)
+        moved = [
+            Edit(source.line_starts[line - 1], source.line_starts[line - 1] + len(old), new)
+            for line, (old, new) in spaces.items()
+            if old != new and source.line_text(line).strip()
+        ]
+        inside = outermost([*(_moved(source, edit, spaces) for edit in inside), *moved])
+    return splice(text, [Edit(e.start - start, e.end - start, e.new) for e in inside])
+
+
+def _indentation(
+    source: Source, node: ast.AST, edits: list[Edit], column: int | None, base: str | None
+) -> dict[int, tuple[str, str]]:
+    """The white space before the second and later lines of a node, as it was and moved along."""
+    start, end = source.span(node)
+    first_line, first_column = source.place(start)
+    old_base = source.indent_of(node)
+    new_base = old_base if base is None else base
+    shifts = {first_line: (first_column - 1 if column is None else column) - (first_column - 1)}
+    protected = _inside_strings(node)
+    brackets = _open_brackets(source.text[start:end])
+    found: dict[int, tuple[str, str]] = {}
+    last_line = source.place(end)[0]
+    for line in range(first_line + 1, last_line + 1):
+        if line in protected:
+            shifts[line] = 0
+            continue
+        text = source.line_text(line)
+        space = text[: len(text) - len(text.lstrip())]
+        new = space
+        if space.startswith(old_base):
+            new = new_base + space[len(old_base) :]
+        opened = brackets.get(line - first_line)
+        if opened is not None:
+            row, offset = opened[0] + first_line, opened[1]
+            if row == first_line:
+                offset += first_column - 1
+            if len(space) == offset + 1 and "\t" not in space:
+                moved = offset + 1 + shifts.get(row, 0) + _grown(source, edits, row, offset)
+                new = " " * max(moved, 0)
+        shifts[line] = len(new) - len(space)
+        found[line] = space, new
+    return found
+
+
+def _moved(source: Source, edit: Edit, spaces: dict[int, tuple[str, str]]) -> Edit:
+    """An edit that writes line ends, with the white space behind them moved along."""
+    if "\n" not in edit.new:
+        return edit
+    known = dict(spaces.values())  # of lines that begin alike, the last one counts
+    last = source.place(edit.end)[0]
+    if last in spaces:
+        known[spaces[last][0]] = spaces[last][1]
+    first, *lines = edit.new.split("\n")
+    for index, line in enumerate(lines):
+        space = line[: len(line) - len(line.lstrip())]
+        if space in known:
+            lines[index] = known[space] + line[len(space) :]
+    return Edit(edit.start, edit.end, "\n".join([first, *lines]))
+
+
+def _grown(source: Source, edits: list[Edit], line: int, column: int) -> int:
+    """By how much edits before a column have lengthened a line."""
+    begin = source.line_starts[line - 1]
+    return sum(
+        len(edit.new) - (edit.end - edit.start)
+        for edit in edits
+        if begin <= edit.start and edit.end <= begin + column
+    )
+
+
+def _inside_strings(node: ast.AST) -> set[int]:
+    """The lines that begin inside a string."""
+    return {
+        line
+        for part in ast.walk(node)
+        if isinstance(part, (ast.Constant, ast.JoinedStr))
+        and (isinstance(part, ast.JoinedStr) or isinstance(part.value, (str, bytes)))
+        and not _is_joined(part)
+        for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
+    }
+
+
+def _is_joined(node: ast.AST) -> bool:
+    """Adjacent literals on several lines are one constant: their lines may move."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
+
+
+def _open_brackets(text: str) -> dict[int, tuple[int, int]]:
+    """The innermost bracket that is open at the start of each later line (0-based)."""
+    found: dict[int, tuple[int, int]] = {}
+    stack: list[tuple[int, int]] = []
+    previous: tuple[int, int] | None = None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
+            row = token.start[0] - 1
+            column = token.start[1] - (1 if row == 0 else 0)  # the bracket put before it
+            if row > 0 and row not in found and stack and token.type != tokenize.NL:
+                if stack[-1][1] >= 0:
+                    found[row] = stack[-1]
+            if token.type == tokenize.OP and token.string in "([{":
+                previous = (row, column)
+                stack.append(previous)
+            elif token.type == tokenize.OP and token.string in ")]}" and stack:
+                stack.pop()
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        pass
+    return found
+
+
+def leading(source: Source, statement: ast.stmt) -> list[str]:
+    """The comment and blank lines above a statement, without their indentation.
+
+    Several blank lines are one; those at the top are kept as one, for the caller to drop.
+    """
+    line = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+    found: list[str] = []
+    line -= 1
+    while line >= 1:
+        text = source.line_text(line).strip()
+        if text and not text.startswith("#"):
+            break
+        if text or not found or found[-1]:
+            found.append(text)
+        line -= 1
+    found.reverse()
+    return found if line >= 1 else [text for text in found if text]
+
+
+def trailing(source: Source, statement: ast.stmt) -> str:
+    """The comment behind a statement on its last line, with the space before it."""
+    _, end = source.span(statement)
+    line, column = source.place(end)
+    rest = source.line_text(line)[column - 1 :]
+    return rest.rstrip() if rest.strip().startswith("#") else ""
+
+
+class Block:
+    """Lines being written, each statement at the block's indentation."""
+
+    def __init__(self, source: Source, indent: str) -> None:
+        self.source = source
+        self.indent = indent
+        self.lines: list[str] = []
+
+    def line(self, text: str = "", deeper: int = 0) -> None:
+        """One line of new code (or several, with their own line ends)."""
+        if not text:
+            if self.lines and self.lines[-1]:
+                self.lines.append("")
+            return
+        self.lines.append(self.indent + self.source.indent_unit * deeper + text)
+
+    def comments(self, statement: ast.stmt, deeper: int = 0) -> None:
+        """What stands above a statement: its comments, and a blank line where one was."""
+        for text in leading(self.source, statement):
+            begins = not self.lines or self.lines[-1].endswith(":")
+            if text or not begins:
+                self.line(text, deeper if text else 0)
+
+    def statement(
+        self, statement: ast.stmt, edits: Iterable[Edit], deeper: int = 0, above: Iterable[str] = ()
+    ) -> None:
+        """A statement of the author's with its comments, and new lines between the two."""
+        self.comments(statement, deeper)
+        for line in above:
+            self.line(line, deeper)
+        base = self.indent + self.source.indent_unit * deeper
+        text = render(self.source, statement, edits, len(base), base)
+        self.lines.append(base + text + trailing(self.source, statement))
+
+    def text(self) -> str:
+        """The block, each line with the file's line end."""
+        while self.lines and not self.lines[-1]:
+            self.lines.pop()
+        newline = self.source.newline
+        joined = "\n".join(line.replace("\r\n", "\n") for line in self.lines)
+        return "".join(line + newline for line in joined.split("\n"))

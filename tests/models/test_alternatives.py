@@ -1,0 +1,113 @@
+"""Estimators of which a run makes one, by its branches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.test_handing import converted
+from tests.models.test_whole import HEAD, migrated, stays
+
+ARMS = """\
+if len(X) > 4:
+    estimator = tf.estimator.Estimator(model_fn{0})
+else:
+    estimator = tf.estimator.Estimator({1})
+"""
+RUN = "estimator.train(input_fn, steps=5)\n"
+OTHER = """\
+def other_fn(features, labels, mode):
+    hidden = tf.layers.dense(features, 3)
+    outputs = tf.layers.dense(hidden, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"outputs": outputs})
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+"""
+
+
+def test_two_arms() -> None:
+    after = converted(ARMS.format("", "model_fn, params={}") + RUN)
+    assert after == (
+        "if len(X) > 4:\n    estimator = model_fn()\nelse:\n    estimator = model_fn()\n"
+        "estimator.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+    )
+
+
+def test_one_folder_is_restored_behind_the_arms() -> None:
+    after = converted(ARMS.format(", 'out'", "model_fn, 'out', params={}") + RUN)
+    assert after.count("CheckpointManager(checkpoint, 'out'") == 1
+    assert "\n# The variables must exist before" in after
+
+
+def test_each_arm_has_its_own_model_fn() -> None:
+    after, _ = migrated(f"{HEAD}{OTHER}{ARMS.format('', 'other_fn')}{RUN}")
+    assert "    estimator = model_fn()\nelse:\n    estimator = other_fn()\n" in after
+
+
+def test_two_model_fns_with_mode_keys() -> None:
+    body = "one = tf.estimator.Estimator(model_fn)\ntwo = tf.estimator.Estimator(other_fn)\n"
+    after, _ = migrated(f"{HEAD}{OTHER}{body}one.train(input_fn, steps=5)\n")
+    assert "one = model_fn()\ntwo = other_fn()\n" in after
+
+
+RETURNED = """\
+def build(large):
+    if large:
+        return tf.estimator.Estimator(model_fn)
+    return tf.estimator.Estimator(other_fn)
+
+
+estimator = build(len(X) > 4)
+"""
+
+
+def test_two_returns() -> None:
+    after, _ = migrated(f"{HEAD}{OTHER}{RETURNED}{RUN}")
+    assert "        return model_fn()\n    return other_fn()\n" in after
+
+
+DIFFERENT = "driven in different ways"
+ANOTHER = "it may be another Estimator"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (ARMS.format(", 'out'", "model_fn"), DIFFERENT),
+        (ARMS.format(", 'out'", "model_fn, 'other'"), DIFFERENT),
+        (
+            "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
+            + ARMS.format(", config=config", "model_fn"),
+            DIFFERENT,
+        ),
+        (ARMS.format("", "model_fn").replace("else:", "if len(X) < 3:"), ANOTHER),
+        (ARMS.format("", "tf_model_fn"), "an Estimator that it shares code with stays"),
+        (
+            "estimator = tf.estimator.Estimator(model_fn)\n"
+            "if len(X) > 4:\n    estimator = tf.estimator.Estimator(model_fn)\n",
+            ANOTHER,
+        ),
+        (
+            "for rounds in range(2):\n    "
+            + ARMS.format("", "model_fn").replace("\n", "\n    ").rstrip()
+            + "\n",
+            ANOTHER,
+        ),
+        (ARMS.format("", "model_fn").replace("    estimator = tf.estimator.Estimator(model_fn)\n",
+                                             "    estimator = make()\n", 1), ANOTHER),
+    ],
+)  # fmt: skip
+def test_arms_that_stay(body: str, reason: str) -> None:
+    stays(f"{HEAD}{body}{RUN}", reason)
+
+
+def test_what_differs_by_what_it_predicts() -> None:
+    other = OTHER.replace('{"outputs": outputs}', "outputs")
+    run = f"{RUN}for row in estimator.predict(input_fn):\n    print(row)\n"
+    run = run.replace("(input_fn)", "(lambda: input_fn().take(1))")
+    body = HEAD.replace(".repeat()", "") + other + ARMS.format("", "other_fn")
+    stays(body + run, DIFFERENT)

@@ -1,0 +1,232 @@
+"""Canned Estimators and Keras models that were Estimators: what becomes of them, what stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.canned import dense, migrated, stays
+
+
+def test_columns_stand_in_the_order_of_their_names() -> None:
+    columns = (
+        "[fc.numeric_column('b', shape=2), fc.numeric_column('c'), "
+        "fc.indicator_column(fc.categorical_column_with_identity('a', 3)), "
+        "fc.bucketized_column(fc.numeric_column('B'), [0.5])]"
+    )
+    after, _ = migrated(dense(columns))
+    places = [after.index(f"features['{key}']") for key in ("B", "a", "b", "c")]
+    assert places == sorted(places)
+    assert "feature_column." not in after.replace("fc = tf.feature_column", "")
+
+
+def test_comments_go_where_their_columns_go() -> None:
+    after, _ = migrated(
+        "# The first one.\n"
+        "a = fc.indicator_column(fc.categorical_column_with_identity('a', 3))  # of three\n"
+        "# All of them.\n"
+        "columns = [fc.numeric_column('b'), a]\n"
+        "# It learns.\n"
+        "optimizer = tf.train.AdamOptimizer(0.1)\n" + dense("columns", ", optimizer=optimizer")
+    )
+    kept = ["# All of them.", "# The first one.", "# of three", "# It learns."]
+    assert [after.count(comment) for comment in kept] == [1] * 4
+    places = [after.index(comment) for comment in kept]
+    assert places == sorted(places)
+    assert after.index("# It learns.") < after.index("optimizer=tf.keras.optimizers.Adam(0.1")
+
+
+def test_two_estimators_share_their_columns_and_their_class() -> None:
+    after, _ = migrated(
+        "columns = [fc.numeric_column('b', shape=2), fc.numeric_column('c')]\n"
+        "adam = tf.train.AdamOptimizer(0.1)\n"
+        "first = tf.estimator.DNNRegressor([4], columns, optimizer=adam)\n"
+        "second = tf.estimator.DNNRegressor([8, 4], columns)\n"
+        "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+    )
+    assert after.count("class DNNRegressor(") == 1
+    assert "first = DNNRegressor(hidden_units=[4])" in after
+    assert "second = DNNRegressor(hidden_units=[8, 4])" in after
+
+
+def test_two_estimators_of_other_columns_have_two_classes() -> None:
+    after, _ = migrated(
+        "first = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=2)])\n"
+        "second = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=3)])\n"
+        "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+    )
+    assert "first = DNNRegressor(" in after and "second = DNNRegressor2(" in after
+    assert "class DNNRegressor2(tf.keras.Model):" in after
+
+
+def test_what_an_evaluation_gives_is_what_is_read() -> None:
+    body = dense("[fc.numeric_column('b')]")
+    after, _ = migrated(body + "print('{recall}'.format(**est.evaluate(input_fn, steps=1)))\n")
+    assert "class Recall(" in after and "class Precision(" not in after
+    after, _ = migrated(body + "print(est.evaluate(input_fn, steps=1))\n")
+    for name in ("accuracy_baseline", "auc_precision_recall", "label/mean", "precision"):
+        assert f'name="{name}"' in after
+    said = stays(body + "print(est.evaluate(input_fn, steps=1)['f1'])\n")
+    assert "`f1` is no result" in said
+
+
+def test_a_loss_that_is_a_mean() -> None:
+    mean = ", loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE"
+    after, said = migrated(dense("[fc.numeric_column('b')]", mean))
+    assert "BinaryCrossentropy(from_logits=True)," in after
+    assert not any("sum of a batch" in text for text in said)
+    after, said = migrated(dense("[fc.numeric_column('b')]"))
+    assert 'BinaryCrossentropy(from_logits=True, reduction="sum"),' in after
+    assert any("sum of a batch" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("columns", "more", "reason"),
+    [
+        ("[fc.numeric_column('b')]", ", batch_norm=True", "`batch_norm`"),
+        ("[fc.numeric_column('b')]", ", activation_fn=None", "`activation_fn=None`"),
+        ("[fc.numeric_column('b')]", ", n_classes=int('3')", "how many classes"),
+        ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not written out"),
+        ("[fc.numeric_column('b')]", ", optimizer='RMSProp'", "`RMSProp`"),
+        ("[fc.numeric_column('b')]", ", optimizer=make()", "which optimizer"),
+        ("[fc.numeric_column(str(1), shape=2)]", "", "is not written out"),
+        ("[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
+        ("[fc.numeric_column('b', shape=2)] * 2", "", "which feature columns"),
+        ("[fc.numeric_column('b', 2), fc.numeric_column('b', 2)]", "", "one name"),
+        (
+            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', WORDS))]", "",
+            "a vocabulary that is not written out",
+        ),
+        (
+            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list("
+            "'a', [1, 2], num_oov_buckets=1))]", "", "out of a vocabulary, hashed",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stays(columns: str, more: str, reason: str) -> None:
+    assert reason in stays(dense(columns, more))
+
+
+def test_an_embedding_under_an_optimizer_that_skips_rows() -> None:
+    embedded = "[fc.embedding_column(fc.categorical_column_with_identity('a', 3), 2)]"
+    after, _ = migrated(dense(embedded))
+    assert "self.a_embedding = tf.keras.layers.Dense(" in after
+    assert "rows of an embedding" in stays(dense(embedded, ", optimizer='Ftrl'"))
+
+
+def test_texts_and_ftrl_stay_under_a_strategy() -> None:
+    strategy = (
+        "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
+    )
+    words = "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', ['x', 'y']))]"
+    assert "is a text" in stays(strategy + dense(words, ", config=config"))
+    assert "Ftrl under a strategy" in stays(
+        strategy + "est = tf.estimator.LinearRegressor([fc.numeric_column('b')], config=config)\n"
+        "est.train(input_fn, steps=2)\n"
+    )
+
+
+def test_an_estimator_of_tf2_is_another_one() -> None:
+    body = dense("[fc.numeric_column('b')]")
+    assert "is TF2's own" in stays("tf.compat.v1.set_random_seed(1)\n" + body)
+    named = body.replace("tf.estimator", "tf.compat.v1.estimator")
+    after, _ = migrated("tf.compat.v1.set_random_seed(1)\n" + named)
+    assert "est = DNNClassifier(" in after
+
+
+def test_columns_that_something_else_needs() -> None:
+    said = stays(
+        "a = fc.numeric_column('b', shape=2)\n" + dense("[a]") + "print(fc.input_layer({}, [a]))\n"
+    )
+    assert "`a` is used for more than the Estimator" in said
+
+
+# -- Keras models ------------------------------------------------------------------
+
+MODEL = """\
+model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(1,))])
+model.compile('adam', 'mse')
+"""
+STRATEGY = "strategy = tf.distribute.MirroredStrategy()\n"
+ESTIMATOR = """\
+config = tf.estimator.RunConfig(train_distribute=strategy)
+est = tf.keras.estimator.model_to_estimator(model, config=config)
+est.train(input_fn, steps=2)
+"""
+
+
+def test_a_model_stays_where_its_strategy_is_known() -> None:
+    after, _ = migrated(STRATEGY + "# The model.\n" + MODEL + ESTIMATOR)
+    assert (
+        "strategy = tf.distribute.MirroredStrategy()\n"
+        "with strategy.scope():\n"
+        "    # The model.\n"
+        "    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(1,))])\n"
+        "    model.compile('adam', 'mse')\n"
+        "model.fit(" in after
+    )
+
+
+def test_a_model_moves_below_its_strategy() -> None:
+    after, said = migrated(MODEL + "steps = 2\n" + STRATEGY + ESTIMATOR)
+    assert after.index("steps = 2") < after.index("with strategy.scope():")
+    assert after.index("with strategy.scope():") < after.index("model = tf.keras.Sequential(")
+    assert any("labels of shape [n]" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (MODEL + "units = len(model.name)\n" + STRATEGY + ESTIMATOR, "what else is done"),
+        (
+            "n = 2\n" + MODEL.replace("Dense(2", "Dense(n") + "n = 3\n" + STRATEGY + ESTIMATOR,
+            "`n` stands between",
+        ),
+        (
+            "class Box:\n    pass\n\n\nbox = Box()\n" + MODEL + "box.model = model\n" + STRATEGY
+            + ESTIMATOR.replace("(model,", "(box.model,"), "which Keras model",
+        ),
+        (
+            MODEL.replace("'adam'", "tf.train.AdamOptimizer(0.1)") + STRATEGY + ESTIMATOR,
+            "divides the loss twice",
+        ),
+        ("tf.random.set_seed(1)\n" + MODEL + STRATEGY + ESTIMATOR, "is TF2's own"),
+        (MODEL.replace("'mse'", "'hinge'") + STRATEGY + ESTIMATOR, "the loss `hinge`"),
+        (
+            MODEL.replace("'mse')", "'mse', metrics=[tf.keras.metrics.AUC()])") + STRATEGY
+            + ESTIMATOR, "the metric `tf.keras.metrics.AUC()`",
+        ),
+        (MODEL.replace("'adam'", "tf.keras.optimizers.Nadam()") + STRATEGY + ESTIMATOR, "Nadam"),
+        (
+            MODEL.replace("(1,))", "(1,), kernel_regularizer='l2')") + STRATEGY + ESTIMATOR,
+            "`kernel_regularizer`",
+        ),
+        (MODEL.replace("(1,))", "(1,), activation='hard_sigmoid')") + STRATEGY + ESTIMATOR,
+         "activations"),
+        (
+            MODEL + STRATEGY + ESTIMATOR + "for p in est.predict(input_fn):\n    print(p)\n",
+            "predictions of this Estimator",
+        ),
+        (
+            "model = tf.keras.models.load_model('m.h5')\n" + STRATEGY + ESTIMATOR,
+            "`tf.keras.models.load_model`",
+        ),
+    ],
+)  # fmt: skip
+def test_keras_models_that_stay(body: str, reason: str) -> None:
+    assert reason in stays(body)
+
+
+def test_a_model_of_an_object() -> None:
+    body = (
+        "class Trainer:\n"
+        "    def __init__(self, strategy):\n"
+        "        self.model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(1,))])\n"
+        "        self.model.compile('adam', 'mse')\n"
+        "        config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+        "        self.est = tf.keras.estimator.model_to_estimator(self.model, config=config)\n"
+        "        self.est.train(input_fn, steps=2)\n\n\n"
+        "Trainer(tf.distribute.MirroredStrategy())\n"
+    )
+    assert "is not known" in stays(body)
+    after, _ = migrated(body.replace("train_distribute=strategy", ""))
+    assert "        self.est = self.model\n        self.est.fit(input_fn(), " in after

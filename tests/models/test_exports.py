@@ -1,0 +1,319 @@
+"""Exports: the SavedModel of the migrated program answers as TF1's did."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from migrate_mgpu.runtimes import Runtime
+from tests.models.test_handing import converted
+from tests.models.test_whole import HEAD, migrated, stays
+
+HERE = Path(__file__).parent
+FIXTURE = HERE.parents[2] / "fixtures" / "estimator" / "exported_model"
+QUIET = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def answers(
+    runtime: Runtime, program: Path, inputs: dict[str, object], folder: Path,
+    option: str = "--export_dir", place: str = "",
+) -> dict:  # fmt: skip
+    """What the SavedModel answers that a program exports to a ``place`` below a folder."""
+    arguments = [runtime.python, program, "--num_gpus", "0", option, folder]
+    subprocess.run(arguments, check=True, env=QUIET, cwd=folder.parent, capture_output=True)
+    (version,) = (folder / place).iterdir()
+    assert version.name.isdigit()
+    asked = subprocess.run(
+        [runtime.python, HERE / "served.py", version],
+        input=json.dumps(inputs), check=True, env=QUIET, capture_output=True, text=True,
+    )  # fmt: skip
+    return json.loads(asked.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def test_the_same_signatures_and_answers(runtime: Callable[[str], Runtime], tmp_path: Path) -> None:
+    pixels = np.random.RandomState(3).randint(0, 200, size=(5, 4, 4)).tolist()
+    inputs = {"pixels": pixels, "request_id": 7}
+    want = answers(runtime("tf1.15"), FIXTURE / "before.py", inputs, tmp_path / "tf1")
+    assert sorted(want) == ["rows", "serving_default"]
+    assert len({str(np.round(p, 3)) for p in want["rows"]["outputs"]["probabilities"]}) == 5
+    for name in ("tf2.15", "tf2-latest"):
+        found = answers(runtime(name), FIXTURE / "after.py", inputs, tmp_path / name)
+        same(found, want)
+
+
+def same(found: dict, want: dict, values: bool = True) -> None:
+    """Two SavedModels have the same signatures, and answer the same."""
+    assert sorted(found) == sorted(want)
+    for key, signature in want.items():
+        assert found[key]["inputs"] == signature["inputs"]
+        assert found[key]["types"] == signature["types"]
+        assert sorted(found[key]["outputs"]) == sorted(signature["outputs"])
+        for output, numbers in signature["outputs"].items():
+            answer = np.array(found[key]["outputs"][output])
+            assert answer.shape == np.array(numbers).shape
+            if values:
+                np.testing.assert_allclose(answer, numbers, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("exporter", ["latest", "final"])
+def test_exporters_write_where_tf1s_did(
+    runtime: Callable[[str], Runtime], tmp_path: Path, exporter: str
+) -> None:
+    """Without the same initial weights: that the trained model is exported, ``proof.json`` says."""
+    inputs = {"place": [[0.5, -0.5], [-1.0, 0.25], [0.0, 0.5]]}
+    where = "--model_dir", f"export/{exporter}"
+    program = FIXTURE.parent / "exporters"
+    want = answers(runtime("tf1.15"), program / "before.py", inputs, tmp_path / "tf1", *where)
+    assert want["serving_default"]["outputs"]["side"] == [1, 0, 0]
+    for name in ("tf2.15", "tf2-latest"):
+        found = answers(runtime(name), program / "after.py", inputs, tmp_path / name, *where)
+        same(found, want, values=False)
+        assert found["serving_default"]["outputs"]["side"] == [1, 0, 0]
+
+
+RUN = """\
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=5)
+"""
+RECEIVE = """\
+def receive():
+    x = tf.placeholder(tf.float32, [None, 2])
+    return tf.estimator.export.TensorServingInputReceiver(x, {"x": x})
+
+
+"""
+EXPORT = 'estimator.export_saved_model("exported", receive)\n'
+
+
+def test_the_plainest_export() -> None:
+    after = converted(RECEIVE + RUN + EXPORT)
+    assert after.startswith("""\
+def receive(model):
+    @tf.function(input_signature=[
+        tf.TensorSpec([None, 2], tf.float32, name="x"),
+    ])
+    def serve(x):
+        return model.predict_step(x)
+
+    return serve
+
+
+""")
+    assert after.endswith("""\
+archive = tf.keras.export.ExportArchive()
+archive.track(estimator)
+archive.add_endpoint("serving_default", receive(estimator))
+tf.keras.utils.disable_interactive_logging()
+archive.write_out(os.path.join("exported", str(int(time.time()))))
+""")
+
+
+def test_a_program_that_shows_its_progress() -> None:
+    after = converted(f"tf.logging.set_verbosity(tf.logging.INFO)\n\n\n{RECEIVE}{RUN}{EXPORT}")
+    assert "archive.write_out(" in after and "disable_interactive" not in after
+
+
+def test_placeholders_in_the_dictionary() -> None:
+    receive = RECEIVE.replace(
+        "    x = tf.placeholder(tf.float32, [None, 2])\n",
+        '    shape = [None, 2]\n    inputs = {"x": tf.placeholder("float32", shape)}\n',
+    ).replace('(x, {"x": x})', '(inputs["x"], inputs)')
+    after = converted(receive + RUN + EXPORT)
+    assert after.startswith("""\
+def receive(model):
+    shape = [None, 2]
+    @tf.function(input_signature=[tf.TensorSpec(shape, "float32", name="x")])
+    def serve(x):
+        inputs = {"x": x}
+        return model.predict_step(inputs["x"])
+
+    return serve
+""")
+
+
+def test_examples_that_the_receiver_parses() -> None:
+    receive = """\
+KEY = "examples"
+
+
+def receive():
+    serialized = tf.placeholder(tf.string, name="input_example")
+    features = tf.parse_example(serialized, {"x": tf.FixedLenFeature([2], tf.float32)})
+    return tf.estimator.export.ServingInputReceiver(features, {KEY: serialized})
+
+
+"""
+    assert """\
+def receive(model):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name=KEY)])
+    def serve(serialized):
+        features = tf.io.parse_example(serialized, {"x": tf.io.FixedLenFeature([2], tf.float32)})
+        return model.predict_step(features)
+""" in converted(receive + RUN + EXPORT)
+    unknown = receive.replace('KEY = "examples"', "KEY = os.getcwd()")
+    stays(HEAD + unknown + RUN + EXPORT, "the name of an input cannot be told")
+    single = receive.replace("ServingInput", "TensorServingInput")
+    stays(HEAD + single + RUN + EXPORT, "a TensorServingInputReceiver of a dictionary")
+
+
+def test_a_single_input_has_tf1s_name() -> None:
+    after = converted(RECEIVE.replace('{"x": x}', "x") + RUN + EXPORT)
+    assert 'tf.TensorSpec([None, 2], tf.float32, name="input")' in after
+
+
+@pytest.mark.parametrize(
+    "use", ["print(path)", "print(path.decode('utf-8'))", "tf.logging.info('%s', path)"]
+)
+def test_the_path(use: str) -> None:
+    after = converted(f"{RECEIVE}{RUN}path = {EXPORT}{use}\n")
+    assert 'path = os.path.join("exported", str(int(time.time())))\n' in after
+    assert "archive.write_out(path)\n" in after
+    assert "decode" not in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("receive)\n", "receive, checkpoint_path='x')\n", "`checkpoint_path` of an export"),
+        ("receive)\n", "receive, assets_extra={})\n", "`assets_extra` of an export"),
+        ("receive)\n", "load())\n", "which receiver function this is cannot be told"),
+        ("receive)\n", "receive)\nreceive()\n", "`receive` is used for more than an export"),
+        ("TensorServing", "Serving", "a ServingInputReceiver of features that are no dictionary"),
+        ('{"x": x}', '{"x": x, "y": x + 1}', "an input of the signature is no placeholder"),
+        ('{"x": x}', "tables(x)", "receiver_tensors is not written out"),
+        ("def receive():", "def receive(x=3):", "a receiver function with parameters"),
+        ("tf.estimator.export.TensorServingInputReceiver(", "made(", "what this receiver function"),
+        ("[None, 2]", "tf.shape(x)", "a shape that is made of inputs"),
+        (".train(input_fn, steps=5)", ".model_dir", "of an Estimator without a model_dir"),
+        ("estimator.train(input_fn, steps=5)\n", "", "a model that nothing here has trained"),
+        ("estimator.export_", "path = estimator.export_", ""),
+        ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
+         "'a': tf.estimator.export.PredictOutput({'b': outputs})})\n",
+         "export_outputs is not the predictions"),
+        ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
+         "'a': tf.estimator.export.RegressionOutput(outputs)})\n", "no PredictOutput"),
+    ],
+)  # fmt: skip
+def test_an_export_that_stays(old: str, new: str, reason: str) -> None:
+    text = HEAD + RECEIVE + RUN + EXPORT
+    assert text.count(old) == 1
+    text = text.replace(old, new)
+    if reason:
+        stays(text, reason)
+    else:
+        stays(f"{text}print(path + b'/x')\n", "TF1's export gave bytes, which is used here")
+
+
+def test_another_meaning_of_time() -> None:
+    text = HEAD + RECEIVE + RUN + EXPORT
+    assert "import time\n" in migrated(text)[0]
+    assert migrated(f"import time\n{text}")[0].count("import time\n") == 1
+    stays(f"from time import time\n{text}", "`time` is no module here")
+
+
+EXAMPLES = [{"row": [0.5, 2.0, 0.25, 1.0], "scale": [3]}, {"row": [1.5, 0.5, 0.75, 1.0]}]
+NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
+
+
+@pytest.mark.parametrize(
+    ("place", "inputs"),
+    [("examples", {"examples": EXAMPLES}), ("numbers", NUMBERS), ("parsed", {"sent": EXAMPLES})],
+)
+def test_receivers_that_tf1_builds(
+    runtime: Callable[[str], Runtime], tmp_path: Path, place: str, inputs: dict[str, object]
+) -> None:
+    program = FIXTURE.parent / "exported_examples"
+    first = tmp_path / "tf1"
+    want = answers(runtime("tf1.15"), program / "before.py", inputs, first, place=place)
+    assert sorted(want) == ["classes", "serving_default"]
+    assert want["classes"]["outputs"]["class"] == [1, 0][: len(want["classes"]["outputs"]["class"])]
+    for name in ("tf2.15", "tf2-latest"):
+        folder = tmp_path / name
+        found = answers(runtime(name), program / "after.py", inputs, folder, place=place)
+        same(found, want)
+
+
+BUILT = "serve_fn = tf.estimator.export.build_{}_serving_input_receiver_fn({})\n"
+RAW = "{'x': tf.placeholder(tf.float32, [None, 2])}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        ("raw", "{'x': X}", "a raw input that is no placeholder"),
+        ("raw", "{'x': tf.placeholder(tf.float32, shape)}", "whose shape is not written out"),
+        ("raw", "dict(x=tf.placeholder(tf.float32))", "whose shape is not written out"),
+        ("raw", "inputs()", "the raw inputs are not written out"),
+        ("parsing", "", "a receiver without its feature_spec"),
+        ("parsing", "{}", ""),
+    ],
+)
+def test_a_built_receiver_that_stays(kind: str, given: str, reason: str) -> None:
+    text = HEAD + BUILT.format(kind, given) + RUN + EXPORT.replace("receive", "serve_fn")
+    if not reason:
+        text, reason = f"{text}serve_fn()\n", "this receiver is used for more than an export"
+    stays(text, reason)
+
+
+def test_placeholders_that_are_used_for_more() -> None:
+    text = f"raw = {RAW}\n" + BUILT.format("raw", "raw") + RUN
+    text += EXPORT.replace("receive", "serve_fn")
+    assert "placeholder" not in migrated(HEAD + text)[0]
+    stays(f"{HEAD}{text}print(raw)\n", "these placeholders are used for more")
+
+
+SPECS = """\
+exporter = tf.estimator.LatestExporter("best", receive)
+train_spec = tf.estimator.TrainSpec(input_fn, max_steps=5)
+eval_spec = tf.estimator.EvalSpec(input_fn, steps=2, exporters=exporter)
+estimator = tf.estimator.Estimator(model_fn, "folder")
+tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+"""
+
+
+def test_one_exporter() -> None:
+    after = converted(RECEIVE + SPECS)
+    assert "exporter" not in after
+    assert after.endswith("""\
+    archive.write_out(
+        os.path.join(manager.directory, "export", "best", str(int(time.time()))))
+""")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("LatestExporter(", "BestExporter(", "`BestExporter` of EvalSpec is not followed"),
+        ("LatestExporter(", "FinalExporter(", ""),
+        ('tf.estimator.LatestExporter("best", receive)', "make()", "this exporter is not followed"),
+        (", receive)", ", receive, assets_extra={})", "`assets_extra` of an export"),
+        (', "folder")', ")", "a LatestExporter of an Estimator without a model_dir"),
+        ('"best", receive', '"best"', "a LatestExporter without a name or a receiver"),
+        ("train_spec =", "print(exporter)\ntrain_spec =", "is used for more than an EvalSpec"),
+        ("train_spec =", "receive()\ntrain_spec =", "`receive` is used for more than an export"),
+    ],
+)
+def test_exporters_that_stay(old: str, new: str, reason: str) -> None:
+    text = SPECS.replace(old, new)
+    assert text != SPECS
+    if not reason:  # the last evaluation of TF1 was of max_steps, and nothing else is exported
+        text, reason = text.replace(", max_steps=5", ""), "where TrainSpec has no max_steps"
+    stays(HEAD + RECEIVE + text, reason)
+
+
+def test_a_placeholder_that_is_not_sent() -> None:
+    receive = RECEIVE.replace("    x =", "    y = tf.placeholder(tf.int32)\n    x =")
+    stays(HEAD + receive + RUN + EXPORT, "a placeholder that is no input")
+
+
+def test_an_export_before_the_checkpoint_is_restored() -> None:
+    run = RUN.replace("(model_fn)", '(model_fn, "folder")')
+    assert "archive.write_out(" in converted(RECEIVE + run + EXPORT)
+    first, second = run.splitlines(keepends=True)
+    stays(HEAD + RECEIVE + first + EXPORT + second, "an export before the model has its checkpoint")

@@ -1,0 +1,95 @@
+"""`tf.feature_column.input_layer` in a model_fn: written out, or its Estimator stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.restated import END, run
+
+PROGRAM = f"""\
+import numpy as np
+import tensorflow as tf
+
+WORDS = ["a", "b"]
+
+
+def input_fn():
+    data = dict(x=np.ones([8]), y=np.ones([8]), w=np.array(["a"] * 8)), np.ones([8], np.int64)
+    return tf.data.Dataset.from_tensor_slices(data).repeat(100).batch(8)
+
+
+def model_fn(features, labels, mode, params):
+    net = tf.feature_column.input_layer(features, params["columns"])
+    logits = tf.layers.dense(net, 3)
+{END.format(rate=0.1)}
+
+columns = [tf.feature_column.numeric_column("y"), tf.feature_column.numeric_column("x")]
+estimator = tf.estimator.Estimator(model_fn, params={{"columns": columns, "n": 3}})
+estimator.train(input_fn, steps=100)
+"""
+LIST = PROGRAM[PROGRAM.index("columns = [") : PROGRAM.index("\nestimator = ")]
+KIND = "tf.feature_column.indicator_column(tf.feature_column.{})"
+VOCABULARY = KIND.format('categorical_column_with_vocabulary_list("w", WORDS)')
+EMBEDDING = VOCABULARY.replace("indicator_column(", "embedding_column(")[:-1] + ", 2)"
+
+
+def test_numbers_are_named_by_their_keys() -> None:
+    after, said = run(PROGRAM)
+    assert 'columns = ["y", "x"]\n' in after, said
+    assert 'for name in sorted(self.params["columns"])' in after
+    assert "feature_column" not in after
+
+
+def test_a_list_in_the_call_itself() -> None:
+    given = LIST.partition("= ")[2]
+    program = PROGRAM.replace('params["columns"]', given).replace('"columns": columns, ', "")
+    after, said = run(program.replace(LIST + "\n", ""))
+    assert 'sorted(["y", "x"])' in after, said
+
+
+def test_other_columns_stand_one_by_one_and_what_made_them_goes() -> None:
+    after, said = run(PROGRAM.replace(LIST, f"columns = [{VOCABULARY}]"))
+    assert 'tf.cast(tf.reshape(features["w"], [-1, 1]) == WORDS, tf.float32),\n' in after, said
+    assert '{"n": 3}' in after or "estimator = model_fn()" in after
+    assert "columns = [\n" in after and "feature_column" not in after
+
+
+def test_an_embedding_is_a_layer() -> None:
+    after, said = run(PROGRAM.replace(LIST, f"columns = [{EMBEDDING}]"))
+    assert "self.w_embedding = tf.keras.layers.Dense(2, use_bias=False" in after, said
+
+
+def test_columns_that_an_imported_module_reads_stay() -> None:
+    program = PROGRAM.replace("import numpy", "import shown\nimport numpy")
+    helper = 'def count(params):\n    return len(params["columns"])\n'
+    after, said = run(program, ("shown.py", "import tensorflow as tf\n\n\n" + helper))
+    assert after.startswith(program), said
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        PROGRAM.replace("estimator.train", "print(columns)\nestimator.train"),
+        PROGRAM.replace("    logits", '    print(params["columns"])\n    logits'),
+        PROGRAM.replace(LIST, f"columns = [{EMBEDDING}]").replace(
+            "AdamOptimizer(0.1)", "MomentumOptimizer(0.1, 0.9)"
+        ),
+        PROGRAM.replace(LIST, 'columns = [tf.feature_column.sequence_numeric_column("x")]'),
+        PROGRAM.replace(LIST, "columns = make()"),
+        PROGRAM.replace('params["columns"])', 'params["columns"], trainable=False)'),
+        PROGRAM.replace(LIST, f"columns = [{VOCABULARY}]").replace(
+            '"n": 3}',
+            '"n": 3}, config=tf.estimator.RunConfig('
+            "train_distribute=tf.distribute.MirroredStrategy())",
+        ),
+    ],
+    ids=[
+        "the list is read", "params are read", "the optimizer trains all rows", "another kind",
+        "made out of sight", "not trained", "texts for replicas",
+    ],
+)  # fmt: skip
+def test_what_is_nearly_that_stays(program: str) -> None:
+    assert program != PROGRAM
+    after, said = run(program)
+    assert after == program
+    assert any("the Estimator stays" in message for message in said), said

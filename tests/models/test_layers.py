@@ -1,0 +1,41 @@
+"""Layers that a model_fn makes where it applies them, in every spelling of TensorFlow."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.run.migrate import migrate
+
+PROGRAM = """\
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices(([[1.0, 2.0]], [[0.3]])).batch(1)
+
+
+def model_fn(features, labels, mode):
+    logits = {layer}(1)(features)
+    loss = tf1.losses.mean_squared_error(labels, logits)
+    optimizer = tf1.train.AdagradOptimizer(0.05)
+    train_op = optimizer.minimize(loss, tf1.train.get_global_step())
+    return tf1.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf1.estimator.Estimator(model_fn=model_fn)
+estimator.train(input_fn)
+"""
+
+
+@pytest.mark.parametrize(
+    "layer",
+    ["tf1.layers.Dense", "tf.compat.v1.layers.Dense", "tf.keras.layers.Dense", "tf.layers.Dense"],
+)
+def test_a_layer_is_made_with_its_model(layer: str) -> None:
+    """Made in ``call``, its variables would be new in each step."""
+    given = [("train.py", PROGRAM.format(layer=layer).encode())]
+    result = migrate(given, bridge=True, write=False)
+    (file,) = result.files
+    assert file.after is not None, [finding.message for finding in result.findings]
+    assert "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])" in file.after

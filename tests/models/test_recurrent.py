@@ -1,0 +1,296 @@
+"""Recurrent networks of TF1 become Keras's RNN over cells of the same arithmetic, or stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.run.migrate import migrate
+
+PROGRAM = """\
+import tensorflow as tf
+
+SIZE = 4
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((tf.ones([8, 5, 4]), tf.zeros([8], tf.int32))).repeat()
+
+
+{helper}def model_fn(features, labels, mode):
+{network}
+    logits = tf.layers.dense(net, 2)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.train.AdamOptimizer(0.01)
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn, steps=50)
+"""
+HELPER = """\
+def make_cell(units):
+    return tf.nn.rnn_cell.LSTMCell(units)
+
+
+"""
+LSTM = "tf.nn.rnn_cell.BasicLSTMCell"
+RUN = "tf.nn.dynamic_rnn"
+
+
+def migrated(network: str) -> tuple[str | None, str]:
+    """The program with a network after the migration, and all that is told of it."""
+    lines = "\n".join("    " + line for line in network.splitlines())
+    helper = HELPER if "make_cell" in network else ""
+    given = [("train.py", PROGRAM.format(network=lines, helper=helper).encode())]
+    (file,) = (result := migrate(given, bridge=True, write=False)).files
+    text = file.after if file.after is not None else None
+    native = bool(result.programs) and result.programs[0].state == "native"
+    return (text if native else None), " ".join(finding.message for finding in result.findings)
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (
+            f"outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = outputs[:, -1]",
+            ["self.rnn = tf.keras.layers.RNN(LSTMCell(6), return_sequences=True)",
+             "outputs = self.rnn(features)"],
+        ),
+        (
+            f"_, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = state.h",
+            ["tf.keras.layers.RNN(LSTMCell(6), return_state=True)",
+             "_, *state = self.rnn(features)", "net = state[1]"],
+        ),
+        (
+            f"_, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\nc, h = state\nnet = c + h",
+            ["c, h = state"],
+        ),
+        (
+            f"_, state = {RUN}(tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6), make_cell(3)]), features,"
+            " dtype=tf.float32)\ntop = state[-1]\nnet = tf.concat([top.c, state[0][1]], 1)",
+            ["StackedRNNCells([LSTMCell(6), make_cell(3)])", "return LSTMCell(units)",
+             "net = tf.concat([top[0], state[0][1]], 1)"],
+        ),
+        (
+            f"cell = tf.contrib.rnn.GRUCell(6)\n_, net = {RUN}(cell, features, dtype=tf.float32)",
+            ["_, net = self.rnn(features)", "class GRUCell(tf.keras.layers.Layer)"],
+        ),
+        (
+            f"cell = {LSTM}(6, 0.0, activation=tf.nn.relu)\n"
+            "start = cell.zero_state(8, tf.float32)\n"
+            f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+            ["cell = LSTMCell(6, forget_bias=0.0, activation=tf.nn.relu)",
+             "tf.sigmoid(f + self.forget_bias)", "self.activation(c) * tf.sigmoid(o)"],
+        ),
+        (
+            f"cell = {LSTM}(6)\nstart = cell.zero_state(tf.shape(features)[0], tf.float32)\n"
+            f"outputs, _ = {RUN}(cell, features, None, start)\nnet = outputs[:, 0]",
+            ["outputs = self.rnn(features)", "net = outputs[:, 0]"],
+        ),
+        (
+            "steps = tf.unstack(features, 5, 1)\n"
+            f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+            "outputs = outputs[-1]\nprint(outputs)\nnet = outputs",
+            ["outputs = self.rnn(tf.stack(steps, axis=1))", "outputs = outputs[:, -1]"],
+        ),
+        (
+            "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
+            f"outputs, _ = {RUN}({LSTM}(6), features, sequence_length=lengths, dtype=tf.float32)\n"
+            "net = outputs[:, -1]",
+            ["zero_output_for_mask=True", "mask = tf.sequence_mask(lengths, tf.shape(features)[1])",
+             "outputs = self.rnn(features, mask=mask)"],
+        ),
+        (
+            "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
+            "with tf.variable_scope('rnn'):\n"
+            f"    outputs, _ = {RUN}({LSTM}(6), features, lengths, dtype=tf.float32)\n"
+            "net = outputs[:, -1]",
+            ["self.rnn(features, mask=tf.sequence_mask(lengths, tf.shape(features)[1]))"],
+        ),
+        (
+            f"cell = {LSTM}(6)\ncell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
+            f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h\n"
+            f"cell = tf.nn.rnn_cell.GRUCell(6)\n"
+            f"_, more = {RUN}(cell, features, dtype=tf.float32)\nnet = net + more",
+            ["cell = tf.keras.layers.StackedRNNCells([cell])", "net = state[0][1]",
+             "_, more = self.rnn_1(features)"],
+        ),
+        (
+            f"if SIZE > 2:\n    cell = {LSTM}(6)\nelse:\n"
+            f"    cell = tf.nn.rnn_cell.GRUCell(6)\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, -1]",
+            ["cell = LSTMCell(6)", "cell = GRUCell(6)"],
+        ),
+        (
+            f"cell = tf.nn.rnn_cell.LSTMCell(6, initializer=tf.zeros_initializer())\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32, scope='reader')\n"
+            "net = outputs[:, -1]",
+            ["kernel_initializer=tf.keras.initializers.Zeros()", "self.reader(features)",
+             "initializer=self.kernel_initializer"],
+        ),
+    ],
+)  # fmt: skip
+def test_native(network: str, expected: list[str]) -> None:
+    text, told = migrated(network)
+    assert text is not None, told
+    for part in expected:
+        assert part in text
+    assert "zero_state" not in text
+
+
+CELLS = f"cells = [{LSTM}(6) for _ in range(2)]\n"
+STACK = f"outputs, state = {RUN}(tf.nn.rnn_cell.MultiRNNCell(cells), features, dtype=tf.float32)\n"
+ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        (f"cell = {LSTM}(6)\ncells = [cell, cell]\n" + STACK + "net = outputs[:, -1]",
+         "may be one"),
+        (f"cell = {LSTM}(6)\ncells = [cell for _ in range(2)]\n" + STACK + "net = outputs[:, -1]",
+         "may be one"),
+        (f"cell = {LSTM}(6)\ncells = [cell] * 2\n" + STACK + "net = outputs[:, -1]",
+         "cannot be told"),
+        (CELLS + STACK + "net = tf.concat([s.h for s in state], 1)", "used as a whole"),
+        (ONE + "net = tf.stack(state)[0]", "used as a whole"),
+        (ONE + "for part in state:\n    net = part", "used as a whole"),
+        (f"cell = {LSTM}(6)\n" + ONE.replace(f"{LSTM}(6)", "cell")
+         + f"more, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0] + more[:, 0]",
+         "two recurrent networks"),
+        (f"cell = tf.nn.rnn_cell.LSTMCell(6, use_peepholes=True)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "peepholes"),
+        (f"cell = tf.nn.rnn_cell.LSTMCell(6, num_proj=3)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "num_proj"),
+        (f"cell = {LSTM}(6, state_is_tuple=False)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "state_is_tuple"),
+        (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
+         "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
+         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be told"),
+        (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "DropoutWrapper` is not converted"),
+        (f"outputs, _ = {RUN}({LSTM}(6), features, time_major=True, dtype=tf.float32)\n"
+         "net = outputs[:, 0]", "is the time"),
+        (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0],"
+         f" features[:, 1])\n"
+         f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+         "begins with"),
+        (f"cell = {LSTM}(6)\nstart = cell.zero_state(8, tf.float32)\n"
+         f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0] + start.h",
+         "by itself"),
+        (f"cell = {LSTM}(6)\nnet, _ = cell(features[:, 0], cell.zero_state(8, tf.float32))",
+         "by itself"),
+        (f"cell = {LSTM}(6)\noutputs, _ = {RUN}(cell, features, dtype=tf.float32)\n"
+         "net = outputs[:, cell.state_size.h]", "by itself"),
+        (f"both = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = both[0][:, -1]",
+         "not taken apart"),
+        ("net = features\nfor units in [4, 4]:\n"
+         f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
+         "in a loop"),
+        ("steps = tf.unstack(features, 5, 1)\n"
+         f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+         "net = tf.add_n(outputs)", "used as a list"),
+        (f"with tf.variable_scope('a', initializer=tf.ones_initializer()):\n    {ONE}"
+         "net = outputs[:, -1]", "for everything inside"),
+        (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"
+         " dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
+    ],
+)  # fmt: skip
+def test_refused(network: str, reason: str) -> None:
+    text, told = migrated(network)
+    assert text is None
+    assert reason in told
+
+
+def test_an_alias_of_a_module_of_tf1_goes_with_its_last_use() -> None:
+    network = f"    outputs, _ = {RUN}(rnn.GRUCell(6), features, dtype=tf.float32)\n"
+    program = PROGRAM.format(network=network + "    net = outputs[:, 0]", helper="")
+    head, rest = program.split("\n\n\n", 1)
+    given = f"{head}\n\nrnn = tf.contrib.rnn\n\n\n{rest}"
+    (file,) = migrate([("train.py", given.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert "contrib" not in file.after
+    keras = f"{head}\n\nkeras = tf.keras\n\n\n{rest}"
+    keras = keras.replace("rnn.GRUCell", "tf.contrib.rnn.GRUCell")
+    keras = keras.replace("tf.layers.dense(net, 2)", "keras.layers.Dense(2)(net)")
+    (file,) = migrate([("train.py", keras.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert "\nkeras = tf.keras\n" in file.after
+    kept = given + "print(rnn)\n"
+    (file,) = migrate([("train.py", kept.encode())], bridge=False, write=False).files
+    assert file.after is None
+
+
+def test_two_networks_of_a_file_have_one_class_of_cells() -> None:
+    network = (
+        f"    outputs, _ = {RUN}({LSTM}(6), features, dtype=tf.float32)\n    net = outputs[:, 0]"
+    )
+    one = PROGRAM.format(network=network, helper="")
+    _, rest = one.split("def model_fn")
+    both = one + "\n\ndef other_fn" + rest.replace("Estimator(model_fn)", "Estimator(other_fn)")
+    (file,) = migrate([("train.py", both.encode())], bridge=True, write=False).files
+    assert file.after is not None
+    assert file.after.count("class LSTMCell(") == 1
+    assert file.after.count("RNN(LSTMCell(6)") == 2
+
+
+GATES = "recurrent_activation=lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        ("net = tf.keras.layers.LSTM(6)(features)", f"tf.keras.layers.LSTM(6, {GATES})"),
+        (
+            "gru = tf.keras.layers.GRU(6, recurrent_activation='sigmoid')\nnet = gru(features)",
+            "tf.keras.layers.GRU(6, recurrent_activation='sigmoid', reset_after=False)",
+        ),
+        (
+            "model = tf.keras.Sequential([tf.keras.layers.SimpleRNN(6, dropout=0.0)])\n"
+            "net = model(features)",
+            "tf.keras.layers.SimpleRNN(6)",
+        ),
+    ],
+)
+def test_layers_of_keras_have_the_gates_of_tf1(network: str, expected: str) -> None:
+    text, told = migrated(network)
+    assert text is not None, told
+    assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        ("net = tf.keras.layers.LSTM(6, dropout=0.2)(features)", "`dropout` of"),
+        ("net = tf.keras.layers.LSTM(6, recurrent_activation='relu')(features)", "not compared"),
+        ("net = tf.keras.layers.GRU(6, activation='hard_sigmoid')(features)", "another function"),
+        ("net = tf.keras.layers.GRU(6, reset_after=True)(features)", "reset_after"),
+        (
+            "both = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(6))\n"
+            "model = tf.keras.Sequential([both])\n"
+            "net = model(features)",
+            "`Bidirectional` is not known",
+        ),
+        ("tf.compat.v1.logging.info('made')\nnet = tf.keras.layers.LSTM(6)(features)", "TF1's or"),
+    ],
+)
+def test_layers_of_keras_that_stay(network: str, reason: str) -> None:
+    text, told = migrated(network)
+    assert text is None
+    assert reason in told
+
+
+def test_a_stack_of_cells_is_not_in_a_checkpoint() -> None:
+    """Keras 3 keeps the cells in a list, which tf.train.Checkpoint does not look into."""
+    stack = f"tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6)])"
+    for cell, native in ((stack, False), (f"{LSTM}(6)", True)):
+        network = f"    outputs, _ = {RUN}({cell}, features, dtype=tf.float32)\n"
+        program = PROGRAM.format(network=network + "    net = outputs[:, 0]", helper="")
+        program = program.replace("Estimator(model_fn)", "Estimator(model_fn, model_dir='here')")
+        result = migrate([("train.py", program.encode())], bridge=True, write=False)
+        assert (result.programs[0].state == "native") == native
+        told = " ".join(finding.message for finding in result.files[0].findings)
+        assert ("Keras 3 leaves the cells of a stack" in told) != native

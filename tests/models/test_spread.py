@@ -1,0 +1,118 @@
+"""An Estimator with a folder that is trained where it is made, and used by functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.test_handing import converted
+from tests.models.test_whole import HEAD, stays
+
+PROGRAM = """\
+def score(estimator):
+    print(estimator.evaluate(input_fn, steps=3)["loss"])
+
+
+def main():
+    estimator = tf.estimator.Estimator(model_fn, 'out')
+    estimator.train(input_fn, steps=5)
+    score(estimator)
+
+
+main()
+"""
+
+
+def test_a_function_that_evaluates() -> None:
+    after = converted(PROGRAM)
+    assert "    estimator = model_fn()\n    # The variables must exist before" in after
+    assert "    print(estimator.evaluate(input_fn(), steps=3, return_dict=True" in after
+    assert after.count("manager.save(") == 1
+
+
+def test_functions_alone() -> None:
+    after = converted(PROGRAM.replace("    estimator.train(input_fn, steps=5)\n", ""))
+    assert "    estimator(next(iter(input_fn()))[0])\n" in after
+    assert "manager.save" not in after
+
+
+def test_a_helper_that_makes_it() -> None:
+    body = "def build():\n    return tf.estimator.Estimator(model_fn, 'out')\n\n\n"
+    made = PROGRAM.replace("tf.estimator.Estimator(model_fn, 'out')", "build()")
+    after = converted(body + made)
+    assert "    estimator = build()\n    # The variables must exist before" in after
+
+
+def test_under_a_strategy() -> None:
+    config = (
+        "    config = tf.estimator.RunConfig(\n"
+        "        model_dir='out', train_distribute=tf.distribute.MirroredStrategy())\n"
+    )
+    body = PROGRAM.replace("def main():\n", f"def main():\n{config}")
+    after = converted(body.replace("'out')\n    est", "config=config)\n    est"))
+    assert "    with strategy.scope():\n        estimator = model_fn()\n        # The vari" in after
+
+
+NOT_KNOWN = "what the Estimator is fed is not known where it is made"
+ANOTHER = "an Estimator with a model_dir is used in another function"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("    print(est", "    estimator.train(input_fn, steps=1)\n    print(est", ANOTHER),
+        ("    score(", "    estimator = estimator\n    score(", ANOTHER),
+        ("    estimator.train(input_fn, steps=5)\n", "    feed = lambda: input_fn()\n"
+         "    estimator.train(feed, steps=5)\n", NOT_KNOWN),
+        ("    print(est", "    print(estimator.model_dir, est", "is asked in another function"),
+    ],
+)  # fmt: skip
+def test_programs_that_stay(old: str, new: str, reason: str) -> None:
+    stays(HEAD + PROGRAM.replace(old, new), reason)
+
+
+def test_an_input_function_of_the_other_function() -> None:
+    body = PROGRAM.replace("    estimator.train(input_fn, steps=5)\n", "")
+    body = body.replace("    print(", "    feed = lambda: input_fn().take(2)\n    print(")
+    stays(HEAD + body.replace("evaluate(input_fn", "evaluate(feed"), NOT_KNOWN)
+
+
+KEPT = """\
+class Trainer:
+    def __init__(self, folder):
+        self.estimator = self.build(folder)
+
+    def build(self, folder):
+        return tf.estimator.Estimator(model_fn, folder)
+
+    def train(self):
+        self.estimator.train(input_fn, max_steps=5)
+
+
+trainer = Trainer("out")
+trainer.train()
+"""
+
+
+def test_a_method_makes_what_the_object_keeps() -> None:
+    after = converted(KEPT)
+    assert "        self.estimator = self.build(folder)\n        # The variables must" in after
+    assert "self.manager = tf.train.CheckpointManager(\n" in after
+    assert "            self.checkpoint, folder, max_to_keep=5)\n" in after
+    assert "            self.manager.save(self.estimator.optimizer.iterations)\n" in after
+    assert "        return model_fn()\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('trainer = Trainer("out")\n', 'Trainer("one").train()\ntrainer = Trainer("out")\n',
+         "several objects of Trainer"),
+        ("trainer.train()\n", "trainer.estimator.train(input_fn, max_steps=9)\n", ANOTHER),
+        ("    def train(self):\n", "    def again(self):\n        self.other = self.build('x')\n\n"
+         "    def train(self):\n", ANOTHER),
+        ("    def build(self, folder):\n", "    def build(self, folder):\n        folder += '/x'\n",
+         "the model_dir is not known"),
+    ],
+)  # fmt: skip
+def test_objects_that_stay(old: str, new: str, reason: str) -> None:
+    stays(HEAD + KEPT.replace(old, new), reason)

@@ -1,0 +1,154 @@
+"""One call is changed where it must be, and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.source import Source, splice
+
+SIGNATURE = ("inputs", "units", "rate", "name")
+
+
+def call_of(code: str) -> tuple[Module, ast.Call]:
+    module = Module(Path("case.py"), Source(Path("case.py"), code), "case")
+    return module, next(n for n in ast.walk(module.tree) if isinstance(n, ast.Call))
+
+
+def changed(code: str, change: Callable[[CallEdit], None]) -> str:
+    module, call = call_of(code)
+    edit = CallEdit(module, call, SIGNATURE)
+    change(edit)
+    after = splice(code, list(edit.edits()))
+    ast.parse(after)
+    return after
+
+
+def without(*names: str) -> Callable[[CallEdit], None]:
+    def change(edit: CallEdit) -> None:
+        edit.order(n for n in SIGNATURE if n not in names)
+        edit.drop(*names)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("before", "names", "after"),
+    [
+        ("f(net)", ("inputs",), "f()"),
+        ("f( net , )", ("inputs",), "f()"),
+        ("f(net, 10)", ("inputs",), "f(10)"),
+        ("f(inputs=net, units=10)", ("inputs",), "f(units=10)"),
+        ("f(units=10, inputs=net)", ("inputs",), "f(units=10)"),
+        ("f(net, 10, name='x')", ("inputs", "name"), "f(10)"),
+        ("f(net, 10, name='x',)", ("name",), "f(net, 10,)"),
+        ("f(net, 10, 0.5)", ("units",), "f(net, 0.5)"),
+        ("f((net + 1), (10))", ("inputs",), "f((10))"),
+        ("f(g(a, b), h[1, 2])", ("inputs",), "f(h[1, 2])"),
+        ("f(net,\n  10)", ("inputs",), "f(10)"),
+        (
+            "f(net, units=lambda a, b: (a, b), rate=1)",
+            ("rate",),
+            "f(net, units=lambda a, b: (a, b))",
+        ),
+        ("f(\n    net,\n    units=10,\n)", ("inputs",), "f(\n    units=10,\n)"),
+        ("f(\n    net,\n    units=10,\n)", ("units",), "f(\n    net,\n)"),
+        (
+            "f(\n    net,  # the net\n    # how many\n    units=10)",
+            ("inputs",),
+            "f(\n    # how many\n    units=10)",
+        ),
+        (
+            "f(\n    net,  # the net\n    units=10)",
+            ("units",),
+            "f(\n    net,  # the net\n    )",
+        ),
+        (
+            "f(\r\n    net,\r\n    units=10,\r\n    rate=1)",
+            ("units",),
+            "f(\r\n    net,\r\n    rate=1)",
+        ),
+    ],
+)
+def test_drop(before: str, names: tuple[str, ...], after: str) -> None:
+    assert changed(before, without(*names)) == after
+
+
+def test_positions_that_no_longer_fit_become_keywords() -> None:
+    def change(edit: CallEdit) -> None:
+        edit.drop("units")
+        edit.order(("inputs",))
+
+    assert changed("f(net, 10, 0.5, 'x')", change) == "f(net, rate=0.5, name='x')"
+
+
+def test_rename_value_add_and_function() -> None:
+    def change(edit: CallEdit) -> None:
+        edit.function("tf.keras.layers.Dense")
+        edit.rename("rate", "p")
+        edit.value("units", "20")
+        edit.add("epsilon", "1e-8")
+
+    before = "f(net, units = 10, rate = q, )"
+    after = "tf.keras.layers.Dense(net, units = 20, p = q, epsilon=1e-8, )"
+    assert changed(before, change) == after
+    assert changed("f(\n    net, units=1  # one\n)", change) == (
+        "tf.keras.layers.Dense(\n    net, units=20, epsilon=1e-8  # one\n)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f(net, 1, p)", "f(net, 1, rate=1 - p)"),
+        ("f(net, 1, a - b)", "f(net, 1, rate=1 - (a - b))"),
+        ("f(net, 1, (a - b))", "f(net, 1, rate=1 - (a - b))"),
+        ("f(net, 1, g(a - b), 'x')", "f(net, 1, rate=1 - g(a - b), name='x')"),
+        ("f(rate=p if q else 1, units=1)", "f(rate=1 - (p if q else 1), units=1)"),
+    ],
+)
+def test_wrap(before: str, after: str) -> None:
+    def change(edit: CallEdit) -> None:
+        edit.order(("inputs", "units"))
+        edit.wrap("rate", "1 - ", parentheses=True)
+
+    assert changed(before, change) == after
+
+
+def test_no_edit_covers_a_value_that_stays() -> None:
+    code = "f(net, (units), rate=g(rate), name=name)"
+    module, call = call_of(code)
+    edit = CallEdit(module, call, SIGNATURE)
+    edit.function("g")
+    edit.drop("inputs")
+    edit.order(())
+    edit.add("more", "1")
+    values = [module.source.span(v) for v in (call.args[1], *(k.value for k in call.keywords))]
+    edits = edit.edits()
+    for start, end in values:
+        assert not any(e.start < end and start < e.end for e in edits)
+        # One that only begins where a value begins would vanish in a change of the value.
+        assert not any(e.start == e.end == start for e in edits)
+    assert splice(code, list(edits)) == "g(units=(units), rate=g(rate), name=name, more=1)"
+
+
+@pytest.mark.parametrize("code", ["f(*a)", "f(**a)", "f(1, 2, 3, 4, 5)", "f(other=1)"])
+def test_arguments_that_cannot_be_told(code: str) -> None:
+    module, call = call_of(code)
+    with pytest.raises(Refused):
+        CallEdit(module, call, SIGNATURE)
+
+
+def test_what_is_given() -> None:
+    module, call = call_of("f(net, units=None)")
+    edit = CallEdit(module, call, SIGNATURE)
+    assert isinstance(edit.get("inputs"), ast.Name)
+    assert edit.get("units") is not None
+    assert edit.given("units") is None
+    assert edit.get("name") is None

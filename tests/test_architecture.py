@@ -1,0 +1,152 @@
+"""The house: which room may import which. ``docs/architecture.md`` says what each is for."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "migrate_mgpu"
+
+# From the top down: a room imports itself and what stands below it, nothing else.
+ROOMS = (
+    "cli", "run", "output", "session_config", "models", "api", "analysis", "source", "core", "data",
+)  # fmt: skip
+# The rooms within `models/`, likewise: a reader never asks the writer.
+MODELS = ("", "keras", "normalize", "front")
+# Not among them: only these import parity and the runtimes.
+APART = {"parity", "runtimes", "runtimes_command"}
+MAY_IMPORT_APART = {"cli", "pytest_plugin", *APART}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name below ``migrate_mgpu``, rewriters too."""
+    found = {}
+    for folder, prefix in ((PACKAGE, ()), (ROOT / "rewriters", ("rewriters",))):
+        for path in sorted(folder.rglob("*.py")):
+            parts = [*prefix, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(name: str) -> set[str]:
+    """The modules of the package that a module imports, anywhere in it, also for types only."""
+    found = set()
+    for node in ast.walk(ast.parse(MODULES[name].read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+            spelled = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            spelled = [alias.name for alias in node.names]
+        else:
+            continue
+        for one in spelled:
+            inside = one.removeprefix("migrate_mgpu.")
+            if inside == one:
+                continue
+            found.add(inside if inside in MODULES else inside.rpartition(".")[0])
+    return found - {name, ""}
+
+
+IMPORTS = {name: imports(name) for name in MODULES}
+
+
+def room(name: str) -> str:
+    first = name.partition(".")[0]
+    return {"settings": "cli", "settings_table": "cli", "__main__": "cli"}.get(first, first)
+
+
+def upward(name: str, other: str) -> bool:
+    """Whether an import of ``other`` by ``name`` is an arrow that points up."""
+    here, there = room(name), room(other)
+    if here == "rewriters":
+        return there in ("cli", "run", "output")
+    if there == "rewriters":
+        return True  # found by the registry, imported by nobody
+    if here not in ROOMS or there not in ROOMS:
+        return False
+    if here == there == "models":
+        floors = [MODELS.index((n.split(".") + [""])[1] if n.count(".") > 1 else "")
+                  for n in (name, other)]  # fmt: skip
+        return floors[1] < floors[0]
+    return ROOMS.index(there) < ROOMS.index(here)
+
+
+def test_every_module_has_a_room() -> None:
+    known = {*ROOMS, *APART, "rewriters", "pytest_plugin", ""}
+    assert {room(name) for name in MODULES} <= known
+
+
+def test_arrows_point_down() -> None:
+    found = {f"{a} -> {b}" for a, others in IMPORTS.items() for b in others if upward(a, b)}
+    debts = set((ROOT / "tests" / "architecture_debts.txt").read_text("utf-8").splitlines())
+    assert sorted(found - debts) == [], "new arrows that point up"
+    assert sorted(debts - found) == [], "paid: take them out of architecture_debts.txt"
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_only_cli_and_the_plugin_import_parity(name: str) -> None:
+    if room(name) not in MAY_IMPORT_APART:
+        assert not {room(other) for other in IMPORTS[name]} & APART
+
+
+def test_parity_knows_nothing_of_rewriting() -> None:
+    for name in MODULES:
+        if room(name) == "parity":
+            assert {room(other) for other in IMPORTS[name]} <= {"parity", "runtimes"}, name
+
+
+def circles() -> list[list[str]]:
+    """The import circles of the package, by Tarjan's algorithm; each is its modules, sorted."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in IMPORTS.get(name, ()):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            circle = []
+            while not circle or circle[-1] != name:
+                circle.append(stack.pop())
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for name in IMPORTS:
+        if name not in index:
+            visit(name)
+    return sorted(found)
+
+
+def test_no_import_circles() -> None:
+    assert circles() == []
+
+
+def private_imports() -> dict[str, set[str]]:
+    """Names with a leading underscore that a module takes from another one."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("migrate_mgpu"):
+                found[name] |= {a.name for a in node.names if a.name[:1] == "_" != a.name[:2]}
+    return found
+
+
+def test_private_names_stay_in_their_module() -> None:
+    found = {
+        name: {n for n in names if not n.startswith("__")}
+        for name, names in private_imports().items()
+    }
+    assert {name: names for name, names in found.items() if names} == {}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from migrate_mgpu.core.registry import Case
-from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.output.catalogue import Entry, entries
+from migrate_mgpu.run.migrate import migrate
 
 PAGE = Path(__file__).with_name("rules.md")
 

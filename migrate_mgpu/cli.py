@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     Contents = list[tuple[str, bytes]]
 
-    from migrate_mgpu.run.files import Unread
     from migrate_mgpu.core.findings import ProgramResult, RunResult
     from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
+    from migrate_mgpu.run.files import Unread
     from migrate_mgpu.settings import Options
 
 # A file without any of these words has nothing that the prefilter could hit; looking
@@ -173,8 +173,8 @@ def _read(
 def _plan_and_write(
     options: Options, contents: Contents, progress: Progress | _Silent
 ) -> RunResult:
-    from migrate_mgpu.run.migrate import migrate
     from migrate_mgpu.core.selection import Selection
+    from migrate_mgpu.run.migrate import migrate
 
     progress.doing, progress.total = "migrating", None
     rules = Selection(options.select, options.ignore)
@@ -189,8 +189,8 @@ def _report(
 ) -> Report:
     """The run's result with what the engine does not see."""
 
-    from migrate_mgpu.output import requirements
     from migrate_mgpu.core import findings
+    from migrate_mgpu.output import requirements
     from migrate_mgpu.output.report import Report, failure
 
     if result is None:

@@ -27,9 +27,9 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.source.statements import Layout
 
 RULE = Rule(

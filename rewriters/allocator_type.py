@@ -17,8 +17,8 @@ Exact. Any other value stays on the config.
 
 from __future__ import annotations
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer, constant
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU110",

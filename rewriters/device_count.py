@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer, constant
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU107",

@@ -36,11 +36,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.front.estimators.parts import TOWERS, Made, tensorflow_name
-from migrate_mgpu.source import layout
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.models.front.estimators.parts import TOWERS, Made, tensorflow_name
+from migrate_mgpu.source import layout
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(

@@ -25,16 +25,16 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.symbols import renames, symbol, table
 from migrate_mgpu.api import initializers
 from migrate_mgpu.api.cases import IMAGES, case
 from migrate_mgpu.api.tables import assigned, name_of, negative
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import renames, symbol, table
 
 RULE = Rule(
     code="MGPU406",

@@ -38,18 +38,17 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api import contrib_layers
-from migrate_mgpu.api import recurrent
-from migrate_mgpu.api import variables
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api import contrib_layers, recurrent, variables
 from migrate_mgpu.api.cases import IMAGES, NUMBERS, case
 from migrate_mgpu.api.recurrent_keras import keras_recurrent
 from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Layer, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.models.types import Layer
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(

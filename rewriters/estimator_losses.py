@@ -27,15 +27,16 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.cases import NUMBERS, case
 from migrate_mgpu.api.loss_kinds import FUNCTIONS, KINDS, LossKind
 from migrate_mgpu.api.tables import assigned, name_of, number
 from migrate_mgpu.api.weighting import weighting
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Loss, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.models.types import Loss
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(

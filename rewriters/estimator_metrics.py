@@ -25,12 +25,13 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.cases import NUMBERS, case
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Metric, Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.models.types import Metric
+from migrate_mgpu.source.call_edit import CallEdit
 
 RULE = Rule(
     code="MGPU405",

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.cases import case
 from migrate_mgpu.api.rates import (
     Rate,
@@ -33,11 +35,10 @@ from migrate_mgpu.api.rates import (
     schedule_is_used,
 )
 from migrate_mgpu.api.tables import assigned, name_of, number
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Optimizer, Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import Rule, constant
+from migrate_mgpu.models.types import Optimizer
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, splice
 
 RULE = Rule(

@@ -18,8 +18,8 @@ them without a word), stay on the config. May be called at any time.
 
 from __future__ import annotations
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer, constant, enum_value
+from migrate_mgpu.session_config.flows import Setting
 
 _PREFIX = "graph_options.rewrite_options."
 _TOGGLES = (

@@ -25,8 +25,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Case, Rule, constant
 from migrate_mgpu.source.source import Edit
 

@@ -14,8 +14,8 @@ standard error, TF2 on standard error only.
 ``tf.debugging.set_log_device_placement``
 """
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU102",

@@ -15,8 +15,8 @@ stays, and a finding says so (`memory-fraction`).
 ``tf.config.experimental.set_memory_growth``
 """
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU103",

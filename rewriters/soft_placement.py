@@ -17,8 +17,8 @@ Exact; may be called at any time.
 ``tf.config.set_soft_device_placement``
 """
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU101",

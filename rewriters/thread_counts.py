@@ -15,8 +15,8 @@ Exact. The calls must come before the runtime is initialised.
 ``tf.config.threading.set_inter_op_parallelism_threads``
 """
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU105",

@@ -29,11 +29,11 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.import_edits import without_names
 from migrate_mgpu.analysis.module import Module, Use
-from migrate_mgpu.session_config.moves import spelling
-from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.run.states import name_unused
 from migrate_mgpu.analysis.symbols import Symbol, table
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.run.states import name_unused
+from migrate_mgpu.session_config.moves import spelling
+from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 RULE = Rule(

@@ -18,8 +18,8 @@ called at any time.
 
 from __future__ import annotations
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.registry import Case, Rule, Writer, enum_value
+from migrate_mgpu.session_config.flows import Setting
 
 RULE = Rule(
     code="MGPU108",

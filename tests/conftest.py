@@ -23,3 +23,10 @@ def runtime() -> Callable[[str], runtimes.Runtime]:
         pytest.skip(failed[name])
 
     return get
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that may start a TensorFlow are marked: ``-m "not tensorflow"`` takes seconds."""
+    for item in items:
+        if "runtime" in getattr(item, "fixturenames", ()):
+            item.add_marker("tensorflow")

@@ -30,10 +30,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.parity.pair import Pair, compare
 from migrate_mgpu.parity.sides import Options
 from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.run.migrate import migrate
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -32,8 +32,8 @@ import oracle
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.parity import launch
+from migrate_mgpu.run.migrate import migrate
 
 ROOT = Path(__file__).parents[1]
 RULES = ROOT / "docs" / "rules.md"  # generated: its examples are tests/rewriters/test_cases.py

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.core.records import record
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.records import record
 
 if TYPE_CHECKING:
     from migrate_mgpu.analysis.module import Module

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Union
 from weakref import WeakKeyDictionary
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.core.records import field, record
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 MODES = (TRAIN, EVAL, PREDICT)

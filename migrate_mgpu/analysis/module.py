@@ -7,12 +7,12 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.incompatibilities import Obstacle, find_obstacles
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
-from migrate_mgpu.source.source import Source
 from migrate_mgpu.analysis.symbols import Symbol, symbol, table
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.source.source import Source
 
 # Standalone Keras and the ways to reach it through TensorFlow.
 _KERAS = re.compile(

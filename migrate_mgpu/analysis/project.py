@@ -10,11 +10,11 @@ from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.analysis.scopes import Binding, absolute
+from migrate_mgpu.analysis.symbols import tensorflow_root
 from migrate_mgpu.core.prefilter import HIT, imported_words, names_framework
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.source.source import Source, SourceError, decode
-from migrate_mgpu.analysis.symbols import tensorflow_root
 
 # Looked for by nearly every file and never a file of the run; a folder of such
 # a name beside a script is a checkout of the library itself.

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
-from migrate_mgpu.analysis.reaching_definitions import reaching
-from migrate_mgpu.analysis.tuples import own_nodes, taken_apart, unpacked
-from migrate_mgpu.session_config.handing import _given, _parameter
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope
+from migrate_mgpu.analysis.reaching_definitions import reaching
+from migrate_mgpu.analysis.tuples import own_nodes, taken_apart, unpacked
 from migrate_mgpu.core.records import record
+from migrate_mgpu.session_config.handing import _given, _parameter
 
 
 @record(frozen=True)

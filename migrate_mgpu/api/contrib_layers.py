@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api.tables import negative, refuse_unless
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Layer, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api.tables import negative, refuse_unless
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.types import Layer
+from migrate_mgpu.source.call_edit import CallEdit
 
 _NORMALIZER = ("normalizer_fn", "normalizer_params")
 _WEIGHTS = (

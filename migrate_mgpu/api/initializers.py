@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api.tables import number, scaled
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api.tables import number, scaled
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 # By TF1's name: Keras's class, TF1's parameters, those Keras takes by position, TF1's defaults.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import enum
 
-from migrate_mgpu.api.tables import assigned, name_of
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import assigned, name_of
 
 _STEPS = {
     "train.get_global_step",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import (
     CELLS,
     GRU,
@@ -16,7 +17,6 @@ from migrate_mgpu.api.recurrent import (
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.source import Edit
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
-from migrate_mgpu.source.source import Edit
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.tables import name_of, refuse_unless
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.keras.expressions import rule
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
 
 BEHAVIOR = "MGPU201"
 _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
 State = tuple[object, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.call_edit import CallEdit
 
 # Other ways to the same functions.
 _ALIASES = {

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api import initializers
-from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Layer, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api import initializers
+from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.types import Layer
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 NAMES = ("get_variable", "Variable")

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.session_config.flows import Setting
 
 
 @record(frozen=True)

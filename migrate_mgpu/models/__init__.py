@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from migrate_mgpu.analysis.call_graph import CallGraph
-    from migrate_mgpu.models.conversion import Conversion, Conversions
     from migrate_mgpu.analysis.module import Module
     from migrate_mgpu.analysis.project import Project
     from migrate_mgpu.core.selection import Selection
+    from migrate_mgpu.models.conversion import Conversion, Conversions
 
 # No file of a run without Estimators has one of these.
 _WORDS = re.compile(rb"stimator|\blearn\b")

@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.api.weighting import Weighting
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.weighting import Weighting
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
-
-
-class Refused(Exception):
-    """A statement stands in the way of a whole Estimator: its program stays as it is.
-
-    ``reason`` completes "not migrated: ..."; ``advice`` says what its owner can do.
-    """
-
-    def __init__(self, module: Module, node: ast.AST, reason: str, advice: str = "") -> None:
-        super().__init__(reason)
-        self.module = module
-        self.node = node
-        self.reason = reason
-        self.advice = advice
-
-
-class NeedsSteps(Refused):
-    """`compile` has no place for it: the model needs a training step of its own."""
 
 
 @record(frozen=True)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.core import findings as f
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.session_config.checks import check
-from migrate_mgpu.session_config.flows import Flow, Problem, Setting
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.session_config.moves import Move, build
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.order import is_main_guard
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import field_rules
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.session_config.sessions import conflict, goes_away
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Reason, State
+from migrate_mgpu.session_config.checks import check
+from migrate_mgpu.session_config.flows import Flow, Problem, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
+from migrate_mgpu.session_config.moves import Move, build
+from migrate_mgpu.session_config.sessions import conflict, goes_away
 
 
 @record()

@@ -6,12 +6,12 @@ import gc
 import os
 from pathlib import Path
 
-from migrate_mgpu.models import NoEstimators
-from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.run.plan import Options, plan
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.models import NoEstimators
+from migrate_mgpu.run.plan import Options, plan
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 

@@ -6,27 +6,27 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.core import findings as f
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.keras.multi_gpu_model import copies
-from migrate_mgpu.models import NoEstimators, conversions
-from migrate_mgpu.run.decisions import Fates, Outcome
-from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.session_config.moves import spelling
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.run.reporting import Report, program
 from migrate_mgpu.core.registry import session_modules
 from migrate_mgpu.core.selection import Selection, file_suppressed
+from migrate_mgpu.models import NoEstimators, conversions
+from migrate_mgpu.models.keras.multi_gpu_model import copies
+from migrate_mgpu.run.decisions import Fates, Outcome
+from migrate_mgpu.run.reporting import Report, program
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
+from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
+from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.session_config.moves import spelling
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
-from migrate_mgpu.source.statements import Layout
-from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
 from migrate_mgpu.session_config.tracking import find_flows
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversions

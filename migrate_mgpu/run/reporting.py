@@ -6,18 +6,18 @@ import ast
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.core import findings as f
-from migrate_mgpu.run.decisions import Outcome
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.registry import modules
-from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.run.decisions import Outcome
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.source import Edit, splice
 
 if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copy
     from migrate_mgpu.models.conversion import Conversion
+    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copy
 
 NEXT = {
     NATIVE: "run it on TF2, compare it by migrate-mgpu parity",

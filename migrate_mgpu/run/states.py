@@ -10,22 +10,22 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.session_config.flows import Flow
-from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.project import Program
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
 
 if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
-    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
+    from migrate_mgpu.analysis.diagnostics import Refused
     from migrate_mgpu.models import NoEstimators
     from migrate_mgpu.models.conversion import Conversion, Conversions
-    from migrate_mgpu.models.types import Refused
+    from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
+    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
 
 NATIVE = "native"
 BRIDGE = "bridge"
@@ -172,8 +172,8 @@ class Judge:
 
     def _unconverted(self, state: State) -> Refused | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""
+        from migrate_mgpu.analysis.diagnostics import Refused
         from migrate_mgpu.models.keras.module_names import import_edits, rest
-        from migrate_mgpu.models.types import Refused
 
         gone: set[ast.AST] = removable_nodes(state, self.graph)
         moved: set[ast.AST] = set()

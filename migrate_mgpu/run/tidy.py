@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout

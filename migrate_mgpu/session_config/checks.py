@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Union
 
-from migrate_mgpu.session_config.flows import Flow, Handover, Problem, Setting, Step
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import field_rules, known
+from migrate_mgpu.session_config.flows import Flow, Handover, Problem, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.session_config.flows import Flow, Handover, Parameter, Step
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope, is_none
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.session_config.flows import Flow, Handover, Parameter, Step
 
 
 class HandedOn:

@@ -6,13 +6,13 @@ import ast
 from functools import partial
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.session_config.checks import GPU_FIELDS
-from migrate_mgpu.session_config.flows import Flow, Problem, Setting
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.order import Order
+from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant, field_rules
-from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.session_config.checks import GPU_FIELDS
+from migrate_mgpu.session_config.flows import Flow, Problem, Setting
 from migrate_mgpu.source.statements import Layout
 
 # Calls that initialise TF2's runtime even in graph mode (measured, see

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.analysis.symbols import tensorflow_root
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import FieldRule, Writer, field_rules, known
 from migrate_mgpu.session_config.checks import (
     FRACTION,
     GROWTH,
@@ -14,12 +18,8 @@ from migrate_mgpu.session_config.checks import (
     together,
 )
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
-from migrate_mgpu.analysis.module import ROOTS, Module
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import FieldRule, Writer, field_rules, known
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import tensorflow_root
 from migrate_mgpu.source.statements import (
     Layout,
     comments,

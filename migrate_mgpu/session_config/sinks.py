@@ -6,8 +6,8 @@ import ast
 from weakref import WeakKeyDictionary
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.records import record
 
 
 @record(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.session_config.flows import SUBMESSAGES, Flow, Problem, Setting, Step
-from migrate_mgpu.session_config.handing import HandedOn
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.analysis.symbols import message
+from migrate_mgpu.session_config.flows import SUBMESSAGES, Flow, Problem, Setting, Step
+from migrate_mgpu.session_config.handing import HandedOn
+from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 
 
 def find_flows(project: Project, graph: CallGraph) -> list[Flow]:

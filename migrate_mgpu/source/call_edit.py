@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.core.records import record

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.run import files
-from migrate_mgpu.run import reporting
+from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.prefilter import imported_words
-from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.run import files, reporting
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.source.source import Edit, splice
 

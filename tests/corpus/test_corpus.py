@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.run import files
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run import files
 from migrate_mgpu.run.migrate import migrate
 
 FOLDER = os.environ.get("MIGRATE_MGPU_CORPUS", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from tests.models.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
 
 

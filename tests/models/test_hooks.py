@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from tests.models.programs import HEAD, MADE, MAKE, configured, driven, lines
 
 MODEL = """\

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from tests.models.programs import MADE, MAKE, configured, driven, lines
 
 

@@ -7,8 +7,8 @@ import textwrap
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.run.migrate import migrate
 
 HEAD = """\
 import numpy as np

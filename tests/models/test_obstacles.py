@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from migrate_mgpu.models.normalize import closures
-from migrate_mgpu.models.normalize import rounds
+from migrate_mgpu.models.normalize import closures, rounds
 from migrate_mgpu.run.migrate import migrate
 from tests.models.restated import END, HEAD, TAIL
 

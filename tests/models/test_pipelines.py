@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.source import Edit, Source, splice
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN, Modes
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.source.blocks import leading, render
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.source import Edit, Source
 
 HEAD = "import tensorflow as tf\n\n\ndef model_fn(features, labels, mode, params):\n"

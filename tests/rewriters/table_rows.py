@@ -13,10 +13,10 @@ from migrate_mgpu.rewriters import (
     estimator_optimizers,
 )
 
-from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.source.blocks import outermost, render
-from migrate_mgpu.models.types import Layer
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.types import Layer
+from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit, Source
 
 Row = dict[str, Any]

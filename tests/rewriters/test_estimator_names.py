@@ -15,9 +15,9 @@ from migrate_mgpu.rewriters import (
     estimator_optimizers,
 )
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.rates import Rate, rate_of
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.types import Refused
 from tests.rewriters.table_rows import edited, module_of
 
 NAMES = json.loads(resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Source, splice
 
 SIGNATURE = ("inputs", "units", "rate", "name")

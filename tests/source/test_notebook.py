@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from migrate_mgpu.core.findings import FileResult
-from migrate_mgpu.source.notebook import decode
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.source.notebook import decode
 from migrate_mgpu.source.source import SourceError
 
 

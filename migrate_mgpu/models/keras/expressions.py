@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import ModuleType
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.registry import modules as rule_modules
 from migrate_mgpu.models.keras.network.scopes import scope_edits, scope_kind
 from migrate_mgpu.source.blocks import outermost, render
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import modules as rule_modules
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import symbol
 
 
 @cache

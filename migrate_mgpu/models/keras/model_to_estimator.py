@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.models.front.canned.column_names import comments_above
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.keras.driver.checkpoints import model_dir
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block, outermost
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

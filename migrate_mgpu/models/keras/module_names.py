@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
-from migrate_mgpu.models.keras.expressions import ABSL, FUNCTIONS, OPTIMIZERS, rule
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rule
 from migrate_mgpu.core.selection import Selection, suppressed
+from migrate_mgpu.models.keras.expressions import ABSL, FUNCTIONS, OPTIMIZERS, rule
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.source.statements import Layout
 
 

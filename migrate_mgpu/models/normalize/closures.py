@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 
 ROLES = ("features", "labels", "mode", "params", "config")

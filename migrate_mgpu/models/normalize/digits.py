@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.keras.driver.drive import root
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.mnist import (
     MnistLoad,
     import_edit,
@@ -18,7 +17,8 @@ from migrate_mgpu.api.mnist import (
     mnist_load,
     pixels,
 )
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.keras.driver.drive import root
 from migrate_mgpu.source.source import Edit
 
 _PARTS = ("train", "validation", "test")

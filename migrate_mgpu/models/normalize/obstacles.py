@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, Source
 
 Layers = dict[Path, list[tuple[Source, list[Edit]]]]  # the texts of a file, and their edits

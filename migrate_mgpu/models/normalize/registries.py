@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.run.tidy import blank_lines
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-from migrate_mgpu.run.tidy import blank_lines
 
 
 def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:

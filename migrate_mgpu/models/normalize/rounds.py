@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Union
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.findings import FileResult, RunResult
+from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.models.conversion import Conversion, Conversions
 from migrate_mgpu.models.front.estimators.finding import CUSTOM
@@ -35,12 +40,7 @@ from migrate_mgpu.models.normalize.obstacles import (
     place,
     retell,
 )
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.core.findings import FileResult, RunResult
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.notebook import Notebook, decode
-from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.source.source import Edit, Source, splice
 
 Files = Sequence[tuple[Path, bytes]]

@@ -9,12 +9,12 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import NAMES
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import NAMES
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 

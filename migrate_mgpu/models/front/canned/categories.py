@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import ADVICE, ColumnNames
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 
 
 @record()

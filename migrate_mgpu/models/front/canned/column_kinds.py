@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column, Maker
 from migrate_mgpu.models.front.canned.column_names import ADVICE, factor
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.call_edit import CallEdit
 
 NUMERIC = "feature_column.numeric_column"
 PARAMETERS = {

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from keyword import iskeyword
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Reference
-from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.values import returns
 from migrate_mgpu.api.tables import assigned
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
+from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Source
 from migrate_mgpu.source.statements import Layout, comments
 

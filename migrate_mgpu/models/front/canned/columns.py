@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.canned.categories import Column, Maker
 from migrate_mgpu.models.front.canned.column_kinds import NUMERIC, PARAMETERS
 from migrate_mgpu.models.front.canned.column_names import (
@@ -15,7 +16,6 @@ from migrate_mgpu.models.front.canned.column_names import (
 from migrate_mgpu.models.front.canned.crosses import CrossedColumns
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
 
 
 class ColumnReader(CrossedColumns):

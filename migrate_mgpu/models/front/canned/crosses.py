@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, ColumnKinds
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.core.registry import constant
 
 _BUCKETS = "feature_column.bucketized_column"
 # A row for each bucket and number of a batch: more are a lookup's work.

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.column_names import written
 from migrate_mgpu.models.front.canned.columns import ColumnReader
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.heads import Head
 from migrate_mgpu.models.keras.canned.network import Network
 from migrate_mgpu.models.keras.canned.optimizer import CannedOptimizer, read_optimizer
 from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
 
 _ADVICE = "write its model in Keras"

@@ -6,9 +6,9 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.analysis.values import Value, Values
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 
 
 def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.models.keras.expressions import rule
 
 BEHAVIOR = "MGPU201"
 

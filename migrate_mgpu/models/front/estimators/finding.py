@@ -9,6 +9,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.helpers import helper_settings
@@ -36,11 +41,6 @@ from migrate_mgpu.models.front.estimators.signatures import (
     bind,
 )
 from migrate_mgpu.models.front.estimators.specs import find_exporters, find_spec
-from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.core.registry import constant
 
 
 def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:

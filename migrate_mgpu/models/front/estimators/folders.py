@@ -10,8 +10,8 @@ import ast
 from itertools import combinations
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.models.front.estimators.parts import Made
-from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.estimators.parts import Made
+from migrate_mgpu.models.front.estimators.places import known_at
 
 
 def helper_settings(made: Made, values: Values) -> Made:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.models.front.estimators.signatures import SIGNATURES, bind
-from migrate_mgpu.analysis.values import Value
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.values import Value
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.estimators.signatures import SIGNATURES, bind
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.session_config.handing import _default, _given
-from migrate_mgpu.analysis.module import Module
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

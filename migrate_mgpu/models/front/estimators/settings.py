@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Value, Values
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES, bind
-from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 
 
 def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:

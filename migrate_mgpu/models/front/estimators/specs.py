@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import Made, constructed, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.models.front.estimators.signatures import bind
-from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import replaced
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
 EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}

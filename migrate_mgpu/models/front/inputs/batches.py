@@ -6,13 +6,13 @@ import ast
 from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.analysis.values import Values, returns
-from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values, returns
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
+from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

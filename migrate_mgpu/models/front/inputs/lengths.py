@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.models.keras.inputs.arrays import is_array_input
-from migrate_mgpu.models.front.inputs.batches import METHODS
-from migrate_mgpu.models.front.inputs.catalogue import loaded
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.inputs.batches import METHODS
+from migrate_mgpu.models.front.inputs.catalogue import loaded
+from migrate_mgpu.models.keras.inputs.arrays import is_array_input
 
 # Methods of a Dataset, and functions that make one, whose result has a known length.
 _COUNTED = {

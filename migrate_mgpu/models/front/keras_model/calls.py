@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.api.recurrent_keras import keras_recurrent
-from migrate_mgpu.api.tables import assigned
-from migrate_mgpu.source import layout
-from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.models.keras.expressions import OPTIMIZERS, rule
-from migrate_mgpu.models.types import Optimizer, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api.recurrent_keras import keras_recurrent
+from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.expressions import OPTIMIZERS, rule
+from migrate_mgpu.models.types import Optimizer
+from migrate_mgpu.source import layout
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _ANY = ("name", "trainable", "input_shape", "input_dim")

@@ -5,6 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values, returns
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.canned.version import check_version
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.models.front.keras_model.calls import (
     COMPILE,
     MODELS,
@@ -14,15 +20,10 @@ from migrate_mgpu.models.front.keras_model.calls import (
     metric_names,
     optimizer_edits,
 )
-from migrate_mgpu.models.front.canned.version import check_version
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
-from migrate_mgpu.analysis.values import Values, returns
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import outermost
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")

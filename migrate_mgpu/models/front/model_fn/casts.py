@@ -11,9 +11,9 @@ import ast
 from collections.abc import Collection, Iterator
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of, short_name_of
 from migrate_mgpu.models.keras.expressions import Replacement, cast_to
-from migrate_mgpu.analysis.module import Module
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _FUNCTIONS = {

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.analysis.dataflow import stored
-from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
-from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.training import TrainingPlan
-from migrate_mgpu.models.keras.network.summaries import LEFT_OUT, writes_summary
-from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
-from migrate_mgpu.models.types import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.model_fn.training import TrainingPlan
+from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
+from migrate_mgpu.models.keras.network.summaries import LEFT_OUT, writes_summary
 
 Note = tuple[Module, ast.AST, str]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.registry import constant
 
 # Optimizers that do with a gradient of zero what they do with none; the second ones' steps are

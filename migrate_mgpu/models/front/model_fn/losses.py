@@ -6,14 +6,15 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
-from migrate_mgpu.models.keras.model.decay import Decay, read_decay
-from migrate_mgpu.models.front.model_fn.means import averages, is_size
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import EVAL, TRAIN
-from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.api.tables import name_of, short_name_of
-from migrate_mgpu.models.keras.expressions import LAYERS, LOSSES, rule
-from migrate_mgpu.models.types import Loss, NeedsSteps, Refused
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.model_fn.means import averages, is_size
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.expressions import LAYERS, LOSSES, rule
+from migrate_mgpu.models.keras.model.decay import Decay, read_decay
+from migrate_mgpu.models.types import Loss
 
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.expressions import LOSSES, rule
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.expressions import LOSSES, rule
 
 
 def is_size(module: Module, node: ast.expr) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import EVAL
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import reduces
-from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.expressions import LAYERS, METRICS, rule
-from migrate_mgpu.models.types import Metric, NeedsSteps, Refused
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.types import Metric
 
 # Keras's own average over the last axis first: of a list of numbers they make one.
 _BY_ROWS = ("metrics.mean_squared_error", "metrics.mean_absolute_error")

@@ -9,15 +9,15 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
-from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY, LossPlan
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import EVAL, PREDICT, TRAIN, Path
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY, LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.expressions import LAYERS, rule
 from migrate_mgpu.models.keras.network.classes import Classes
 from migrate_mgpu.models.keras.network.layers import inline_layer
 from migrate_mgpu.models.keras.network.objects import Objects
-from migrate_mgpu.models.keras.expressions import LAYERS, rule
-from migrate_mgpu.models.types import NeedsSteps, Refused
-from migrate_mgpu.analysis.scopes import walk
 
 Place = tuple[ast.AST, "ast.stmt | None"]
 

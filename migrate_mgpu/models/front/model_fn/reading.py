@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from migrate_mgpu.analysis.dataflow import Dataflow, items, loaded, stored
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import (
     EVAL,
     MODES,
@@ -16,10 +17,9 @@ from migrate_mgpu.analysis.modes import (
     Path,
     path,
 )
-from migrate_mgpu.models.front.model_fn.twins import find_twins
-from migrate_mgpu.models.types import NeedsSteps, Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.model_fn.twins import find_twins
 
 _SPEC = (
     "mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs",

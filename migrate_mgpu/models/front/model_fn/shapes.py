@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import short_name_of
 from migrate_mgpu.models.types import Loss
-from migrate_mgpu.analysis.module import Module
 
 _CASTS = {"cast", "to_float", "to_double", "identity"}
 _ELEMENTWISE = {

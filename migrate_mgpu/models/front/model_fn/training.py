@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.expressions import OPTIMIZERS, Context, rule
-from migrate_mgpu.models.types import Optimizer, Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.expressions import OPTIMIZERS, Context, rule
+from migrate_mgpu.models.types import Optimizer
 
 _OPTIMIZE_LOSS = (
     "loss", "global_step", "learning_rate", "optimizer", "gradient_noise_scale",

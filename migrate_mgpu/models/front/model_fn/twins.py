@@ -13,8 +13,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, TRAIN, Value
-from migrate_mgpu.models.types import Refused
 from migrate_mgpu.analysis.module import Module
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.multi_gpu_model.reading import Site, is_copy_of, loaded, stored
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.models.front.multi_gpu_model.reading import Site, is_copy_of, loaded, stored
 
 _KERAS = ("keras.", "tensorflow.keras.", "tensorflow.python.keras.", "tensorflow.compat.v1.keras.")
 # Parts of Keras that make no layer, model or variable.

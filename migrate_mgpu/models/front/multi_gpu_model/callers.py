@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Reference
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.multi_gpu_model.building import made_for
 from migrate_mgpu.models.front.multi_gpu_model.reading import Site, inside_strings, is_print
 from migrate_mgpu.models.front.multi_gpu_model.uses import BATCHES, DRIVING, LAYERS, PLAIN
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

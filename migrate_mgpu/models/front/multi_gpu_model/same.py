@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.multi_gpu_model.building import keras
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.multi_gpu_model.building import keras
 
 # Optimizers with the same steps in TF 1.15 and TF2; those of standalone Keras without Adagrad's
 # first accumulator.

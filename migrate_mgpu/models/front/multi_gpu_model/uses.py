@@ -6,11 +6,17 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.multi_gpu_model.building import keras
-from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, Site, inside_strings, is_copy_of, stored
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.multi_gpu_model.building import keras
+from migrate_mgpu.models.front.multi_gpu_model.reading import (
+    NAME,
+    Site,
+    inside_strings,
+    is_copy_of,
+    stored,
+)
 from migrate_mgpu.source.source import Edit
 
 DRIVING = {

@@ -5,9 +5,9 @@ Measured on 1.15.5: both parts are trained by the loss of their logits' sum, in 
 
 from __future__ import annotations
 
-from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
 from migrate_mgpu.models.front.canned.parts import COMBINED, Part
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
 
 # Names of the parts' classes. Keras 3 calls variables by their layers' classes, TF1 by these.
 PART_CLASSES = {"dnn": "DNN", "linear": "LinearModel"}

@@ -6,21 +6,22 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import is_comment, taken_by_another
-from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_body
 from migrate_mgpu.models.front.canned.head_reading import GivenHead, read_head
-from migrate_mgpu.models.keras.canned.heads import CLASS_METRICS, CLASSES, Head
-from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.front.canned.parts import Part, PartReader
 from migrate_mgpu.models.front.canned.results import wanted_results
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_body
+from migrate_mgpu.models.keras.canned.heads import CLASS_METRICS, CLASSES, Head
+from migrate_mgpu.models.keras.canned.network import folded
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.canned.estimator import CannedPlan
-from migrate_mgpu.models.keras.model_to_estimator import CANNED
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.keras.canned.estimator import CannedPlan
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.model_to_estimator import CANNED
 from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import Refused
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 

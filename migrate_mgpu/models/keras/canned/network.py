@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
-from migrate_mgpu.core.records import field, record
 
 _WIDTH = 92  # of a line inside of a class, whose own indentation is not counted
 _ORDER = "# Feature columns stand in the order of their names."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.models.keras.expressions import OPTIMIZERS, Context, rule
 from migrate_mgpu.source.blocks import outermost, render
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 
 # What 1.15 makes of a name, besides the learning rate.
 _BY_NAME = {

@@ -11,22 +11,23 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.recurrent import STACK, cell_of
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
+from migrate_mgpu.models.front.estimators.places import is_visible
+from migrate_mgpu.models.front.estimators.settings import check_same
 from migrate_mgpu.models.keras.canned.combined import also_built
 from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
 from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
 from migrate_mgpu.models.keras.driver.reads import is_read
 from migrate_mgpu.models.keras.driver.setup import STRATEGY, Setup
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
-from migrate_mgpu.models.front.estimators.places import is_visible
-from migrate_mgpu.models.front.estimators.settings import check_same
-from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
-from migrate_mgpu.api.recurrent import STACK, cell_of
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
+from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.driver.hooks import DRIVING
 from migrate_mgpu.models.keras.driver.setup import Setup
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 

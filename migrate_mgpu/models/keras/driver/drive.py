@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import KEYS
-from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.types import ModelPlan, Refused
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
 
 _NAMED = re.compile(r"(?<![\w.])tf\.")

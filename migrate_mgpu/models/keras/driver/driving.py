@@ -10,10 +10,16 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.keras.canned.estimator import CannedPlan
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.models.front.estimators.finding import is_shown
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
+from migrate_mgpu.models.front.model_fn.reading import with_default
+from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
-from migrate_mgpu.models.keras.model_to_estimator import place
 from migrate_mgpu.models.keras.driver import checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
 from migrate_mgpu.models.keras.driver.drive import (
@@ -31,15 +37,10 @@ from migrate_mgpu.models.keras.driver.results import adapt_results
 from migrate_mgpu.models.keras.driver.rows import rows_of, walked_once
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
-from migrate_mgpu.models.front.estimators.finding import is_shown
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
-from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
-from migrate_mgpu.models.front.inputs.lengths import Lengths
-from migrate_mgpu.models.front.model_fn.reading import with_default
+from migrate_mgpu.models.keras.model_to_estimator import place
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 

@@ -9,22 +9,23 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import PREDICT
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
+from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
 from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
 from migrate_mgpu.models.keras.driver.hooks import DRIVING, forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
-from migrate_mgpu.models.front.estimators.places import known_at
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.models.front.inputs.lengths import Lengths
-from migrate_mgpu.analysis.dataflow import items
-from migrate_mgpu.analysis.modes import PREDICT
-from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import Callbacks
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
 from migrate_mgpu.models.keras.inputs.inputs import MODES
-from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import ModelPlan, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

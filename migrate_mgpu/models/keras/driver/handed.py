@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.models.front.estimators.parts import Configuration
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.session_config.handing import _given, _parameter
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.estimators.parts import Configuration
+from migrate_mgpu.session_config.handing import _given, _parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import remove_argument, remove_parameter
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
 from migrate_mgpu.models.front.estimators.places import is_visible, known_at
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.keras.driver.setup import Setup
 
 _ASKS = ("evaluate", "predict")  # what saves no checkpoint
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import bind
-from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
-from migrate_mgpu.analysis.symbols import symbol
 
 LOSS, STEP = "loss", "step"
 _STEPS = ("train.get_global_step", "train.get_or_create_global_step")

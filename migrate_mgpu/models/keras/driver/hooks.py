@@ -6,17 +6,17 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
+from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
 from migrate_mgpu.models.keras.driver.hook_lookup import hook_class
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
-from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.statements import Layout
 
 DRIVING = "MGPU408"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Value, Values
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
 from migrate_mgpu.models.front.estimators.settings import prints
-from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.source.statements import Layout
 
 

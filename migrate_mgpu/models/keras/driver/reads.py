@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.models.front.estimators.parts import Configuration, Look
 from migrate_mgpu.models.front.estimators.places import known_at, settled
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.source.source import Edit
 
 # What a setting is that nothing gives.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.driver.drive import Drive
-from migrate_mgpu.models.front.estimators.parts import Use
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.source import layout as write
-from migrate_mgpu.models.types import ModelPlan, Refused
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import Use
+from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow, Use
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.values import Value, Values
-from migrate_mgpu.models.types import Refused
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow, Use
 
 # Calls that walk over what they get, once.
 _WALKS = {

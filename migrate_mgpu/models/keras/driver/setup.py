@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
-from migrate_mgpu.models.keras.driver.handed import (
-    Handover,
-    drop,
-    free_name,
-    handovers,
-    rename_all,
-)
-from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.values import Value, Values
 from migrate_mgpu.models.front.estimators.parts import (
     STRATEGIES,
     EstimatorFlow,
@@ -23,11 +18,16 @@ from migrate_mgpu.models.front.estimators.parts import (
 )
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.handed import (
+    Handover,
+    drop,
+    free_name,
+    handovers,
+    rename_all,
+)
+from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
 from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 

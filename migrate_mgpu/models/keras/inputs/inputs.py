@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.analysis.values import returns
-from migrate_mgpu.models.keras.inputs.arrays import dataset, is_array_input, statement_edit
-from migrate_mgpu.models.front.inputs.batches import Batches
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.values import returns
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.inputs.batches import Batches
+from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.inputs.arrays import dataset, is_array_input, statement_edit
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
 MODES = {"train": "train", "train_and_evaluate": "train", "evaluate": "eval", "predict": "infer"}

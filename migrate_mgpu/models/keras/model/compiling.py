@@ -6,17 +6,18 @@ import ast
 from collections.abc import Callable, Mapping
 
 from migrate_mgpu.analysis.dataflow import stored
-from migrate_mgpu.models.keras.model.loss_functions import LossWriter
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.models.front.model_fn.metrics import MetricPlan
-from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.models.keras.model.optimizing import clipping_class
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingPlan, optimizers
-from migrate_mgpu.source import layout
 from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.model.loss_functions import LossWriter
+from migrate_mgpu.models.keras.model.optimizing import clipping_class
+from migrate_mgpu.models.types import Optimizer
+from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost, render
-from migrate_mgpu.models.types import Optimizer, Refused
 
 
 class Compiling:

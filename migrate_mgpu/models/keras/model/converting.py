@@ -6,22 +6,25 @@ import ast
 from collections.abc import Callable, Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.models.keras.model.compiling import Compiling
 from migrate_mgpu.analysis.dataflow import items
-from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
-from migrate_mgpu.models.front.model_fn.lookups import check_lookups
-from migrate_mgpu.models.keras.model.loss_functions import weighting_functions
-from migrate_mgpu.models.front.model_fn.losses import LossReader
-from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import PREDICT, Modes
-from migrate_mgpu.models.keras.model.optimizing import statistics_class
-from migrate_mgpu.models.front.model_fn.outputs import Outputs
-from migrate_mgpu.models.keras.model.predictions import PredictStep
-from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.model.steps import Steps
-from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.api.recurrent_classes import class_edits
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
+from migrate_mgpu.models.front.model_fn.lookups import check_lookups
+from migrate_mgpu.models.front.model_fn.losses import LossReader
+from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
+from migrate_mgpu.models.front.model_fn.outputs import Outputs
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.models.keras.model.compiling import Compiling
+from migrate_mgpu.models.keras.model.loss_functions import weighting_functions
+from migrate_mgpu.models.keras.model.optimizing import statistics_class
+from migrate_mgpu.models.keras.model.predictions import PredictStep
+from migrate_mgpu.models.keras.model.steps import Steps
 from migrate_mgpu.models.keras.network.classes import Classes, Made, PlainFunctions, class_name
 from migrate_mgpu.models.keras.network.direct import direct, write_direct
 from migrate_mgpu.models.keras.network.layers import Found
@@ -35,10 +38,8 @@ from migrate_mgpu.models.keras.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.keras.network.weights import double_weight
+from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.models.types import ModelPlan, NeedsSteps, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import replaced
 from migrate_mgpu.source.source import Edit
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.dataflow import Dataflow
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.source import layout
-from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source import layout
 from migrate_mgpu.source.source import Source
 
 # What people write into a condition on a variable's name, and the weights it is about.

@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import stored
-from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import short_name_of
+from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import partners
-from migrate_mgpu.api.tables import short_name_of
-from migrate_mgpu.source import layout
 from migrate_mgpu.models.keras.expressions import LOSSES, Context, Replacement, rule
+from migrate_mgpu.models.types import Loss
+from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost, render
-from migrate_mgpu.models.types import Loss, Refused
-from migrate_mgpu.analysis.module import Module
 
 _INTEGERS = {
     "one_hot",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.dataflow import items, stored
+from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.models.types import NeedsSteps, Refused
 
 
 class PredictStep:

@@ -9,21 +9,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate_mgpu.models.front.model_fn.casts import casts
 from migrate_mgpu.analysis.dataflow import loaded, stored
-from migrate_mgpu.models.keras.model.loss_functions import break_weighted, replacement
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import EVAL, TRAIN
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.model_fn.casts import casts
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.means import averages
-from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.keras.expressions import LOSSES, METRICS, Context, Replacement, rule
+from migrate_mgpu.models.keras.model.loss_functions import break_weighted, replacement
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import RESERVED
+from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source import layout
-from migrate_mgpu.models.keras.expressions import LOSSES, METRICS, Context, Replacement, rule
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.models.types import Metric, Refused
-from migrate_mgpu.core.records import record
 
 LOSS, MEAN = "batch_loss", "mean_loss"
 _METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}

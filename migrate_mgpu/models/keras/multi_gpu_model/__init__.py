@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from migrate_mgpu.analysis.call_graph import CallGraph
-    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
     from migrate_mgpu.analysis.module import Module
     from migrate_mgpu.analysis.project import Project
     from migrate_mgpu.core.selection import Selection
+    from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
     from migrate_mgpu.run.states import State
 
 _WORD = b"multi_gpu_model"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.models.front.canned.column_names import is_comment
 from migrate_mgpu.models.front.multi_gpu_model.reading import (
     Site,
     inside_strings,
@@ -13,11 +15,9 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
     is_print,
     loaded,
 )
-from migrate_mgpu.models.front.canned.column_names import is_comment
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.rewriters import model_copies
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-from migrate_mgpu.rewriters import model_copies
 
 # What a condition or a number of GPUs may be made of, to be asked for earlier than it stood.
 _PURE = (

@@ -6,22 +6,22 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
-from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
-from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
-from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
-from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
-from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.session_config.moves import spelling
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.run.states import NATIVE, State
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
+from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
+from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
+from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
+from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
+from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
 from migrate_mgpu.rewriters.model_copies import RULE
+from migrate_mgpu.run.states import NATIVE, State
+from migrate_mgpu.session_config.moves import spelling
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 _UNEVEN = (
     "TF1 weighs every example alike; a strategy weighs every GPU's part of a batch alike, and "

@@ -6,9 +6,14 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes, Value
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api import variables
 from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.keras.expressions import FUNCTIONS, LAYERS, Context, rule
 from migrate_mgpu.models.keras.network.kinds import Kinds
 from migrate_mgpu.models.keras.network.layers import Helper
 from migrate_mgpu.models.keras.network.model_classes import (
@@ -18,12 +23,7 @@ from migrate_mgpu.models.keras.network.model_classes import (
 )
 from migrate_mgpu.models.keras.network.objects import returns_model
 from migrate_mgpu.models.keras.network.summaries import only_writes_summaries
-from migrate_mgpu.models.keras.expressions import FUNCTIONS, LAYERS, Context, rule
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import symbol
 
 # Packages whose functions make no variables of TensorFlow.
 _KNOWN = {

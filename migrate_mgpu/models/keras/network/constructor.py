@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.models.keras.network.plan import holds
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.plan import holds
 from migrate_mgpu.source.blocks import Block, trailing
-from migrate_mgpu.models.types import Refused
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.keras.network.network import Network

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block
 
 

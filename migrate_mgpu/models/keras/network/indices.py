@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.network.kinds import Kinds
-from migrate_mgpu.models.keras.expressions import Replacement, cast_to
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.keras.expressions import Replacement, cast_to
+from migrate_mgpu.models.keras.network.kinds import Kinds
 
 # The place and the name of the argument.
 _LOOKED_UP = {

@@ -6,14 +6,15 @@ import ast
 import re
 from collections.abc import Iterable
 
-from migrate_mgpu.models.keras.model.decay import Decay, with_arguments
-from migrate_mgpu.models.keras.network.scopes import Named
-from migrate_mgpu.source import layout
-from migrate_mgpu.models.keras.expressions import LAYERS, Context, rule
-from migrate_mgpu.source.blocks import outermost, render
-from migrate_mgpu.models.types import Layer, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.keras.expressions import LAYERS, Context, rule
+from migrate_mgpu.models.keras.model.decay import Decay, with_arguments
+from migrate_mgpu.models.keras.network.scopes import Named
+from migrate_mgpu.models.types import Layer
+from migrate_mgpu.source import layout
+from migrate_mgpu.source.blocks import outermost, render
 
 
 @record(frozen=True)

@@ -9,7 +9,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.layers import find_layers
 from migrate_mgpu.models.keras.network.objects import (
     check_layer,
@@ -18,11 +22,7 @@ from migrate_mgpu.models.keras.network.objects import (
     makes_model,
 )
 from migrate_mgpu.models.keras.network.plan import RESERVED
-from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import outermost, render
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

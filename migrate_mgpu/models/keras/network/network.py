@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import Classes
 from migrate_mgpu.models.keras.network.constructor import Constructor
 from migrate_mgpu.models.keras.network.indices import check_texts, whole_numbers
@@ -17,10 +20,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.network.scopes import check_shared, scope_edits
 from migrate_mgpu.models.keras.network.weights import are_double, lookup_of, weights_of
 from migrate_mgpu.source import layout
-from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block, outermost
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.api import recurrent_keras
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api import recurrent_keras
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.keras.network.model_classes import NetworkClass

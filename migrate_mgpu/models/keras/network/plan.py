@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate_mgpu.models.keras.model.decay import Decay
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.keras.model.decay import Decay
 
 # Attributes of Keras's own that a layer must not replace.
 RESERVED = {

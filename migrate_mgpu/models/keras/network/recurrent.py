@@ -10,6 +10,8 @@ import ast
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import Result, start_of, zero_state
 from migrate_mgpu.api.recurrent_states import (
     PAIR,
@@ -19,10 +21,9 @@ from migrate_mgpu.api.recurrent_states import (
     state_of,
     value_of,
 )
-from migrate_mgpu.models.keras.network.layers import Found
-from migrate_mgpu.models.types import Layer, Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.keras.network.layers import Found
+from migrate_mgpu.models.types import Layer
 from migrate_mgpu.source.source import Edit
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.models.types import Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.analysis.symbols import symbol
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.keras.expressions import Context

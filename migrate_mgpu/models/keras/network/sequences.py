@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.layers import Found
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.source.blocks import Block, leading, trailing
 
 _WIDTH = 80

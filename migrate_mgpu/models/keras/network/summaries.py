@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.network.plan import holds
-from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
+from migrate_mgpu.models.keras.network.plan import holds
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.models.keras.network.layers import Found
 from migrate_mgpu.models.keras.network.objects import layer_name
 from migrate_mgpu.models.keras.network.plan import Plan
-from migrate_mgpu.models.types import Refused
-from migrate_mgpu.analysis.module import Module
 
 
 def weights_of(

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
@@ -17,7 +18,7 @@ from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
-from migrate_mgpu.models.keras.driver.driving import Drive, drive, root
+from migrate_mgpu.models.keras.driver.driving import Drive, drive
 from migrate_mgpu.models.keras.expressions import rule
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.types import ModelPlan

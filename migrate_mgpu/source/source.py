@@ -19,6 +19,8 @@ from migrate_mgpu.core.records import record
 # at form feeds and Unicode separators, which would shift every later line.
 LINE_END = re.compile(r"\r\n|\r|\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
+# A line that is nothing but closing brackets.
+_HANGING = re.compile(r"^[ \t]*[)\]}]+,?:?[ \t]*\r?$", re.M)
 
 
 class SourceError(Exception):
@@ -103,6 +105,17 @@ class Source:
         double = self.text.count('"') - 3 * self.text.count('"""')
         single = self.text.count("'") - 3 * self.text.count("'''")
         return '"' if double > single else "'"
+
+    @cached_property
+    def width(self) -> int:
+        """How long this file lets its lines be: 79, or its second longest line, up to 100."""
+        lengths = sorted(n for n in map(len, LINE_END.split(self.text)) if n <= 100)
+        return max(79, lengths[-2]) if len(lengths) > 1 else 79
+
+    @cached_property
+    def has_hanging_brackets(self) -> bool:
+        """Whether closing brackets stand on lines of their own in this file."""
+        return bool(_HANGING.search(self.text))
 
     @cached_property
     def tree(self) -> ast.Module:

@@ -10,6 +10,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.mnist import (
     MnistLoad,
     import_edit,
@@ -18,7 +19,6 @@ from migrate_mgpu.api.mnist import (
     pixels,
 )
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.keras.driver.drive import root
 from migrate_mgpu.source.source import Edit
 
 _PARTS = ("train", "validation", "test")

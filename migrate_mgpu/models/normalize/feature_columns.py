@@ -14,13 +14,13 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.network import folded
-from migrate_mgpu.models.keras.driver.drive import root
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.layout import width_of

@@ -13,8 +13,8 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.models.front.estimators.parts import TOWERS, EstimatorFlow, tensorflow_name
-from migrate_mgpu.models.keras.driver.drive import root
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout

@@ -7,9 +7,10 @@ import ast
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import bind
-from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget
 from migrate_mgpu.models.keras.driver.serving import Answer, decorator
 from migrate_mgpu.models.keras.expressions import Context

@@ -13,6 +13,7 @@ import re
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
@@ -20,7 +21,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.models.front.estimators.places import is_visible
 from migrate_mgpu.models.front.estimators.settings import check_same
 from migrate_mgpu.models.keras.canned.combined import also_built
-from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
 from migrate_mgpu.models.keras.driver.reads import is_read
 from migrate_mgpu.models.keras.driver.setup import STRATEGY, Setup

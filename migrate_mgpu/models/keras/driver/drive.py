@@ -8,6 +8,7 @@ import re
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import KEYS
 from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.keras.expressions import Context, Replacement
@@ -50,24 +51,6 @@ class Drive:
     def note(self, module: Module, node: ast.AST, text: str) -> None:
         if (module, node, text) not in self.notes:
             self.notes.append((module, node, text))
-
-
-def root(module: Module, node: ast.AST) -> str:
-    """The name of TensorFlow's root at a place, TF2's own if the module has both."""
-    names = module.names
-    scope = names.scope_at(node)
-    found: dict[str, str] = {}
-    current = scope
-    while current is not None:
-        for name, bindings in current.bindings.items():
-            if any(binding.qualname in ROOTS for binding in bindings):
-                roots = names.roots(name, scope)
-                if roots:
-                    found.setdefault(roots[0], name)
-        if current.parent is None:
-            break
-        current = current.parent
-    return found.get("tensorflow") or next(iter(found.values()), "tf")
 
 
 def check_named(edits: dict[Module, list[Edit]], place: tuple[Module, ast.AST]) -> None:

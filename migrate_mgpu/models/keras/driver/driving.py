@@ -12,6 +12,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.models.front.estimators.finding import is_shown
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
@@ -22,13 +23,7 @@ from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
 from migrate_mgpu.models.keras.driver import checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
-from migrate_mgpu.models.keras.driver.drive import (
-    Drive,
-    check_named,
-    mode_keys,
-    root,
-    text_of,
-)
+from migrate_mgpu.models.keras.driver.drive import Drive, check_named, mode_keys, text_of
 from migrate_mgpu.models.keras.driver.exports import Exports
 from migrate_mgpu.models.keras.driver.fitting import Fitting, Training, operand
 from migrate_mgpu.models.keras.driver.hooks import ADVICE, DRIVING, Callbacks, Hooks

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
@@ -21,7 +22,7 @@ from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
-from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import DRIVING, forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.types import ModelPlan

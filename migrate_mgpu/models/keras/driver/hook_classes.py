@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.keras.driver.drive import Drive, root
+from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
 from migrate_mgpu.models.keras.driver.hook_lookup import class_of
 from migrate_mgpu.source.source import Edit

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.values import Value, Values
 from migrate_mgpu.models.front.estimators.parts import (
     STRATEGIES,
@@ -18,7 +19,7 @@ from migrate_mgpu.models.front.estimators.parts import (
 )
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
-from migrate_mgpu.models.keras.driver.drive import Drive, root, text_of
+from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.handed import (
     Handover,
     drop,

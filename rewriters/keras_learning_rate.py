@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Case, Rule, constant
 from migrate_mgpu.source.source import Edit
@@ -85,19 +85,15 @@ def _calls(module: Module) -> Iterator[tuple[ast.Call, str, bool]]:
                     yield call, known, head.startswith("keras")
 
 
-def obstacles(module: Module) -> list[Obstacle]:
+def obstacles(module: Module) -> list[Diagnostic]:
     """What the optimizers of a module say that TF2's cannot."""
-    found: list[Obstacle] = []
+    found: list[Diagnostic] = []
     for call, name, _ in _calls(module):
         for keyword in call.keywords:
             if keyword.arg == "decay" and constant(keyword.value) != 0:
-                found.append(
-                    Obstacle(
-                        call,
-                        f"`decay` of Keras's {name} does not exist in TF2",
-                        "give it a schedule: tf.keras.optimizers.schedules.InverseTimeDecay",
-                    )
-                )
+                text = f"`decay` of Keras's {name} does not exist in TF2"
+                advice = "give it a schedule: tf.keras.optimizers.schedules.InverseTimeDecay"
+                found.append(Diagnostic("keras-decay", Place(module, call), text, advice))
     standalone = any(
         (binding.qualname or "").split(".")[0] == "keras"
         for bindings in module.names.module_scope.bindings.values()
@@ -112,13 +108,10 @@ def obstacles(module: Module) -> list[Obstacle]:
                 named = constant(value)
                 for name, rate in _DEFAULTS.items():
                     if isinstance(named, str) and named.lower() == name.lower():
-                        found.append(
-                            Obstacle(
-                                value,
-                                f"{named!r} learns with {rate} in standalone Keras, 0.001 in TF2",
-                                f"write keras.optimizers.{name}(learning_rate={rate})",
-                            )
-                        )
+                        text = f"{named!r} learns with {rate} in standalone Keras, 0.001 in TF2"
+                        advice = f"write keras.optimizers.{name}(learning_rate={rate})"
+                        place = Place(module, value)
+                        found.append(Diagnostic("keras-default-rate", place, text, advice))
     return found
 
 

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.prefilter import HIT
 from migrate_mgpu.core.records import field, record
@@ -89,7 +90,7 @@ def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module
         and module.path.suffix == ".py"
         and not HIT.search(data[module.path])
         and not module.has_main_guard
-        and not module.obstacles
+        and not incompatibilities(module)
         and not module.uses_keras_models
     ]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.core.records import record
-
-if TYPE_CHECKING:
-    from migrate_mgpu.analysis.module import Module
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
@@ -23,26 +20,17 @@ _PYTHON_2_MODULES = {
 }  # fmt: skip
 
 
-@record(frozen=True, eq=False)
-class Obstacle:
-    """A statement that keeps a program from running on TF2, whatever else is done."""
-
-    node: ast.AST
-    reason: str
-    advice: str
-
-
-def find_obstacles(module: Module) -> list[Obstacle]:
+def incompatibilities(module: Module) -> list[Diagnostic]:
     """What keeps a module from running on TF2 and is not this tool's to rewrite."""
-    found: list[Obstacle] = []
+    found: list[Diagnostic] = []
     seen: set[str] = set()
     for use in module.uses:
         if use.guarded or use.status != "gone":
             continue
-        key = ".".join(use.symbol.name.split(".")[:2])
-        if key in seen:
+        package = ".".join(use.symbol.name.split(".")[:2])
+        if package in seen:
             continue
-        seen.add(key)
+        seen.add(package)
         shown = f"tensorflow.{use.symbol.name}"
         if use.symbol.name.split(".")[0] == "contrib":
             advice = "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
@@ -50,22 +38,20 @@ def find_obstacles(module: Module) -> list[Obstacle]:
             advice = "load the data another way: TF2 ships no tensorflow.examples"
         else:
             advice = "replace it first: no TF2 release has this name"
-        found.append(Obstacle(use.node, f"`{shown}` does not exist in TF2", advice))
+        text = f"`{shown}` does not exist in TF2"
+        place = Place(module, use.node)
+        found.append(Diagnostic("gone-name", place, text, advice, symbol=use.symbol.name))
     for node in module.names.star_imports:
         if symbol(module.names.absolute(node)) is not None:
-            found.append(
-                Obstacle(
-                    node,
-                    f"`from {node.module} import *` hides which names are TensorFlow's",
-                    "import the names that are used",
-                )
-            )
+            text = f"`from {node.module} import *` hides which names are TensorFlow's"
+            advice = "import the names that are used"
+            found.append(Diagnostic("star-import", Place(module, node), text, advice))
     found.extend(_python_2(module))
     return found
 
 
-def _python_2(module: Module) -> list[Obstacle]:
-    found: list[Obstacle] = []
+def _python_2(module: Module) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
     seen: set[str] = set()
     names = module.names
     for node in names.scope_of_name:
@@ -74,17 +60,16 @@ def _python_2(module: Module) -> list[Obstacle]:
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:
                 seen.add(node.id)
-                found.append(_named(node, node.id))
+                found.append(_named(Place(module, node), node.id))
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
             for alias in statement.names:
                 if alias.name in _PYTHON_2_MODULES and alias.name not in seen:
                     seen.add(alias.name)
-                    found.append(_named(statement, alias.name))
+                    found.append(_named(Place(module, statement), alias.name))
     return found
 
 
-def _named(node: ast.AST, name: str) -> Obstacle:
-    return Obstacle(
-        node, f"`{name}` is Python 2", "convert the file to Python 3 first, for example with 2to3"
-    )
+def _named(place: Place, name: str) -> Diagnostic:
+    advice = "convert the file to Python 3 first, for example with 2to3"
+    return Diagnostic("python-2", place, f"`{name}` is Python 2", advice)

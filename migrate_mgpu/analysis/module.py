@@ -7,7 +7,6 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from migrate_mgpu.analysis.incompatibilities import Obstacle, find_obstacles
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
 from migrate_mgpu.analysis.symbols import Symbol, symbol, table
@@ -320,11 +319,6 @@ class Module:
             and _KERAS.match(name)
         )
         return found
-
-    @cached_property
-    def obstacles(self) -> list[Obstacle]:
-        """What keeps this module from running on TF2 and is not this tool's to rewrite."""
-        return find_obstacles(self)
 
 
 def _root_id(node: ast.expr) -> str | None:

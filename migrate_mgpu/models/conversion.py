@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import root
@@ -26,6 +26,10 @@ from migrate_mgpu.source.source import Edit
 
 # What every model_fn is converted by; the rules of its driving code have their sites.
 MODEL_RULES = ("MGPU401", "MGPU402", "MGPU403", "MGPU404", "MGPU405", "MGPU406")
+
+# Keys of diagnostics.
+_OFF = "switched-off"
+_SHARED = "shares-code"
 
 
 class Judged(Protocol):
@@ -46,7 +50,7 @@ class Conversion:
     """
 
     flow: EstimatorFlow
-    refused: Refused | None = None
+    refused: Diagnostic | None = None
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     imports: dict[Module, set[str]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
@@ -84,7 +88,7 @@ class Conversions:
     def _convert(self, flow: EstimatorFlow) -> Conversion:
         try:
             if flow.problems:
-                raise flow.problems[0]
+                raise Refused.because(flow.problems[0])
             function = flow.function
             model = self._model(function) if function is not None else self._own(flow)
             if flow.splits and flow.config is not None and len(flow.config.train) > 1:
@@ -98,11 +102,9 @@ class Conversions:
                 )  # fmt: skip
             driven = drive(flow, model, self.graph)
         except Refused as refused:
-            return Conversion(flow, refused)
+            return Conversion(flow, refused.diagnostic)
         except Exception as error:
-            # A defect of ours keeps one program as it is; all others are still done.
-            text = f"internal error, please report it: {type(error).__name__}: {error}"
-            return Conversion(flow, Refused(flow.module, flow.call, text))
+            return Conversion(flow, internal_error(Place(flow.module, flow.call), error))
         self._without_other_models(flow, driven)
         found = _joined(flow, model, driven)
         found.refused = self._switched_off(found)
@@ -121,7 +123,7 @@ class Conversions:
                 if not (start <= edit.start and edit.end <= end)
             ]
 
-    def _switched_off(self, found: Conversion) -> Refused | None:
+    def _switched_off(self, found: Conversion) -> Diagnostic | None:
         """A part of a conversion whose rule the user does not want, here or at all."""
         flow, function = found.flow, found.flow.function
         places = [(function.module, function.node, code) for code in MODEL_RULES if function]
@@ -130,14 +132,15 @@ class Conversions:
             advice = f"select {code} as well, or convert it by hand"
             if not self.rules.enabled(code, known.name):
                 text = f"{code} ({known.name}), a part of its conversion, is not selected"
-                return Refused(module, node, text, advice)
+                return Diagnostic(_OFF, Place(module, node), text, advice)
             last = getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
             if suppressed(module.source, node.lineno, last, code):  # type: ignore[attr-defined]
                 text = f"a comment switches {code} off, a part of its conversion"
-                return Refused(module, node, text, advice)
+                return Diagnostic(_OFF, Place(module, node), text, advice)
         for module in found.modules:
             if file_suppressed(module.source):
-                return Refused(module, flow.call, "a comment switches the file off")
+                text = "a comment switches the file off"
+                return Diagnostic(_OFF, Place(module, flow.call), text)
         return None
 
     def _own(self, flow: EstimatorFlow) -> ModelPlan:
@@ -189,7 +192,7 @@ class Conversions:
                 try:
                     check_driven_alike(one.flow, one.edits, other.edits, places)
                 except Refused as refused:
-                    one.refused = refused
+                    one.refused = refused.diagnostic
 
     def _shared(self) -> None:
         """Estimators that share a model_fn are converted together, or not at all."""
@@ -201,12 +204,9 @@ class Conversions:
                     continue
                 for other in self.all:
                     if other.refused is None and _overlap(one, other):
-                        other.refused = Refused(
-                            one.refused.module,
-                            one.refused.node,
-                            f"an Estimator that it shares code with stays: {one.refused.reason}",
-                            one.refused.advice,
-                        )
+                        text = f"an Estimator that it shares code with stays: {one.refused.reason}"
+                        advice = one.refused.advice
+                        other.refused = Diagnostic(_SHARED, one.refused.place, text, advice)
                         changed = True
 
     def calls(self) -> set[ast.AST]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.order import is_main_guard
@@ -12,12 +13,15 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import field_rules
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Reason, State
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 from migrate_mgpu.session_config.checks import check
-from migrate_mgpu.session_config.flows import Flow, Problem, Setting
+from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import Move, build
 from migrate_mgpu.session_config.sessions import conflict, goes_away
+
+_OFF = "switched-off"
+_ON_TF1 = "used-on-tf1"
 
 
 @record()
@@ -26,11 +30,11 @@ class Outcome:
 
     flow: Flow
     state: str  # findings.APPLIED, KEPT or REFUSED
-    reasons: list[Problem] = field(default_factory=list)
+    reasons: list[Diagnostic] = field(default_factory=list)
     move: Move | None = None
     idle: bool = False  # no session of TF2's gets it: unused, or behind a version switch
 
-    def stays(self, state: str, *reasons: Problem) -> None:
+    def stays(self, state: str, *reasons: Diagnostic) -> None:
         self.state, self.move, self.reasons = state, None, list(reasons)
 
 
@@ -65,25 +69,22 @@ class Fates:
         states = self.programs_of(flow)
         alive = [state for state in states if state.kind != REFUSED]
         if not alive:
-            reasons = [
-                Problem(reason.module, reason.node, reason.text)
-                for state in states
-                for reason in state.reasons[:1]
-            ]
+            reasons = [reason for state in states for reason in state.reasons[:1]]
             return Outcome(flow, f.REFUSED, reasons[:1])
+        place = Place(flow.module, flow.place)
         if flow.module.is_guarded(flow.place):
-            problem = Problem(flow.module, flow.place, "a version switch already chooses it")
-            return Outcome(flow, f.KEPT, [problem], idle=True)
+            why = Diagnostic("version-switch", place, "a version switch already chooses it")
+            return Outcome(flow, f.KEPT, [why], idle=True)
         if not flow.sinks and not flow.problems:
-            problem = Problem(flow.module, flow.place, "no session uses it")
-            return Outcome(flow, f.KEPT, [problem], idle=True)
+            why = Diagnostic("unused", place, "no session uses it")
+            return Outcome(flow, f.KEPT, [why], idle=True)
         native = all(state.kind == NATIVE for state in alive)
         problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
         for state in states:
             if state.kind == REFUSED:
                 entry = state.program.entry.path.name
                 text = f"{entry}, which stays on TF1, uses it as well"
-                problems.append(Problem(flow.module, flow.place, text))
+                problems.append(Diagnostic(_ON_TF1, place, text))
             elif state.kind == BRIDGE:
                 other = conflict(flow, state.sessions)
                 if other is not None:
@@ -93,23 +94,24 @@ class Fates:
             for sink in flow.sinks:
                 if goes_away(sink, self.graph) is None:
                     text = "its session serves more than Keras"
-                    problems.append(Problem(sink.module, sink.call, text))
+                    where = Place(sink.module, sink.call)
+                    problems.append(Diagnostic("session-serves-more", where, text))
         if problems or any(not module.writable for module in flow.modules):
             return Outcome(flow, f.KEPT, problems)
         modules = list(dict.fromkeys(m for state in alive for m in state.program.modules))
-        place = Timing(self.graph, modules, native).place(flow)
-        if isinstance(place, Problem):
-            return Outcome(flow, f.KEPT, [place])
+        point = Timing(self.graph, modules, native).place(flow)
+        if isinstance(point, Diagnostic):
+            return Outcome(flow, f.KEPT, [point])
         drop = {
             gone.statement
             for sink in flow.sinks
             if native
             for gone in goes_away(sink, self.graph) or ()
         }
-        hoist = (place.module, place.statement) if isinstance(place, Hoist) else None
+        hoist = (point.module, point.statement) if isinstance(point, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
 
-    def _leaks(self, flow: Flow) -> list[Problem]:
+    def _leaks(self, flow: Flow) -> list[Diagnostic]:
         """Options that hold under a condition only, in code that may run again with another one.
 
         On a config they are gone with it; in ``tf.config`` they would stay for the
@@ -128,7 +130,8 @@ class Fates:
             )
             if conditional and not self._runs_once(flow, setting):
                 text = "it is set under a condition, in code that may run more than once"
-                return [Problem(setting.module, setting.statement, text)]
+                where = Place(setting.module, setting.statement)
+                return [Diagnostic("conditional-and-repeated", where, text)]
         return []
 
     def _runs_once(self, flow: Flow, setting: Setting) -> bool:
@@ -139,23 +142,24 @@ class Fates:
             if setting.module in state.program.modules
         )
 
-    def _switched_off(self, flow: Flow) -> list[Problem]:
+    def _switched_off(self, flow: Flow) -> list[Diagnostic]:
         """Settings whose rule the user does not want, here or at all: the config stays whole."""
-        found: list[Problem] = []
+        found: list[Diagnostic] = []
         for setting in flow.settings:
             rule = field_rules().get(setting.path)
             if rule is None:
                 continue
             code, name = rule.rule.code, rule.rule.name
-            node = setting.keyword or setting.statement
+            place = Place(setting.module, setting.keyword or setting.statement)
             first, last = _lines(setting.keyword or setting.statement, setting.value)
             if not self.rules.enabled(code, name):
-                found.append(Problem(setting.module, node, f"{code} ({name}) is not selected"))
+                found.append(Diagnostic(_OFF, place, f"{code} ({name}) is not selected"))
             elif suppressed(setting.module.source, first, last, code):
-                found.append(Problem(setting.module, node, f"a comment switches {code} off"))
+                found.append(Diagnostic(_OFF, place, f"a comment switches {code} off"))
         for module in flow.modules:
             if file_suppressed(module.source):
-                found.append(Problem(module, flow.place, "a comment switches the file off"))
+                place = Place(module, flow.place)
+                found.append(Diagnostic(_OFF, place, "a comment switches the file off"))
         return found
 
     def _settle(self, outcomes: list[Outcome]) -> None:
@@ -177,14 +181,16 @@ class Fates:
                     text = "another config of the process stays on its session"
                     for outcome in inside:
                         if outcome.state == f.APPLIED and outcome.flow.settings:
-                            outcome.stays(f.KEPT, Problem(other.module, other.place, text))
+                            place = Place(other.module, other.place)
+                            outcome.stays(f.KEPT, Diagnostic("another-stays", place, text))
                             changed = True
         for outcome in outcomes:
             states = self.programs_of(outcome.flow)
             if not self.bridge and outcome.state == f.APPLIED:
                 if any(state.kind != NATIVE for state in states):
                     text = "its program would be bridged, which is switched off"
-                    outcome.stays(f.KEPT, Problem(outcome.flow.module, outcome.flow.place, text))
+                    place = Place(outcome.flow.module, outcome.flow.place)
+                    outcome.stays(f.KEPT, Diagnostic("bridge-switched-off", place, text))
         for state, inside in by_state.items():
             if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
                 state.kind = KEPT
@@ -194,14 +200,15 @@ class Fates:
         reason = first.reasons[0]
         text = f"its config cannot move to tf.config: {reason.reason}"
         advice = "change that, then run migrate-mgpu again"
-        state.refuse(Reason(reason.module, reason.node, text, advice))
+        why = Diagnostic("config-cannot-move", reason.place, text, advice)
+        state.refuse(why)
         for outcome in inside:
             if all(s.kind == REFUSED for s in self.programs_of(outcome.flow)):
-                reasons = outcome.reasons or [Problem(reason.module, reason.node, text)]
-                outcome.stays(f.REFUSED, *reasons)
+                outcome.stays(f.REFUSED, *(outcome.reasons or [why]))
             elif outcome.state == f.APPLIED:
                 text = f"{state.program.entry.path.name}, which stays on TF1, uses it as well"
-                outcome.stays(f.KEPT, Problem(outcome.flow.module, outcome.flow.place, text))
+                place = Place(outcome.flow.module, outcome.flow.place)
+                outcome.stays(f.KEPT, Diagnostic(_ON_TF1, place, text))
 
 
 def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:
@@ -225,7 +232,7 @@ def _lines(*nodes: ast.AST) -> tuple[int, int]:
     return first, last
 
 
-def _bare(flow: Flow, state: State) -> list[Problem]:
+def _bare(flow: Flow, state: State) -> list[Diagnostic]:
     """Calls that leave the config out, in a program that hands it to the same function as well."""
     modules = state.program.modules
     given = (h for h in flow.handovers if h.module in modules and not is_none(h.argument))
@@ -234,6 +241,7 @@ def _bare(flow: Flow, state: State) -> list[Problem]:
     return [_differs(module, call, True) for module, call in flow.without if module in modules]
 
 
-def _differs(module: Module, call: ast.Call, plain: bool) -> Problem:
+def _differs(module: Module, call: ast.Call, plain: bool) -> Diagnostic:
     text = "has no config" if plain else "has another config"
-    return Problem(module, call, f"another session of the process {text}")
+    text = f"another session of the process {text}"
+    return Diagnostic("another-session", Place(module, call), text)

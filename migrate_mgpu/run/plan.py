@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -18,7 +19,7 @@ from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
 from migrate_mgpu.run.decisions import Fates, Outcome
 from migrate_mgpu.run.reporting import Report, program
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, Reason, State
+from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, State
 from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.moves import spelling
@@ -268,7 +269,8 @@ class _Planner:
             for state in self.states:
                 if module not in state.program.modules or state.kind == REFUSED:
                     continue
-                state.refuse(Reason(module, module.tree.body[0], text, "please report it"))
+                place = Place(module, module.tree.body[0])
+                state.refuse(Diagnostic("not-written", place, text, "please report it"))
                 for other in state.program.modules:
                     if self.edits.get(other) and other not in failed:
                         self.report.held_back(other, f"left unchanged, because {text}")

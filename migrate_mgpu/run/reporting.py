@@ -117,7 +117,9 @@ class Report:
     def state(self, state: State) -> None:
         """Why a program is refused."""
         for reason in state.reasons:
-            self.add(reason.module, reason.node, reason.code, f.REFUSED, reason.text, reason.advice)
+            self.add(
+                reason.module, reason.node, reason.code, f.REFUSED, reason.reason, reason.advice
+            )
 
     def unknown_imports(self, state: State, project: Project) -> None:
         """Modules of a migrated program that are imported by a name known at run time only."""
@@ -168,7 +170,7 @@ class Report:
 def program(state: State, bridge: bool) -> f.ProgramResult:
     """A program's result; without ``bridge`` those that need one are left as they were."""
     reasons = tuple(
-        f"{_place(reason.module, reason.node)}: {reason.text}" for reason in state.reasons
+        f"{_place(reason.module, reason.node)}: {reason.reason}" for reason in state.reasons
     )
     kind = state.kind
     if kind in (BRIDGE, KEPT) and not bridge:

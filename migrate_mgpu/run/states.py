@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.incompatibilities import Obstacle
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
@@ -21,7 +22,6 @@ from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
 
 if TYPE_CHECKING:
-    from migrate_mgpu.analysis.diagnostics import Refused
     from migrate_mgpu.models import NoEstimators
     from migrate_mgpu.models.conversion import Conversion, Conversions
     from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
@@ -49,16 +49,10 @@ _FINE_EAGERLY = (
     "train.get_or_create_global_step", "enable_v2_behavior", "enable_eager_execution",
 )  # fmt: skip
 
-
-@record(frozen=True)
-class Reason:
-    """Why a program is in a state: a place, what stands there, and what to do."""
-
-    module: Module
-    node: ast.AST
-    text: str
-    advice: str = ""
-    code: str = "MGPU902"
+# Keys of diagnostics.
+_BROKEN = "broken-import"
+_TF1_NAME = "tf1-name-left"
+_OUTSIDE = "outside-the-paths"
 
 
 @record(eq=False)
@@ -67,7 +61,7 @@ class State:
 
     program: Program
     kind: str
-    reasons: list[Reason] = field(default_factory=list)
+    reasons: list[Diagnostic] = field(default_factory=list)
     sessions: list[Session] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     runs_on: str = ""
@@ -76,7 +70,7 @@ class State:
     rest: dict[Module, list[Edit]] = field(default_factory=dict)  # of a native program's modules
     imports: dict[Module, set[str]] = field(default_factory=dict)
 
-    def refuse(self, reason: Reason) -> None:
+    def refuse(self, reason: Diagnostic) -> None:
         self.kind = REFUSED
         self.reasons.append(reason)
 
@@ -104,7 +98,8 @@ class Judge:
         self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
         self._reads_eagerly: Callable[[Module], ast.Call | None] = bridge.reads_eagerly
         self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
-        self._optimizer_obstacles: Callable[[Module], list[Obstacle]] = optimizers.obstacles
+        self._optimizer_obstacles: Callable[[Module], list[Diagnostic]] = optimizers.obstacles
+        self._incompatibilities = lru_cache(maxsize=None)(incompatibilities)
         self._swaps: Callable[[Module], bool] = bridge.swaps
 
     def state(self, program: Program) -> State | None:
@@ -134,13 +129,14 @@ class Judge:
             why = copy.refused
             if why is not None:
                 text = f"`multi_gpu_model` stays: {why.reason}"
-                state.refuse(Reason(why.module, why.node, text, why.advice, "MGPU501"))
+                state.refuse(Diagnostic("copies-stay", why.place, text, why.advice, "MGPU501"))
         for module in program.needed:
             self._module_obstacles(state, module)
         for broken in program.broken:
             entry = program.entry
             text = f"it imports {broken.path.name}, which {broken.error}"
-            state.refuse(Reason(entry, entry.tree.body[0] if entry.tree.body else entry.tree, text))
+            node = entry.tree.body[0] if entry.tree.body else entry.tree
+            state.refuse(Diagnostic(_BROKEN, Place(entry, node), text))
         if state.kind == REFUSED:
             return state
         trains_keras = any(module.uses_keras_models for module in modules)
@@ -166,13 +162,13 @@ class Judge:
         if not state.flows and not state.sessions:
             self._stays(state, reason)
 
-    def _stays(self, state: State, reason: Refused) -> None:
+    def _stays(self, state: State, reason: Diagnostic) -> None:
         text = f"the Estimator stays: {reason.reason}"
-        state.refuse(Reason(reason.module, reason.node, text, reason.advice, "MGPU401"))
+        why = Diagnostic("estimator-stays", reason.place, text, reason.advice, "MGPU401")
+        state.refuse(why)
 
-    def _unconverted(self, state: State) -> Refused | None:
+    def _unconverted(self, state: State) -> Diagnostic | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""
-        from migrate_mgpu.analysis.diagnostics import Refused
         from migrate_mgpu.models.keras.module_names import import_edits, rest
 
         gone: set[ast.AST] = removable_nodes(state, self.graph)
@@ -183,12 +179,12 @@ class Judge:
         for broken in state.program.broken:
             entry = state.program.entry
             text = f"it imports {broken.path.name}, which {broken.error}"
-            return Refused(entry, entry.tree.body[0], text)
+            return Diagnostic(_BROKEN, Place(entry, entry.tree.body[0]), text)
         for module in state.program.needed:
             edits, removed = import_edits(module, gone)
             gone |= removed
             uses = [*self._v1_uses(module), *_silently_different(module)]
-            # An obstacle names the first of tf.contrib.data's names only.
+            # An incompatibility names the first of tf.contrib.data's names only.
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not _binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
@@ -197,7 +193,7 @@ class Judge:
             if left:
                 text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
-                return Refused(module, left[0].node, text, advice)
+                return Diagnostic(_TF1_NAME, Place(module, left[0].node), text, advice)
             written = [e for c in state.estimators for e in c.edits.get(module, ())]
             for method in _ITERATORS:
                 for node in module.names.attributes.get(method, ()):
@@ -205,18 +201,20 @@ class Judge:
                     inside = end - len(method), end
                     if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
                         text = f"`{method}` of a Dataset is TF1's, outside of the Estimator"
-                        return Refused(module, node, text, "iterate over the dataset")
-            for obstacle in module.obstacles:
-                if _inside(module, obstacle.node, gone | moved):
+                        advice = "iterate over the dataset"
+                        return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
+            for why in self._incompatibilities(module):
+                if _inside(module, why.node, gone | moved):
                     continue
-                if _binds_only_removed(module, obstacle.node, gone):
+                if _binds_only_removed(module, why.node, gone):
                     continue
-                if any(_covers(module, edit, obstacle.node) for edit in found.edits):
+                if any(_covers(module, edit, why.node) for edit in found.edits):
                     continue
-                return Refused(module, obstacle.node, obstacle.reason, obstacle.advice)
+                return why
             if (edits or found.edits) and not module.writable:
                 text = f"{module.path.name} needs TF1's names and lies outside the given paths"
-                return Refused(module, module.tree.body[0], text, "give its folder as a path too")
+                advice = "give its folder as a path too"
+                return Diagnostic(_OUTSIDE, Place(module, module.tree.body[0]), text, advice)
             state.rest[module] = [*edits, *found.edits]
             state.imports[module] = found.imports
         return None
@@ -239,29 +237,21 @@ class Judge:
 
     def _module_obstacles(self, state: State, module: Module) -> None:
         copied = {copy.call.func for copy in state.copies}
-        for obstacle in module.obstacles:
-            if not (copied and _is_copied(module, obstacle.node, obstacle.reason, copied)):
-                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+        for why in self._incompatibilities(module):
+            if not (copied and _is_copied(module, why.node, why.symbol, copied)):
+                state.refuse(why)
         mixed = self._is_mixed(module)
         if mixed is not None:
-            state.refuse(
-                Reason(
-                    module,
-                    mixed.node,
-                    f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only "
-                    "in TF1",
-                    "a version switch that is not recognised, or code for two versions: split it",
-                )
+            text = (
+                f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only in TF1"
             )
+            advice = "a version switch that is not recognised, or code for two versions: split it"
+            state.refuse(Diagnostic("mixed-versions", Place(module, mixed.node), text, advice))
         if not module.writable and self._swaps(module):
-            state.refuse(
-                Reason(
-                    module,
-                    module.tree.body[0],
-                    f"{module.path.name} needs TF1's names and lies outside the given paths",
-                    "give its folder as a path too",
-                )
-            )
+            text = f"{module.path.name} needs TF1's names and lies outside the given paths"
+            advice = "give its folder as a path too"
+            place = Place(module, module.tree.body[0])
+            state.refuse(Diagnostic(_OUTSIDE, place, text, advice))
 
     def _bridge(self, state: State) -> None:
         needed = state.program.needed
@@ -271,13 +261,13 @@ class Judge:
                 if use is not None:
                     text = f"it is TF2 code already (`tf.{use.symbol.name}`) that opens v1 sessions"
                     advice = "v1 behaviour would change it; move its options by hand"
-                    state.refuse(Reason(module, use.node, text, advice))
+                    state.refuse(Diagnostic("tf2-code", Place(module, use.node), text, advice))
                     return
                 read = None if speaks_both(module) else self._reads_eagerly(module)
                 if read is not None:
                     text = f"it runs eagerly (`{ast.unparse(read)[:60]}`) and opens v1 sessions"
                     advice = "v1 behaviour would break it; move its options by hand"
-                    state.refuse(Reason(module, read, text, advice))
+                    state.refuse(Diagnostic("eager-code", Place(module, read), text, advice))
                     return
         state.runs_on = bridge_runs_on(state.program.modules)
 
@@ -303,26 +293,15 @@ class Judge:
             and not (state.copies and _is_copied(module, node, name, gone))
         ]
         for module in state.program.needed:
-            for obstacle in self._optimizer_obstacles(module):
-                state.refuse(Reason(module, obstacle.node, obstacle.reason, obstacle.advice))
+            for why in self._optimizer_obstacles(module):
+                state.refuse(why)
         for module, use in left[:3]:
-            state.refuse(
-                Reason(
-                    module,
-                    use.node,
-                    f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's",
-                    "replace it first (tf_upgrade_v2 renames what can be renamed)",
-                )
-            )
+            text = f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's"
+            advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
+            state.refuse(Diagnostic(_TF1_NAME, Place(module, use.node), text, advice))
         for module, node, name in keras_left[:3]:
-            state.refuse(
-                Reason(
-                    module,
-                    node,
-                    f"`{name}` is not in the Keras of TF2",
-                    "replace it first",
-                )
-            )
+            text = f"`{name}` is not in the Keras of TF2"
+            state.refuse(Diagnostic(_TF1_NAME, Place(module, node), text, "replace it first"))
         if state.kind != REFUSED:
             state.kind = NATIVE
             state.runs_on = native_runs_on(state.program.modules)
@@ -391,14 +370,14 @@ def _binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST
     return all(name_unused(module, node, alias, gone) for alias in node.names)
 
 
-def _is_copied(module: Module, node: ast.AST, told: str, gone: AbstractSet[ast.AST]) -> bool:
-    """Whether what is told of a node is only that TF2 has no ``multi_gpu_model``, which goes."""
+def _is_copied(module: Module, node: ast.AST, name: str, gone: AbstractSet[ast.AST]) -> bool:
+    """Whether a name that TF2 has not is only ``multi_gpu_model``, which goes."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return _inside(module, node, gone)
     copying = [alias for alias in node.names if alias.name == "multi_gpu_model"]
     return (
         bool(copying)
-        and "multi_gpu_model" in told
+        and name.endswith("multi_gpu_model")
         and all(name_unused(module, node, alias, gone) for alias in copying)
     )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Union
 
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import field_rules, known
-from migrate_mgpu.session_config.flows import Flow, Handover, Problem, Setting, Step
+from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
 
@@ -20,7 +21,7 @@ GPU_COUNT = "device_count.GPU"
 GPU_FIELDS = {GROWTH, FRACTION, VISIBLE, GPU_COUNT}
 
 
-def check(flow: Flow, native: bool = False) -> list[Problem]:
+def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
     """Why a flow cannot move whole; empty when it can.
 
     ``native`` programs run without sessions: there every sink goes away, so it
@@ -34,43 +35,52 @@ def check(flow: Flow, native: bool = False) -> list[Problem]:
             f"`{setting.path}` has no form in tf.config" if rule is None else rule.plan(setting)
         )
         if reason:
-            found.append(Problem(setting.module, setting.keyword or setting.statement, reason))
+            place = Place(setting.module, setting.keyword or setting.statement)
+            found.append(Diagnostic("field-without-form", place, reason))
     for sink in flow.sinks:
         if not native and not sink.kind.takes_options:
-            found.append(Problem(sink.module, sink.call, sink.kind.why))
+            place = Place(sink.module, sink.call)
+            found.append(Diagnostic("sink-without-options", place, sink.kind.why))
     for handover in flow.handovers if native else ():
         if handover.stays:
             text = "it is handed to a function of another file"
-            found.append(Problem(handover.module, handover.call, text))
+            place = Place(handover.module, handover.call)
+            found.append(Diagnostic("parameter-in-another-file", place, text))
     for setting in flow.settings:
         if setting.module is not flow.module:
             # Between two writes the helper would return None to a caller that fills it.
-            found.append(Problem(setting.module, setting.statement, "it is filled in another file"))
+            place = Place(setting.module, setting.statement)
+            found.append(
+                Diagnostic("filled-in-another-file", place, "it is filled in another file")
+            )
     if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
         for setting in settings_of(flow, SOFT_PLACEMENT):
             if known(setting) is not True:
                 reason = "TF1's eager code places softly whatever its config says"
-                found.append(Problem(setting.module, setting.statement, reason))
+                place = Place(setting.module, setting.statement)
+                found.append(Diagnostic("eager-soft-placement", place, reason))
     found += _combinations(flow)
     found += _late_settings(flow)
     found += _layouts(flow)
     return found
 
 
-def _combinations(flow: Flow) -> list[Problem]:
+def _combinations(flow: Flow) -> list[Diagnostic]:
     """Fields that TF1 combines, or of which TF2 takes only one, in the same run of the program."""
-    found: list[Problem] = []
+    found: list[Diagnostic] = []
     for count in settings_of(flow, GPU_COUNT):
         if any(together(count, listed) for listed in settings_of(flow, VISIBLE)):
             reason = "TF1 combines device_count with visible GPUs"
-            found.append(Problem(count.module, count.statement, reason))
+            place = Place(count.module, count.statement)
+            found.append(Diagnostic("count-of-visible-gpus", place, reason))
     for growth in settings_of(flow, GROWTH):
         if known(growth) is False:  # TF2's default: it is left out beside a limit
             continue
         for limit in settings_of(flow, FRACTION):
             if together(growth, limit) and not (_unconditional(flow, limit) and bool(known(limit))):
                 reason = "whether memory growth or a memory limit holds is only known at run time"
-                found.append(Problem(growth.module, growth.statement, reason))
+                place = Place(growth.module, growth.statement)
+                found.append(Diagnostic("growth-or-limit", place, reason))
     return found
 
 
@@ -100,9 +110,9 @@ def _unconditional(flow: Flow, setting: Setting) -> bool:
     )
 
 
-def _late_settings(flow: Flow) -> list[Problem]:
+def _late_settings(flow: Flow) -> list[Diagnostic]:
     """Fields set below every session of their function: in TF1 they came too late."""
-    found: list[Problem] = []
+    found: list[Diagnostic] = []
     for setting in flow.settings:
         names = setting.module.names
         scope = names.scope_at(setting.statement)
@@ -110,7 +120,8 @@ def _late_settings(flow: Flow) -> list[Problem]:
         sinks = [s for s in sinks if names.scope_at(s.call) is scope]
         if sinks and all(s.call.lineno < setting.statement.lineno for s in sinks):
             reason = "it is set after the session was made, which TF1 ignores"
-            found.append(Problem(setting.module, setting.statement, reason))
+            place = Place(setting.module, setting.statement)
+            found.append(Diagnostic("set-after-session", place, reason))
     return found
 
 
@@ -129,8 +140,8 @@ def statements(flow: Flow) -> dict[tuple[Module, ast.stmt], list[object]]:
     return found
 
 
-def _layouts(flow: Flow) -> list[Problem]:
-    found: list[Problem] = []
+def _layouts(flow: Flow) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
     for (module, statement), members in statements(flow).items():
         layout = Layout(module.source, statement)
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
@@ -142,16 +153,16 @@ def _layouts(flow: Flow) -> list[Problem]:
                 statement, (ast.With, ast.AsyncWith)
             )
             if not simple or _lazy(module, sinks):
-                found.append(
-                    Problem(module, statement, "there is no place for the calls before its session")
-                )
+                text = "there is no place for the calls before its session"
+                found.append(Diagnostic("no-place-before-session", Place(module, statement), text))
                 continue
         else:
             fine = layout.owns_lines or (
                 layout.is_one_liner and module.names.block(statement) == [statement]
             )
         if not fine:
-            found.append(Problem(module, statement, "it shares its line with other code"))
+            text = "it shares its line with other code"
+            found.append(Diagnostic("shared-line", Place(module, statement), text))
     return found
 
 

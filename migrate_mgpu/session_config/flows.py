@@ -1,6 +1,6 @@
 """A configuration object and its whole flow: where it is made, filled, handed on and used.
 
-Either every step of a flow is understood, or the flow carries a problem that
+Either every step of a flow is understood, or the flow carries a diagnostic that
 names the step that is not. Nothing is rewritten here.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Definition
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.sinks import SinkCall
@@ -34,15 +35,6 @@ class Setting:
     statement: ast.stmt
     creation: ast.Call | None = None  # the constructor call, for a keyword
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
-
-
-@record(frozen=True, eq=False)
-class Problem:
-    """A step of a flow that is not understood, or has no exact form in TF2."""
-
-    module: Module
-    node: ast.AST
-    reason: str
 
 
 @record(frozen=True, eq=False)
@@ -105,7 +97,7 @@ class Flow:
     parameters: list[Parameter] = field(default_factory=list)
     without: list[tuple[Module, ast.Call]] = field(default_factory=list)  # calls that give none
     passed: set[ast.Call] = field(default_factory=set)  # sinks behind a parameter that stays
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
     may_be_none: bool = False  # a branch has no config at all
 
     @property

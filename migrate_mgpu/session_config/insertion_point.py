@@ -6,13 +6,14 @@ import ast
 from functools import partial
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.order import Order
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant, field_rules
 from migrate_mgpu.session_config.checks import GPU_FIELDS
-from migrate_mgpu.session_config.flows import Flow, Problem, Setting
+from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.source.statements import Layout
 
 # Calls that initialise TF2's runtime even in graph mode (measured, see
@@ -42,6 +43,7 @@ _HARMLESS = (
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
 )  # fmt: skip
+_LATE = "initialised-before"
 
 
 @record(frozen=True)
@@ -74,7 +76,7 @@ class Timing:
         names = (symbol(target.module.names.qualname(d)) for d in decorators)
         return any(name is not None and name.name == "function" for name in names)
 
-    def place(self, flow: Flow) -> Hoist | Problem | None:
+    def place(self, flow: Flow) -> Hoist | Diagnostic | None:
         """None: every call can stand where its setting stood. Or where to, or why not at all."""
         rules = field_rules()
         early = [s for s in flow.settings if rules[s.path].rule.early]
@@ -98,31 +100,34 @@ class Timing:
         module: Module,
         node: ast.AST,
         statement: ast.stmt,
-    ) -> Hoist | Problem:
+    ) -> Hoist | Diagnostic:
         line = getattr(node, "lineno", 0)
         what = f"the runtime is initialised before it, at {module.path.name}:{line}"
+        place = Place(module, node)
         here = flow.settings[0].module
         if statement not in here.names.parents:  # the header of a `with` or `if` around it
             first = getattr(statement, "value", None)
             if first is None or first not in here.names.parents:
-                return Problem(module, node, what)
+                return Diagnostic(_LATE, place, what)
             statement = here.names.statement(first)
         function = self.graph.enclosing(here, statement)
         for setting in early:
             if setting.module is not here:
-                return Problem(module, node, what)
+                return Diagnostic(_LATE, place, what)
             if self.graph.enclosing(here, setting.statement) != function:
-                return Problem(module, node, f"{what}, in another function")
+                return Diagnostic(_LATE, place, f"{what}, in another function")
             if not _straight(here, setting.statement):
-                return Problem(module, node, f"{what}, and it is set under a condition")
+                text = f"{what}, and it is set under a condition"
+                return Diagnostic(_LATE, place, text)
             unknown = _unknown_at(here, setting.value, statement)
             if unknown is not None:
-                return Problem(module, node, f"{what}, where `{unknown}` is not known yet")
+                text = f"{what}, where `{unknown}` is not known yet"
+                return Diagnostic(_LATE, place, text)
         if not Layout(here.source, statement).owns_start or not _is_block_member(here, statement):
-            return Problem(module, node, what)
+            return Diagnostic(_LATE, place, what)
         return Hoist(here, statement)
 
-    def _environment_after(self, flow: Flow) -> Problem | None:
+    def _environment_after(self, flow: Flow) -> Diagnostic | None:
         """An assignment of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
         settings = [s for s in flow.settings if s.path in GPU_FIELDS]
         if not settings:
@@ -133,11 +138,8 @@ class Timing:
                 if all(order.before(s.module, s.statement) is None for s in settings):
                     if _argument_of_later_process(module, node):
                         continue
-                    return Problem(
-                        module,
-                        node,
-                        "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it",
-                    )
+                    text = "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it"
+                    return Diagnostic("environment-after", Place(module, node), text)
         return None
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.symbols import message
-from migrate_mgpu.session_config.flows import SUBMESSAGES, Flow, Problem, Setting, Step
+from migrate_mgpu.session_config.flows import SUBMESSAGES, Flow, Setting, Step
 from migrate_mgpu.session_config.handing import HandedOn
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 
@@ -46,7 +47,7 @@ class _Tracker(HandedOn):
         self._given: list[tuple[Module, ast.expr, Function]] = []
 
     def problem(self, module: Module, node: ast.AST, reason: str) -> None:
-        self.flow.problems.append(Problem(module, node, reason))
+        self.flow.problems.append(Diagnostic("not-followed", Place(module, node), reason))
 
     # -- where the object comes from --------------------------------------
 

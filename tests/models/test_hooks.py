@@ -400,4 +400,4 @@ def test_early_stopping_that_reads_evaluations() -> None:
     text = "hook = tf.contrib.estimator.stop_if_no_increase_hook(est, 'accuracy', 100)\n"
     with pytest.raises(Refused, match="stop_if_no_increase_hook") as refused:
         lines(f"{MAKE}{text}est.train(input_fn, hooks=[hook])\n")
-    assert "tf.keras.callbacks.EarlyStopping" in refused.value.advice
+    assert "tf.keras.callbacks.EarlyStopping" in refused.value.diagnostic.advice

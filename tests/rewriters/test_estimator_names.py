@@ -47,7 +47,7 @@ def test_every_name_exists_or_is_refused(status: str, called: bool) -> None:
         try:
             edits = estimator_functions.function(module, node, "tf")
         except Refused as refused:
-            assert refused.reason
+            assert refused.diagnostic.reason
             continue
         assert edits is not None
         text = edited(module, node, edits) if called else Context(module, "tf").render(node)
@@ -150,7 +150,7 @@ def test_refused(code: str, reason: str) -> None:
                 if table(call) and table is not tables[-1]:
                     pytest.fail(f"taken: {ast.unparse(call)}")
             except Refused as refused:
-                assert reason in refused.reason
+                assert reason in refused.diagnostic.reason
                 return
     pytest.fail("nothing refused it")
 

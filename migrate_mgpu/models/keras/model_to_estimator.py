@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.models.front.canned.column_names import comments_above
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.keras.driver.checkpoints import model_dir
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
@@ -50,7 +50,7 @@ class _Placing:
         if not layout.owns_start:
             raise Refused(
                 self.module, flow.call, "the Estimator is made in the middle of a statement",
-                "give it a variable of its own",
+                "give it a variable of its own", INSIDE_STATEMENT,
             )  # fmt: skip
         renamed = self._renamed()
         moved = self._scoped(renamed)

@@ -9,20 +9,19 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
-MIDDLE = "the Estimator is made in the middle of a statement"
 _AROUND = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple)
 _DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
-def concerns(refused: Refused) -> bool:
+def concerns(refused: Diagnostic) -> bool:
     """Whether an Estimator stays because of where it is made."""
-    return refused.reason == MIDDLE
+    return refused.key == INSIDE_STATEMENT
 
 
 def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.source.notebook import Notebook
@@ -35,7 +35,7 @@ class Obstacle:
         return f"the Estimator stays: {self.reason}"
 
 
-def obstacle(refused: Refused, layers: Layers) -> Obstacle | None:
+def obstacle(refused: Diagnostic, layers: Layers) -> Obstacle | None:
     """Where a refusal stands in the file as it was; None for a place that restating wrote.
 
     Code that restating moved is known by its text, where that stands in the file once.

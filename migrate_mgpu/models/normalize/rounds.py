@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Union
 
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
@@ -125,14 +125,14 @@ class _Attempt:
     touched: set[Key] = field(default_factory=set)
     layers: Layers = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
-    mistakes: dict[Key, Refused] = field(default_factory=dict)
+    mistakes: dict[Key, Diagnostic] = field(default_factory=dict)
 
     def stays(self, planned: Planned) -> set[Key]:
         """The restated Estimators that are not converted all the same."""
         return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
 
     def obstacles(
-        self, first: Planned, real: Mapping[Key, Refused | None]
+        self, first: Planned, real: Mapping[Key, Diagnostic | None]
     ) -> list[tuple[Obstacle, Obstacle]]:
         """What was told of some Estimators, and what really stands in their way."""
         plain = {key: one.refused for key, one in _keyed(first)}
@@ -170,8 +170,8 @@ class _Attempt:
                 try:
                     edits = form(one.flow, planned[1].graph)
                 except Exception as error:  # a mistake of ours: the Estimator stays, and it is told
-                    text = f"internal error, please report it: {type(error).__name__}: {error}"
-                    self.mistakes[key] = Refused(one.flow.module, one.flow.call, text)
+                    place = Place(one.flow.module, one.flow.call)
+                    self.mistakes[key] = internal_error(place, error)
                     continue
                 if edits and _fits(edits) and not edits.keys() & found.keys():
                     found.update(edits)

@@ -96,7 +96,7 @@ class _Finder:
             self._config(flow)
             self._uses(flow)
         except Refused as refused:
-            flow.problems.append(refused)
+            flow.problems.append(refused.diagnostic)
         return flow
 
     # -- the model ---------------------------------------------------------

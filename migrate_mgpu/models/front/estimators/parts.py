@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.analysis.values import Value
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES, bind
+
+# Keys of diagnostics that something decides by.
+INSIDE_STATEMENT = "estimator-inside-statement"
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 
@@ -141,7 +144,7 @@ class EstimatorFlow:
     looks: list[Look] = field(default_factory=list)
     doubts: list[tuple[Module, ast.expr, ast.expr | None]] = field(default_factory=list)
     alternatives: list[EstimatorFlow] = field(default_factory=list)
-    problems: list[Refused] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
 
     @property
     def statement(self) -> ast.stmt:
@@ -152,7 +155,7 @@ class EstimatorFlow:
         return self.arguments.get("params")
 
     def problem(self, module: Module, node: ast.AST, reason: str, advice: str = "") -> None:
-        self.problems.append(Refused(module, node, reason, advice))
+        self.problems.append(Refused(module, node, reason, advice).diagnostic)
 
     @property
     def modules(self) -> list[Module]:

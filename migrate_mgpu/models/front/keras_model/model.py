@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.values import Values, returns
 from migrate_mgpu.core.records import field, record
@@ -65,7 +65,7 @@ class _Reader:
         self.layers = 0  # mentions of what Keras makes, so far
         self.made: set[ast.stmt] = set()  # statements with such mentions
         self.made_functions: set[ast.AST] = set()
-        self.problems: list[Refused] = []
+        self.problems: list[Diagnostic] = []
         self.building: set[ast.stmt] = set()  # in the Estimator's own function
 
     def plan(self) -> KerasPlan:
@@ -90,7 +90,7 @@ class _Reader:
         self._expression(module, value)
         self._model(*self._origin(module, value))
         if self.problems:
-            raise self.problems[0]
+            raise Refused.because(self.problems[0])
         names = module.names
         scope = names.scope_at(flow.statement)
         self.result.building = sorted(
@@ -257,7 +257,7 @@ class _Reader:
     def _problem(self, module: Module, node: ast.AST, reason: str) -> None:
         """What stands in the way, unless it turns out to be no part of the model."""
         advice = "build the model of Keras's own layers"
-        self.problems.append(Refused(module, node, reason, advice))
+        self.problems.append(Refused(module, node, reason, advice).diagnostic)
 
     def _name(self, module: Module, name: ast.Name) -> None:
         names = module.names

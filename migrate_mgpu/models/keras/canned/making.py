@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.model_to_estimator import CANNED
@@ -32,7 +32,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Dri
     if not target or getattr(statement, "value", None) is not flow.call or not layout.owns_lines:
         raise Refused(
             module, flow.call, "the Estimator is made in the middle of a statement",
-            "give it a variable of its own",
+            "give it a variable of its own", INSIDE_STATEMENT,
         )  # fmt: skip
     unit = source.indent_unit
     indent = layout.indent + (unit if strategy is not None else "")

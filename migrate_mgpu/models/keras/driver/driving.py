@@ -15,7 +15,12 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.values import Values
 from migrate_mgpu.models.front.estimators.finding import is_shown
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import (
+    INSIDE_STATEMENT,
+    EstimatorFlow,
+    Use,
+    tensorflow_name,
+)
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.model_fn.reading import with_default
@@ -49,7 +54,7 @@ def drive(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> Drive:
         Refused: the first statement that stands in the way.
     """
     if flow.problems:
-        raise flow.problems[0]
+        raise Refused.because(flow.problems[0])
     return _Driver(flow, model, graph).run()
 
 
@@ -145,7 +150,7 @@ class _Driver:
         if value is not flow.call or not layout.owns_start:
             raise Refused(
                 module, flow.call, "the Estimator is made in the middle of a statement",
-                "give it a variable of its own",
+                "give it a variable of its own", INSIDE_STATEMENT,
             )  # fmt: skip
         assert flow.function is not None and isinstance(self.model.function, ast.FunctionDef)
         head = source.code(flow.arguments["model_fn"])

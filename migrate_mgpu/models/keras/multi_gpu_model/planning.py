@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.records import field, record
@@ -43,7 +43,7 @@ class Copy:
 
     module: Module
     call: ast.Call
-    refused: Refused | None = None
+    refused: Diagnostic | None = None
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
@@ -76,8 +76,12 @@ class Copies:
             for copy in state.copies:
                 if copy.refused is None:
                     reason = state.reasons[0] if state.reasons else None
-                    text = f"a program that uses it stays: {reason.text}" if reason else "it stays"
-                    copy.refused = Refused(copy.module, copy.call, text)
+                    text = (
+                        f"a program that uses it stays: {reason.reason}" if reason else "it stays"
+                    )
+                    copy.refused = Diagnostic(
+                        "its-program-stays", Place(copy.module, copy.call), text
+                    )
                     changed = True
         return changed
 
@@ -92,11 +96,9 @@ class Copies:
             self._check_rules(copy)
             self._convert(copy)
         except Refused as refused:
-            copy.refused = refused
+            copy.refused = refused.diagnostic
         except Exception as error:
-            # A defect of ours keeps one program as it is; all others are still done.
-            text = f"internal error, please report it: {type(error).__name__}: {error}"
-            copy.refused = Refused(module, call, text)
+            copy.refused = internal_error(Place(module, call), error)
         return copy
 
     def _check_rules(self, copy: Copy) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.run.states import name_unused
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -35,7 +36,7 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
             continue
         plain = _first_group(module, top)
         later = [s for s in plain if _key(s) > name]
-        if not _is_standard(plain[0]):
+        if not _is_standard_import(plain[0]):
             edits.append(Layout(module.source, plain[0]).insert_before([f"import {name}", ""]))
         elif later:
             edits.append(Layout(module.source, later[0]).insert_before([f"import {name}"]))
@@ -51,57 +52,13 @@ def _first_group(module: Module, top: list[ast.stmt]) -> list[ast.stmt]:
         if statement.lineno != (group[-1].end_lineno or 0) + 1:
             break
         group.append(statement)
-    if not any(_is_standard(statement) for statement in group):
+    if not any(_is_standard_import(statement) for statement in group):
         return [top[0]]
-    return [s for s in group if _is_standard(s)]
+    return [s for s in group if _is_standard_import(s)]
 
 
-def _is_standard(statement: ast.stmt) -> bool:
-    import sys
-
-    name = _key(statement).split(".")[0]
-    known = getattr(sys, "stdlib_module_names", _STANDARD)  # from Python 3.10
-    return name in known
-
-
-_STANDARD = frozenset(
-    [
-        "argparse",
-        "collections",
-        "copy",
-        "csv",
-        "ctypes",
-        "datetime",
-        "functools",
-        "glob",
-        "io",
-        "itertools",
-        "json",
-        "logging",
-        "math",
-        "multiprocessing",
-        "os",
-        "pickle",
-        "queue",
-        "random",
-        "re",
-        "shutil",
-        "signal",
-        "socket",
-        "string",
-        "struct",
-        "subprocess",
-        "sys",
-        "tempfile",
-        "threading",
-        "time",
-        "traceback",
-        "types",
-        "typing",
-        "urllib",
-        "warnings",
-    ]
-)
+def _is_standard_import(statement: ast.stmt) -> bool:
+    return is_standard(_key(statement).partition(".")[0])
 
 
 def _key(statement: ast.stmt) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
+from migrate_mgpu.analysis.search_path import added_folders
+from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.analysis.symbols import tensorflow_root
 from migrate_mgpu.core.prefilter import HIT, imported_words, names_framework
 from migrate_mgpu.core.records import field, record
@@ -39,6 +41,16 @@ class Unreadable:
 
     path: Path
     error: SourceError
+
+
+@record(frozen=True, eq=False)
+class Unresolved:
+    """An import of a name that several files of the run have, none where Python looks for it."""
+
+    module: Module
+    node: ast.stmt
+    name: str
+    candidates: list[Module]
 
 
 @record()
@@ -73,10 +85,14 @@ class Project:
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str], list[Module]] = {}
+        self._added: dict[Module, list[str]] = {}  # to sys.path, by the program around a module
+        self._by_name: dict[str, list[Module]] | None = None  # by their dotted names
+        self._unresolved: dict[Module, list[Unresolved]] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._load(files)
         for module in list(self.modules.values()):
             self._link(module)
+        self._link_added()
         starred = [m for m in self.modules.values() if "import *" in m.source.text]
         for _ in range(3):  # `from ops import *` of a module that says `from utils import *`
             for module in starred:
@@ -117,6 +133,13 @@ class Project:
                 else:
                     take(path, data)
             waiting = later
+        # `import _init_paths`, which only changes sys.path.
+        setting = [(path, data) for path, data in waiting if b"sys.path" in data]
+        if setting:
+            wanted = {word for data in self.data.values() for word in imported_words(data)}
+            for path, data in setting:
+                if Path(path).stem.encode() in wanted:
+                    self._parse(Path(path), data)
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
@@ -183,6 +206,27 @@ class Project:
         module.imported = list(found.values())
         module.needs = list(needed.values())
 
+    def _link_added(self) -> None:
+        """Imports again, with what the modules of a program add to ``sys.path``.
+
+        The path is the process's: a module finds what those that import it, or that it
+        imports, have added.
+        """
+        own = {module: added_folders(module) for module in self.modules.values()}
+        if not any(own.values()):
+            return
+        changed = True
+        while changed:
+            changed = False
+            for group in _connected(self.modules.values()):
+                added = list(dict.fromkeys(one for module in group for one in own[module]))
+                for module in group if added else ():
+                    if self._added.get(module) != added:
+                        self._added[module] = added
+                        before = len(module.imported)
+                        self._link(module)
+                        changed |= len(module.imported) > before
+
     def _link_unknown(self) -> None:
         """What a name that is only known at run time may lead to counts as imported."""
         if not self.unknown_imports:
@@ -233,14 +277,18 @@ class Project:
         folder = self._folders[module]
         key = (folder, dotted)
         if key not in self._resolved:
-            self._resolved[key] = self._resolve(folder, dotted)
-        return self._resolved[key]
+            self._resolved[key] = self._resolve(self._search_path(folder), dotted)
+        found = self._resolved[key] or self._resolve(self._added.get(module, ()), dotted)
+        if not found:
+            found = self._elsewhere(module, dotted)
+            found = found if len(found) == 1 else []
+        return found
 
-    def _resolve(self, folder: str, dotted: str) -> list[Module]:
+    def _resolve(self, roots: Sequence[str], dotted: str) -> list[Module]:
         parts = dotted.split(".")
         if parts[0] in _NEVER_OURS:
             return []
-        for root in self._search_path(folder):
+        for root in roots:
             found: list[Module] = []
             for length in range(1, len(parts) + 1):
                 base = os.path.join(root, *parts[:length])
@@ -284,6 +332,35 @@ class Project:
                 if module is not None:
                     self._link(module)
         return self._outside[path]
+
+    def _elsewhere(self, module: Module, dotted: str) -> list[Module]:
+        """Modules of this name that Python finds only with a PYTHONPATH, or installed."""
+        if self._by_name is None:
+            self._by_name = {}
+            for one in self.modules.values():
+                self._by_name.setdefault(one.name, []).append(one)
+        known = self._by_name.get(dotted, [])
+        if not known or is_standard(dotted.partition(".")[0]):
+            return []
+        relative = dotted.replace(".", os.sep)
+        folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
+        for folder in folders:  # a file of the run that has nothing to do with TensorFlow
+            base = os.path.join(folder, relative)
+            if not {f"{base}.py", os.path.join(base, "__init__.py")}.isdisjoint(self._given):
+                return []
+        return known
+
+    def unresolved(self, module: Module) -> list[Unresolved]:
+        """The imports that a module needs and that several files of the run may be."""
+        if module not in self._unresolved:
+            self._unresolved[module] = [
+                Unresolved(module, statement, name, found)
+                for statement, firm in module.import_statements
+                for name in (_absolute_names(statement) if firm else ())
+                if not self.resolve(module, name)
+                if (found := self._elsewhere(module, name))
+            ]
+        return self._unresolved[module]
 
     # -- programs ---------------------------------------------------------
 
@@ -334,6 +411,18 @@ class Project:
         return self._broken_by_module[module]
 
 
+def _connected(modules: Iterable[Module]) -> list[list[Module]]:
+    """Modules in groups: those that import each other, directly or not, in either direction."""
+    group: dict[Module, list[Module]] = {module: [module] for module in modules}
+    for module in list(group):
+        for other in module.imported:
+            if other in group and group[other] is not group[module]:
+                small, large = sorted((group[module], group[other]), key=len)
+                large.extend(small)
+                group.update(dict.fromkeys(small, large))
+    return list({id(members): members for members in group.values()}.values())
+
+
 def _started_from(folders: set[str]) -> set[str]:
     """Where a run's programs may be started: above all of them, and here if that is above.
 
@@ -381,6 +470,14 @@ def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Mod
             found[id(module)] = module
             stack.extend(reversed(edges(module)))
     return list(found.values())
+
+
+def _absolute_names(statement: ast.stmt) -> list[str]:
+    """The modules that an import statement surely needs, by their absolute names."""
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    assert isinstance(statement, ast.ImportFrom)
+    return [statement.module] if statement.module and not statement.level else []
 
 
 def _imported_names(module: Module, statement: ast.stmt) -> list[str]:

@@ -186,3 +186,94 @@ def test_a_module_that_a_keras_program_runs_as_well_gets_no_v1_behaviour() -> No
         "def batches", "def feed():\n    return tf.placeholder(tf.float32)\n\n\ndef batches"
     )
     assert "compat.v1" in (migrated(data=lacking)["data.py"] or "")
+
+
+OPS = """\
+import tensorflow as tf
+
+
+def weight():
+    return tf.get_variable("w", [3, 1])
+"""
+TRAINED_BY_OPS = """\
+import tensorflow as tf
+{adds}
+import ops
+
+loss = ops.weight()
+sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
+"""
+
+
+@pytest.mark.parametrize(
+    "adds",
+    [
+        'import sys\nsys.path.append("../utils")',
+        "import os, sys\n"
+        "BASE = os.path.dirname(os.path.abspath(__file__))\n"
+        'sys.path.append(os.path.join(BASE, "..", "utils"))',
+        "import os\nfrom os import path\nimport sys\n"
+        'sys.path.insert(0, path.join(path.dirname(path.dirname(__file__)), "utils"))',
+        "import os.path as osp, sys\n"
+        "def add_path(path):\n"
+        "    if path not in sys.path:\n"
+        "        sys.path.insert(0, path)\n"
+        'add_path(osp.join(osp.dirname(__file__), os.pardir, "utils"))'.replace(
+            "os.pardir", "osp.pardir"
+        ),
+        "import sys\nfrom pathlib import Path\n"
+        'sys.path.append(str(Path(__file__).resolve().parents[1] / "utils"))',
+        'import sys\nfor folder in ("../data", "../utils"):\n    sys.path.append(folder)',
+        'import sys\nsys.path += ["../utils"]',
+        "import init_paths",
+    ],
+)
+def test_modules_are_found_where_sys_path_says(tmp_path: Path, adds: str) -> None:
+    """``utils/`` is neither beside the script nor above it."""
+    for name, text in {
+        "tools/train.py": TRAINED_BY_OPS.format(adds=adds),
+        "tools/init_paths.py": 'import sys\nsys.path.insert(0, "../utils")\n',
+        "utils/ops.py": OPS,
+        # Of this name there are two, so that only sys.path can tell which is meant.
+        "other/ops.py": OPS,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    result = run(tmp_path)
+    by_entry = {p.entry.relative_to(tmp_path).as_posix(): p for p in result.programs}
+    assert by_entry["tools/train.py"].state == "bridge"
+    assert "compat.v1" in (tmp_path / "utils/ops.py").read_text()
+    assert (tmp_path / "other/ops.py").read_text() == OPS
+
+
+def test_a_module_of_a_python_path_belongs_to_the_program_that_imports_it(tmp_path: Path) -> None:
+    """Started with PYTHONPATH=src: no other file of the run has that name."""
+    for name, text in {"tools/train.py": TRAINED_BY_OPS.format(adds=""), "src/ops.py": OPS}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [p.state for p in run(tmp_path).programs] == ["bridge"]
+    assert "compat.v1" in (tmp_path / "src/ops.py").read_text()
+
+
+def test_a_module_of_the_same_name_elsewhere_is_not_the_one_beside_the_script(
+    tmp_path: Path,
+) -> None:
+    """The one beside it never speaks of TensorFlow, and is the one that Python imports."""
+    for name, text in {
+        "tools/train.py": TRAINED_BY_OPS.format(adds=""),
+        "tools/ops.py": "def weight():\n    return 1.0\n",
+        "src/ops.py": OPS,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert run(tmp_path).programs
+    assert (tmp_path / "src/ops.py").read_text() == OPS
+
+
+def test_an_import_that_several_files_may_be_is_known(tmp_path: Path) -> None:
+    files_of = {"tools/train.py": TRAINED_BY_OPS.format(adds=""), "a/ops.py": OPS, "b/ops.py": OPS}
+    project = Project([(str(tmp_path / n), t.encode()) for n, t in files_of.items()])
+    train = next(m for m in project.modules.values() if m.path.name == "train.py")
+    (found,) = project.unresolved(train)
+    assert found.name == "ops" and found.node.lineno == 3
+    assert {one.path.parent.name for one in found.candidates} == {"a", "b"}

@@ -15,7 +15,7 @@ ROOMS = (
     "cli", "run", "output", "session_config", "models", "api", "analysis", "source", "core", "data",
 )  # fmt: skip
 # The rooms within `models/`, likewise: a reader never asks the writer.
-MODELS = ("", "keras", "normalize", "front", "types")
+MODELS = ("", "keras", "normalize", "front", "types", "properties", "ir")
 # Not among them: only these import parity and the runtimes.
 APART = {"parity", "runtimes", "runtimes_command"}
 MAY_IMPORT_APART = {"cli", "pytest_plugin", *APART}

@@ -1,0 +1,183 @@
+"""The optimizers of ``tf.train`` and their Keras form."""
+
+from __future__ import annotations
+
+import enum
+
+from migrate_mgpu.api.schema import Definition, Parameter, Row, Table
+from migrate_mgpu.core.records import record
+
+
+class Rows(enum.Enum):
+    """What becomes of a table's rows that a batch does not use, in Keras, next to TF1."""
+
+    SAME = enum.auto()
+    SAME_FROM_ZERO = enum.auto()  # where they begin at zero, as a linear model's do
+    OTHER = enum.auto()
+
+
+@record(frozen=True)
+class OptimizerRow(Row):
+    """An optimizer.
+
+    ``string`` is the name by which ``optimize_loss`` and canned Estimators know it, with what
+    the former gives it besides a learning rate (``settings``); ``canned``: the latter's is
+    known to be equal. ``definition`` stands for the class of Keras's, always or only where the
+    learning rate changes (``if_scheduled``).
+    """
+
+    string: str = ""
+    canned: bool = False
+    settings: tuple[tuple[str, float], ...] = ()
+    rows: Rows = Rows.SAME
+    definition: Definition | None = None
+    if_scheduled: bool = False
+
+
+_RATE = Parameter("learning_rate")
+_NAME = Parameter("name")
+_LOCKING = Parameter("use_locking", "False", target="")
+_BY_POSITION = ("learning_rate",)
+
+_RMSPROP = Definition(
+    "RMSprop",
+    '''\
+class {name}({tf}.keras.optimizers.RMSprop):
+    """RMSprop whose mean squares begin at one, as TF1's do: `rho ** step` of it is left."""
+
+    @property
+    def epsilon(self):
+        return self._epsilon + self.rho ** {tf}.cast(self.iterations + 1, {tf}.float32)
+
+    @epsilon.setter
+    def epsilon(self, value):
+        self._epsilon = value
+
+    def get_config(self):
+        return {{**super().get_config(), {quote}epsilon{quote}: self._epsilon}}''',
+)
+_MOMENTUM = Definition(
+    "Momentum",
+    '''\
+class {name}({tf}.keras.optimizers.SGD):
+    """SGD whose momentum sums up gradients, as TF1's; the step's rate multiplies the sum."""
+
+    def __init__(self, learning_rate, **kwargs):
+        super().__init__(1.0, **kwargs)
+        self.schedule = learning_rate
+
+    def update_step(self, gradient, variable, *args):
+        before = {tf}.identity(variable)
+        super().update_step(gradient, variable, *args)
+        rate = {tf}.cast(self.schedule(self.iterations), variable.dtype)
+        variable.assign(before + rate * (variable - before))''',
+)
+
+OPTIMIZERS = Table(
+    OptimizerRow(
+        ("train.GradientDescentOptimizer",),
+        "gradient_descent",
+        (_RATE, _LOCKING, _NAME),
+        "keras.optimizers.SGD",
+        _BY_POSITION,
+        string="SGD",
+        canned=True,
+    ),
+    OptimizerRow(
+        ("train.MomentumOptimizer",),
+        "momentum",
+        (
+            _RATE,
+            Parameter("momentum", real=True),
+            _LOCKING,
+            _NAME,
+            Parameter("use_nesterov", "False", target="nesterov"),
+        ),
+        "keras.optimizers.SGD",
+        _BY_POSITION,
+        string="Momentum",
+        settings=(("momentum", 0.9),),
+        rows=Rows.OTHER,
+        definition=_MOMENTUM,
+        if_scheduled=True,
+    ),
+    OptimizerRow(
+        ("train.AdamOptimizer",),
+        "adam",
+        (
+            Parameter("learning_rate", "0.001"),
+            Parameter("beta1", "0.9", target="beta_1"),
+            Parameter("beta2", "0.999", target="beta_2"),
+            Parameter("epsilon", "1e-8", stated=True),
+            _LOCKING,
+            _NAME,
+        ),
+        "keras.optimizers.Adam",
+        _BY_POSITION,
+        string="Adam",
+        canned=True,
+    ),
+    OptimizerRow(
+        ("train.AdagradOptimizer",),
+        "adagrad",
+        (_RATE, Parameter("initial_accumulator_value", "0.1"), _LOCKING, _NAME),
+        "keras.optimizers.Adagrad",
+        _BY_POSITION,
+        (("epsilon", "0.0"),),
+        string="Adagrad",
+        canned=True,
+    ),
+    OptimizerRow(
+        ("train.AdadeltaOptimizer",),
+        "adadelta",
+        (
+            Parameter("learning_rate", "0.001"),
+            Parameter("rho", "0.95"),
+            Parameter("epsilon", "1e-8", stated=True),
+            _LOCKING,
+            _NAME,
+        ),
+        "keras.optimizers.Adadelta",
+        _BY_POSITION,
+        rows=Rows.OTHER,
+    ),
+    OptimizerRow(
+        ("train.RMSPropOptimizer",),
+        "rmsprop",
+        (
+            _RATE,
+            Parameter("decay", "0.9", target="rho"),
+            Parameter("momentum", "0.0"),
+            Parameter("epsilon", "1e-10", stated=True),
+            _LOCKING,
+            Parameter("centered", "False"),
+            _NAME,
+        ),
+        "keras.optimizers.RMSprop",
+        _BY_POSITION,
+        string="RMSProp",
+        rows=Rows.OTHER,
+        definition=_RMSPROP,
+    ),
+    OptimizerRow(
+        ("train.FtrlOptimizer",),
+        "ftrl",
+        (
+            _RATE,
+            Parameter("learning_rate_power", "-0.5"),
+            Parameter("initial_accumulator_value", "0.1"),
+            Parameter("l1_regularization_strength", "0.0"),
+            Parameter("l2_regularization_strength", "0.0"),
+            _LOCKING,
+            _NAME,
+            Parameter("accum_name", "None", target=""),
+            Parameter("linear_name", "None", target=""),
+            Parameter("l2_shrinkage_regularization_strength", "0.0"),
+        ),
+        "keras.optimizers.Ftrl",
+        _BY_POSITION,
+        string="Ftrl",
+        canned=True,
+        rows=Rows.SAME_FROM_ZERO,
+    ),
+)

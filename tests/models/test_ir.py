@@ -1,0 +1,43 @@
+"""The model IR and the tables that it is read by: facts only, each row found by one kind."""
+
+from __future__ import annotations
+
+import ast
+from importlib import resources
+
+import pytest
+
+from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.schedules import SCHEDULES
+from migrate_mgpu.api.schema import Row, Table
+
+TABLES = {"optimizers": OPTIMIZERS, "schedules": SCHEDULES}
+
+
+def test_no_text_of_tf2_in_the_ir() -> None:
+    """A back-end's names in it would make every other back-end read them back."""
+    path = resources.files("migrate_mgpu.models").joinpath("ir.py")
+    tree = ast.parse(path.read_text("utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    annotations = {
+        ast.unparse(node.annotation)
+        for one in classes
+        for node in one.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    assert not {a for a in annotations if "Edit" in a or "keras" in a.lower()}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_names_and_kinds_are_of_one_row(table: Table[Row]) -> None:
+    names = [name for row in table.rows for name in row.names]
+    assert len(names) == len(set(names)) == len(table.by_name)
+    assert len(table.by_kind) == len(table.rows)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_parameters_have_one_place_in_tf2(table: Table[Row]) -> None:
+    for row in table.rows:
+        new = [p.new_name for p in row.parameters if p.new_name] + [n for n, _ in row.constants]
+        assert len(new) == len(set(new)), row.kind
+        assert set(row.order) <= set(new), row.kind

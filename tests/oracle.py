@@ -131,7 +131,7 @@ def run_all(runtime: Runtime, cases: Sequence[Case], which: str) -> list[launch.
             jobs.append(
                 launch.Job(program, case.argv, folder, case.gpus, case.gpu_memory_mib[: case.gpus])
             )
-        runs = launch.run_many(runtime, jobs)
+        runs = launch.run_many(runtime, jobs, parallel=2)
         return [
             replace(run, stdout=run.stdout.replace(str(job.cwd), "<folder>"))
             for run, job in zip(runs, jobs)

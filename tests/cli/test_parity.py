@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.cli import main
@@ -31,12 +30,10 @@ def parity(*argv: str) -> tuple[int, str, str]:
     return main(["parity", *argv], out, err), out.getvalue(), err.getvalue()
 
 
-def test_a_program_and_its_migrated_copy(tmp_path: Path) -> None:
-    try:
-        runtimes.ensure("tf1.15")
-        runtimes.ensure("tf2.15")
-    except runtimes.RuntimeUnavailable as error:
-        pytest.skip(str(error))
+def test_a_program_and_its_migrated_copy(
+    tmp_path: Path, runtime: Callable[[str], runtimes.Runtime]
+) -> None:
+    runtime("tf1.15"), runtime("tf2.15")
     program = tmp_path / "train.py"
     program.write_text(PROGRAM)
     status, out, err = parity(str(program), "--devices", "1", "--reference", "tf1.15")

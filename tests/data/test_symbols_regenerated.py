@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,10 @@ KERAS = ("keras", "initializers", "losses", "metrics", "optimizers")
 
 
 @pytest.fixture(scope="module")
-def dump(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    try:
-        python = runtimes.ensure("tf2-latest").python
-    except runtimes.RuntimeUnavailable as error:
-        pytest.skip(str(error))
+def dump(
+    runtime: Callable[[str], runtimes.Runtime], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    python = runtime("tf2-latest").python
     folder = tmp_path_factory.mktemp("symbols")
     names = {name: None for kind in V1 for name in DATA[kind]}
     (folder / "names.json").write_text(json.dumps({"names": names}), "utf-8")

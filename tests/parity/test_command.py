@@ -54,10 +54,10 @@ def judge(tmp_path: Path, before: str, after: str | None = None, *more: str) -> 
     return {"status": status, **json.loads(stdout)["results"][0]}
 
 
-@pytest.fixture(autouse=True)
-def _runtimes(request, runtime):
-    if "tmp_path" in request.fixturenames and "usage" not in request.node.name:
-        runtime("tf1.15"), runtime("tf2.15")
+@pytest.fixture
+def live(runtime):
+    """Programs run: the tests that take this need the runtimes."""
+    runtime("tf1.15"), runtime("tf2.15")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_usage_help_and_light_import():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
-def test_equal_pair_is_recorded_and_shown(tmp_path):
+def test_equal_pair_is_recorded_and_shown(live, tmp_path):
     pytest.importorskip("numpy")
     status, stdout, stderr = run(*PAIR, "--devices", "1,2", "--steps", "3")
     assert status == 0, stdout + stderr
@@ -119,7 +119,7 @@ def test_equal_pair_is_recorded_and_shown(tmp_path):
     assert run("compare", "1", "2", "--side", "reference")[0] == 0
 
 
-def test_one_program_is_migrated_in_a_copy(tmp_path):
+def test_one_program_is_migrated_in_a_copy(live, tmp_path):
     pytest.importorskip("numpy")
     program = tmp_path / "train.py"
     program.write_text(Path(PAIR[0]).read_text())
@@ -136,7 +136,7 @@ def test_one_program_is_migrated_in_a_copy(tmp_path):
     assert status == 8 and "not migrated: tf.contrib" in stderr
 
 
-def test_a_recorded_trace_stands_in(tmp_path, monkeypatch):
+def test_a_recorded_trace_stands_in(live, tmp_path, monkeypatch):
     pytest.importorskip("numpy")
     program = tmp_path / "before.py"
     program.write_text(Path(PAIR[0]).read_text())
@@ -154,7 +154,7 @@ def test_a_recorded_trace_stands_in(tmp_path, monkeypatch):
     assert status == 8 and "of another before.py" in stderr
 
 
-def test_isolation(tmp_path):
+def test_isolation(live, tmp_path):
     """Nothing of the user's is touched: files beside the program, absolute paths, stdin."""
     outside = tmp_path / "outside"
     found = judge(
@@ -187,7 +187,7 @@ tf.summary.FileWriter({str(outside / "events")!r}).close()
     assert sorted(p.name for p in (tmp_path / "programs").iterdir()) == ["after.py", "before.py"]
 
 
-def test_a_hanging_program_is_ended_with_its_children(tmp_path):
+def test_a_hanging_program_is_ended_with_its_children(live, tmp_path):
     text = (
         "import subprocess, time\n"
         "subprocess.Popen(['sleep', '7654.5'], start_new_session=True)\n"
@@ -212,7 +212,7 @@ def test_a_hanging_program_is_ended_with_its_children(tmp_path):
         ("while True:\n    pass\n", "timed out after 20 s"),
     ],
 )
-def test_a_target_that_fails_is_not_equivalent(tmp_path, after, reason):
+def test_a_target_that_fails_is_not_equivalent(live, tmp_path, after, reason):
     found = judge(
         tmp_path, "print(1)\n", "print(1)\n" + after, "--timeout", "20", "--memory", "2000"
     )
@@ -220,12 +220,12 @@ def test_a_target_that_fails_is_not_equivalent(tmp_path, after, reason):
     assert reason in found["reason"]
 
 
-def test_a_run_without_steps_does_not_pass(tmp_path):
+def test_a_run_without_steps_does_not_pass(live, tmp_path):
     found = judge(tmp_path, TRAINING)
     assert found["status"] == 1 and found["headline"] == 2
 
 
-def test_a_program_without_training_has_two_rungs(tmp_path):
+def test_a_program_without_training_has_two_rungs(live, tmp_path):
     text = V1 + "print(tf.Session().run(tf.constant(2.0)))\n"
     found = judge(tmp_path, text)
     assert found["status"] == 0
@@ -233,14 +233,14 @@ def test_a_program_without_training_has_two_rungs(tmp_path):
     assert compared == [1, 9]
 
 
-def test_times_that_are_printed_are_found_by_running_again(tmp_path):
+def test_times_that_are_printed_are_found_by_running_again(live, tmp_path):
     text = "import time\nprint('took', time.perf_counter_ns() % 1000003)\nprint('loss', 0.5)\n"
     found = judge(tmp_path, text + V1 + "tf.Session()\n")
     assert found["status"] == 0, found["reason"]
     assert any("1 printed numbers or lines differ" in note for note in found["reference"]["notes"])
 
 
-def test_a_process_that_leaves_its_group_is_ended(tmp_path):
+def test_a_process_that_leaves_its_group_is_ended(live, tmp_path):
     script = "import subprocess; subprocess.Popen(['sleep', '7655.5'], start_new_session=True)"
     process = supervise.Process(
         [sys.executable, "-c", script],

@@ -116,6 +116,7 @@ def test_tables(runtime_name: str, runtime: Callable[[str], runtimes.Runtime]) -
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.tensorflow
 def test_recorded() -> None:
     """The numbers of 1.15 that stand in for it are its own."""
     if runtimes.find(OLD) is None:

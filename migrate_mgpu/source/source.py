@@ -58,6 +58,11 @@ def splice(text: str, edits: list[Edit]) -> str:
     return "".join(pieces)
 
 
+# Statements that Python parses and may refuse all the same: a `__future__` import that is not
+# the first, a name that is used before it is declared global (Python 2 only warned).
+_COMPILED_ONLY = re.compile(r"__future__|^[ \t]*(?:global|nonlocal)\b", re.MULTILINE)
+
+
 @record(frozen=True)
 class Source:
     """One file's text with what is needed to write it back byte for byte.
@@ -125,7 +130,12 @@ class Source:
             SourceError: the text is not Python 3, with the place.
         """
         try:
-            return ast.parse(self.text)
+            tree = ast.parse(self.text)
+            if _COMPILED_ONLY.search(self.text):
+                # Flagged, for notebooks have `await` at the top.
+                flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+                compile(tree, str(self.path), "exec", flags, dont_inherit=True)
+            return tree
         except SyntaxError as error:
             raise SourceError(
                 _explain_syntax_error(self.text, error), error.lineno or 1, error.offset or 1

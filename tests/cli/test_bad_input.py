@@ -75,6 +75,12 @@ def test_tabs(cli: Cli) -> None:
                      "4: is not valid Python: invalid syntax", id="syntax error"),
         pytest.param(b"import tensorflow as tf\nif 1:\n\tx = 1\n        y = tf.Session()\n",
                      "4: is not valid Python: inconsistent use of tabs", id="tabs and spaces"),
+        pytest.param(b'"""a"""\n"""b"""\nfrom __future__ import division\n'
+                     b"import tensorflow as tf\ntf.Session()\n",
+                     "3: is not valid Python: from __future__ imports", id="late future import"),
+        pytest.param(b"import tensorflow as tf\ndef f():\n    print(sess)\n    global sess\n"
+                     b"    sess = tf.Session()\n",
+                     "4: is not valid Python: name 'sess' is used prior", id="late global"),
         pytest.param(b"# \xe4\nimport tensorflow as tf\nsess = tf.Session()\n",
                      "1: invalid or missing encoding declaration", id="latin-1 on top"),
         pytest.param(b"import tensorflow as tf\nsess = tf.Session()\n# \xe4\n",

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
@@ -176,14 +176,14 @@ class Conversions:
 
     def _check_alternatives(self) -> None:
         """Estimators of which a run makes one are driven by the same statements."""
-        values = Values(self.graph)
+        values = ValueFlow(self.graph)
         found = {one.flow.call: one for one in self.all}
         for one in self.all:
             for flow in one.flow.alternatives:
                 other = found[flow.call]
                 if one.refused is not None or other.refused is not None:
                     continue
-                passed = values.passes(one.flow.module, one.flow.call)
+                passed = values.places(one.flow.module, one.flow.call)
                 places = [
                     (value.module, value.module.names.statement(value.node))
                     for value in passed

@@ -11,7 +11,7 @@ from keyword import iskeyword
 from migrate_mgpu.analysis.call_graph import CallGraph, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import returns
+from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name

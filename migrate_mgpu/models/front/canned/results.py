@@ -6,17 +6,17 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 
 
 def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:
     """The keys that a program reads; None where it shows, or hands on, the whole result."""
-    values = Values(graph)
+    values = ValueFlow(graph)
     found: set[str] = set()
     for use in flow.uses:
-        for mention in values.mentions(use.module, use.call) if use.kind == "evaluate" else ():
+        for mention in values.uses(use.module, use.call) if use.kind == "evaluate" else ():
             keys = _keys(mention)
             if keys is None:
                 return None

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
@@ -62,7 +62,7 @@ def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
 class _Finder:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
 
     def flow(self, module: Module, call: ast.Call) -> EstimatorFlow | None:
         """The flow of an Estimator that a call makes; None for any other call."""
@@ -105,7 +105,7 @@ class _Finder:
         node = flow.arguments.get("model_fn")
         if node is None:
             raise Refused(flow.module, flow.call, "this Estimator has no model_fn")
-        origins = self.values.origins(flow.module, node)
+        origins = self.values.definitions(flow.module, node)
         if len(origins) != 1 or origins[0].node is None:
             raise Refused(flow.module, node, "which model_fn it gets is decided elsewhere")
         module, origin = origins[0].module, origins[0].node
@@ -177,7 +177,7 @@ class _Finder:
         if node is None:
             return
         config = flow.config = Configuration()
-        for value in self.values.origins(flow.module, node):
+        for value in self.values.definitions(flow.module, node):
             self._configured(config, value)
         for made_ in (*config.made, *config.replaced):
             for name, flows in (
@@ -212,7 +212,7 @@ class _Finder:
                 known = [m for m in config.replaced if m.call is node]
                 if not known:
                     config.replaced.append(Made(module, node, "replace", arguments))
-                    for inner in self.values.origins(module, function.value):
+                    for inner in self.values.definitions(module, function.value):
                         if inner.node is not node:
                             self._configured(config, inner)
                 return
@@ -220,7 +220,7 @@ class _Finder:
 
     def _only_configures(self, config: Configuration, made_: Made) -> None:
         """A RunConfig goes away: nothing may use it but Estimators."""
-        for mention in self.values.mentions(made_.module, made_.call):
+        for mention in self.values.uses(made_.module, made_.call):
             module, node = mention.module, mention.node
             assert node is not None
             parent = module.names.parents[node]
@@ -232,7 +232,7 @@ class _Finder:
             if configures(module, node):
                 continue
             made_here = {m.call for m in (*config.made, *config.replaced)}
-            shown = {origin.node for origin in self.values.origins(module, node)}
+            shown = {origin.node for origin in self.values.definitions(module, node)}
             if prints(module, node) and shown <= made_here:
                 config.printed.append(mention)
                 continue
@@ -242,7 +242,7 @@ class _Finder:
 
     def _strategy(self, module: Module, node: ast.expr) -> StrategyFlow:
         flow = StrategyFlow(module, node)
-        for value in self.values.origins(module, node):
+        for value in self.values.definitions(module, node):
             if value.is_none:
                 if value.node is None:
                     raise Refused(
@@ -266,11 +266,11 @@ class _Finder:
     # -- what is done with it ----------------------------------------------
 
     def _uses(self, flow: EstimatorFlow) -> None:
-        for mention in self.values.mentions(flow.module, flow.call):
+        for mention in self.values.uses(flow.module, flow.call):
             module, node = mention.module, mention.node
             assert node is not None
             self._use(flow, module, node)
-            for origin in self.values.origins(module, node):
+            for origin in self.values.definitions(module, node):
                 if origin.node is not flow.call and not origin.is_none:
                     flow.doubts.append((module, node, origin.node))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import Made
 from migrate_mgpu.models.front.estimators.places import known_at
 
 
-def helper_settings(made: Made, values: Values) -> Made:
+def helper_settings(made: Made, values: ValueFlow) -> Made:
     """A RunConfig with its settings as its caller knows them; as it is where it has none."""
     module, statement = made.module, made.statement
     function = values.graph.enclosing(module, made.call)

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.analysis.values import Value
+from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES, bind
 

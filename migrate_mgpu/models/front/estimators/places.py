@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values
-from migrate_mgpu.session_config.handing import _default, _given
+from migrate_mgpu.analysis.value_flow import ValueFlow
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def known_at(
-    values: Values, module: Module, node: ast.expr, other: Module, place: ast.AST
+    values: ValueFlow, module: Module, node: ast.expr, other: Module, place: ast.AST
 ) -> ast.expr | None:
     """The expression of ``other`` that is, at a place of it, what ``node`` is at its own.
 
@@ -33,9 +33,10 @@ def known_at(
     calls = values.calls(function)
     if calls is None or len(calls) != 1 or calls[0].call is None:
         return None
-    given = _given(calls[0].call, node.id, function)
+    arguments = bind(calls[0].call, function)
+    given = arguments.given(node.id)
     if given is None:
-        default = _default(function, node.id)
+        default = arguments.defaults.get(node.id)
         return default if isinstance(default, ast.Constant) and module is other else None
     return known_at(values, calls[0].module, given, other, place)
 

@@ -6,12 +6,12 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES, bind
 
 
-def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:
+def unset(flow: EstimatorFlow, values: ValueFlow, name: str) -> list[Value]:
     """What may configure an Estimator that does not give ``name``: None, or a RunConfig."""
     config = flow.config
     assert config is not None
@@ -23,7 +23,7 @@ def unset(flow: EstimatorFlow, values: Values, name: str) -> list[Value]:
     while todo:
         value = todo.pop(0)
         assert value.node is not None
-        for origin in values.origins(value.module, value.node):
+        for origin in values.definitions(value.module, value.node):
             if origin.node in seen:
                 continue
             seen.add(origin.node)
@@ -62,7 +62,7 @@ def prints(module: Module, node: ast.expr) -> bool:
     return texts and name == "builtins.print"
 
 
-def check_same(flow: EstimatorFlow, values: Values, name: str) -> None:
+def check_same(flow: EstimatorFlow, values: ValueFlow, name: str) -> None:
     """Of a setting that the migrated program has in one place.
 
     Raises:

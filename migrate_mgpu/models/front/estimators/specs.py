@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import Made, constructed, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import known_at
@@ -18,7 +18,7 @@ EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports
 
 
 def find_spec(
-    values: Values, module: Module, use: ast.Call, node: ast.expr | None, kind: str
+    values: ValueFlow, module: Module, use: ast.Call, node: ast.expr | None, kind: str
 ) -> Made:
     """The one spec that an argument of ``use`` may be.
 
@@ -29,18 +29,18 @@ def find_spec(
     """
     if node is None:
         raise Refused(module, module.tree, f"train_and_evaluate without {kind}")
-    origins = values.origins(module, node)
+    origins = values.definitions(module, node)
     if len(origins) == 1 and isinstance(origins[0].node, ast.Call):
         found = constructed(origins[0].module, origins[0].node)
         if found is not None and found.kind == kind:
-            for mention in values.mentions(found.module, found.call):
+            for mention in values.uses(found.module, found.call):
                 assert mention.node is not None
                 _only_trains(mention.module, mention.node, kind)
             return _known_at(values, found, module, use)
     raise Refused(module, node, f"which {kind} this is cannot be told")
 
 
-def _known_at(values: Values, spec: Made, module: Module, use: ast.Call) -> Made:
+def _known_at(values: ValueFlow, spec: Made, module: Module, use: ast.Call) -> Made:
     names = spec.module.names
     if spec.module is module and names.scope_at(spec.call) is module.names.scope_at(use):
         return spec
@@ -65,17 +65,17 @@ def _only_trains(module: Module, node: ast.expr, kind: str) -> None:
     raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
 
 
-def find_exporters(values: Values, spec: Made) -> Iterator[Made]:
+def find_exporters(values: ValueFlow, spec: Made) -> Iterator[Made]:
     """The exporters of an EvalSpec: one, or a list of them.
 
     Raises:
         Refused: one that exports by another rule than the first, the last or every time.
     """
     node = spec.arguments.get("exporters")
-    for value in values.origins(spec.module, node) if node is not None else ():
+    for value in values.definitions(spec.module, node) if node is not None else ():
         parts = [value]
         if isinstance(value.node, (ast.List, ast.Tuple)):
-            members = [values.origins(value.module, element) for element in value.node.elts]
+            members = [values.definitions(value.module, element) for element in value.node.elts]
             parts = [part for found in members for part in found]
         for part in parts:
             if not part.is_none:

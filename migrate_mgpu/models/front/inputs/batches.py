@@ -8,7 +8,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values, returns
+from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
@@ -38,8 +38,8 @@ class Batches:
     _done: set[ast.AST] = field(default_factory=set)
 
     @cached_property
-    def values(self) -> Values:
-        return Values(self.graph)
+    def values(self) -> ValueFlow:
+        return ValueFlow(self.graph)
 
     def edit(self, module: Module, edit: Edit) -> None:
         edits = self.edits.setdefault(module, [])
@@ -125,7 +125,7 @@ class Batches:
 
     def _kind_of_name(self, module: Module, node: ast.expr, seen: frozenset[ast.AST]) -> str:
         kinds: set[str] = set()
-        for source in self.values._sources(module, node) or ():
+        for source in self.values.sources(module, node) or ():
             if source.node is None:
                 return UNKNOWN
             kinds.add(self.kind(source.module, source.node, seen))

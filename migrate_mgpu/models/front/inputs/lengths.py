@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.inputs.batches import METHODS
@@ -27,7 +27,7 @@ class Lengths:
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
 
     def counts(self, module: Module, node: ast.expr) -> bool:
         """Whether TF2 knows how many batches an input function's dataset has."""
@@ -83,7 +83,7 @@ class Lengths:
         """The code of an input function, helpers of the run that it calls included."""
         found: list[tuple[Module, ast.AST]] = []
         waiting: list[tuple[Module, ast.AST]] = []
-        for origin in self.values.origins(module, node):
+        for origin in self.values.definitions(module, node):
             if origin.node is not None:
                 waiting.append((origin.module, origin.node))
         while waiting:

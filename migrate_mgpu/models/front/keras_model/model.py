@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values, returns
+from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
@@ -60,7 +60,7 @@ class _Reader:
         self.flow = flow
         self.graph = graph
         self.tf = tf
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         self.seen: set[ast.AST] = set()
         self.layers = 0  # mentions of what Keras makes, so far
         self.made: set[ast.stmt] = set()  # statements with such mentions
@@ -99,7 +99,7 @@ class _Reader:
         return self.result
 
     def _origin(self, module: Module, value: ast.expr) -> tuple[Module, ast.Call]:
-        origins = self.values.origins(module, value)
+        origins = self.values.definitions(module, value)
         if len(origins) == 1:
             where, node = origins[0].module, origins[0].node
             if isinstance(node, ast.Call) and tensorflow_name(where, node.func) in MODELS:
@@ -123,7 +123,7 @@ class _Reader:
         if sequential:
             self._check_fed(module)
         compiled: list[tuple[Module, ast.Call]] = []
-        for mention in self.values.mentions(module, call):
+        for mention in self.values.uses(module, call):
             where, node = mention.module, mention.node
             assert node is not None
             parents = where.names.parents

@@ -71,7 +71,7 @@ class Datasets:
             raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
                           "make it beside train_and_evaluate")  # fmt: skip
         goal = use.module.names.scope_at(use.call)
-        for value in self.setup.values.passes(module, spec.call):
+        for value in self.setup.values.places(module, spec.call):
             node = value.node
             if node is spec.call:
                 continue

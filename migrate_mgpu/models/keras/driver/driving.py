@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import is_shown
 from migrate_mgpu.models.front.estimators.parts import (
     INSIDE_STATEMENT,
@@ -63,7 +63,7 @@ class _Driver:
         self.flow = flow
         self.model = model
         self.graph = graph
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         params = (flow.module, flow.params) if flow.params is not None else None
         self.inputs = Inputs(graph, params=params)
         self.lengths = Lengths(graph)
@@ -200,7 +200,7 @@ class _Driver:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         alone = isinstance(statement, ast.Expr) or isinstance(target, ast.Name)
         if isinstance(target, ast.Name):
-            mentions = self.values.mentions(module, use.call)
+            mentions = self.values.uses(module, use.call)
             if mentions and use.kind == "train":
                 kept = [f"{target.id} = {use.shown}"]
             for mention in mentions:

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import settled
@@ -35,7 +35,7 @@ class EarlyStopping:
 
     def __init__(self, graph: CallGraph, drive: Drive) -> None:
         self.graph = graph
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         self.drive = drive
         self._uses: dict[ast.Call, Use] = {}
 

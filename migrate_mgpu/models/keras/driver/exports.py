@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import known_at
@@ -45,7 +45,7 @@ class Exports:
         self.graph = graph
         self.drive = drive
         self.quiet = quiet
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         self.lengths = Lengths(graph)
         self._outputs: ast.expr | None = None
 
@@ -257,7 +257,7 @@ class Exports:
         """The receiver function's name, once it is a function of the model."""
         function = self.graph.target(module, node)
         if function is None:
-            origins = self.values.origins(module, node)
+            origins = self.values.definitions(module, node)
             call = origins[0].node if len(origins) == 1 else None
             if isinstance(call, ast.Call) and builder(origins[0].module, call):
                 if origins[0].module is module:
@@ -287,7 +287,7 @@ class Exports:
 
     def _only_built(self, module: Module, call: ast.Call) -> None:
         given = self._given()
-        for mention in self.values.mentions(module, call):
+        for mention in self.values.uses(module, call):
             if mention.node not in given:
                 assert mention.node is not None
                 text = "this receiver is used for more than an export"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import Configuration
-from migrate_mgpu.session_config.handing import _given, _parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import remove_argument, remove_parameter
 
@@ -27,7 +27,7 @@ class Handover:
     name: str
 
 
-def handovers(config: Configuration, values: Values) -> list[Handover]:
+def handovers(config: Configuration, values: ValueFlow) -> list[Handover]:
     """Every call that hands a RunConfig on.
 
     Raises:
@@ -35,7 +35,7 @@ def handovers(config: Configuration, values: Values) -> list[Handover]:
     """
     found: list[Handover] = []
     for made in (*config.made, *config.replaced):
-        for value in values.passes(made.module, made.call):
+        for value in values.places(made.module, made.call):
             one = _handover(value.module, value.node, values)
             if one is not None and one not in found:
                 found.append(one)
@@ -44,7 +44,7 @@ def handovers(config: Configuration, values: Values) -> list[Handover]:
     return found
 
 
-def _handover(module: Module, node: ast.expr | None, values: Values) -> Handover | None:
+def _handover(module: Module, node: ast.expr | None, values: ValueFlow) -> Handover | None:
     assert node is not None
     parent = module.names.parents[node]
     if isinstance(parent, ast.keyword):
@@ -52,13 +52,13 @@ def _handover(module: Module, node: ast.expr | None, values: Values) -> Handover
     if not isinstance(parent, ast.Call) or node is parent.func:
         return None
     function = values.graph.target(module, parent.func)
-    name = _parameter(parent, node, function) if function is not None else None
+    name = bind(parent, function).parameter(node) if function is not None else None
     if function is None or name is None:
         return None
     return Handover(module, parent, node, function, name)
 
 
-def _only_this(one: Handover, found: list[Handover], values: Values) -> None:
+def _only_this(one: Handover, found: list[Handover], values: ValueFlow) -> None:
     function, place = one.function, (one.module, one.argument)
     calls = values.calls(function)
     if calls is None or isinstance(function.node, ast.AsyncFunctionDef):
@@ -67,7 +67,7 @@ def _only_this(one: Handover, found: list[Handover], values: Values) -> None:
         raise Refused(*place, f"`{function.name}` gets two RunConfigs")
     for reference in calls:
         assert reference.call is not None
-        given = _given(reference.call, one.name, function)
+        given = bind(reference.call, function).given(one.name)
         if given is None or is_none(given) or any(h.argument is given for h in found):
             continue
         raise Refused(reference.module, given, f"`{function.name}` gets another RunConfig here")
@@ -75,13 +75,13 @@ def _only_this(one: Handover, found: list[Handover], values: Values) -> None:
         raise Refused(*place, "its arguments come from `**`", "write the arguments out")
 
 
-def drop(one: Handover, values: Values) -> list[tuple[Module, Edit]]:
+def drop(one: Handover, values: ValueFlow) -> list[tuple[Module, Edit]]:
     """The edits that take the parameter out of a function and of every call of it."""
     found = [(one.function.module, _header(one))]
     for reference in values.calls(one.function) or ():
         call = reference.call
         assert call is not None
-        given = _given(call, one.name, one.function)
+        given = bind(call, one.function).given(one.name)
         if given is not None:
             found.append((reference.module, _without(reference.module, call, given)))
     return found
@@ -101,7 +101,7 @@ def free_name(handed: list[Handover]) -> str:
 
 
 def rename_all(
-    handed: list[Handover], values: Values, name: str, outer: str
+    handed: list[Handover], values: ValueFlow, name: str, outer: str
 ) -> list[tuple[Module, Edit]]:
     """The edits that make strategies of the parameters; ``outer`` is what the first call gives."""
     inside = {one.function.node for one in handed}

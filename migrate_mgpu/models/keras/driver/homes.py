@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
 from migrate_mgpu.models.front.estimators.places import is_visible, known_at
@@ -129,7 +129,7 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
 
 
 def _made_once(
-    flow: EstimatorFlow, owner: ast.ClassDef, values: Values, function: Function | None
+    flow: EstimatorFlow, owner: ast.ClassDef, values: ValueFlow, function: Function | None
 ) -> None:
     """Of two objects with one folder the second would go on with the first one's model."""
     calls = values.calls(function) if function is not None else None
@@ -138,7 +138,7 @@ def _made_once(
         raise Refused(flow.module, flow.call, text, "make the Estimator where it is used")
 
 
-def known(home: Home, values: Values, module: Module, node: ast.expr, name: str) -> ast.expr:
+def known(home: Home, values: ValueFlow, module: Module, node: ast.expr, name: str) -> ast.expr:
     """A setting's expression as it is known where the checkpoints are."""
     found = known_at(values, module, node, home.module, home.statement)
     if found is None:
@@ -147,7 +147,7 @@ def known(home: Home, values: Values, module: Module, node: ast.expr, name: str)
     return found
 
 
-def _helper_call(flow: EstimatorFlow, values: Values) -> Home | None:
+def _helper_call(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
     """`classifier = build(...)`, where a function makes the Estimator and one other drives it."""
     receivers = {use.shown for use in flow.uses}
     first = flow.uses[0]
@@ -170,9 +170,9 @@ def _helper_call(flow: EstimatorFlow, values: Values) -> Home | None:
     return Home(module, statement, first.shown)
 
 
-def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
+def _trained_here(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
     """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
-    for value in values.passes(flow.module, flow.call):
+    for value in values.places(flow.module, flow.call):
         module, call = value.module, value.node
         if not isinstance(call, ast.Call):
             continue
@@ -198,14 +198,14 @@ def _trained_here(flow: EstimatorFlow, values: Values) -> Home | None:
     return None
 
 
-def _kept(flow: EstimatorFlow, values: Values) -> Home | None:
+def _kept(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
     """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
     owner = _class(flow.module, flow.call)
     inside = all(_class(u.module, u.call) is owner and _attribute(u) for u in flow.uses)
     if owner is None or not inside or any(use.module is not flow.module for use in flow.uses):
         return None
     names = flow.module.names
-    for value in values.passes(flow.module, flow.call):
+    for value in values.places(flow.module, flow.call):
         call = value.node
         if not isinstance(call, ast.Call) or call is flow.call or value.module is not flow.module:
             continue

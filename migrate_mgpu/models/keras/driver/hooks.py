@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.models.front.inputs.lengths import Lengths
@@ -56,7 +56,7 @@ class Hooks:
     """Takes the hooks of an Estimator's calls away, or makes callbacks of them."""
 
     def __init__(self, flow: EstimatorFlow, graph: CallGraph, drive: Drive) -> None:
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         self.drive = drive
         self.classes = HookClasses(graph, flow, drive)
         self.early = EarlyStopping(graph, drive)
@@ -114,7 +114,9 @@ class Hooks:
             _settled(module, node, spec)
         if isinstance(node, (ast.List, ast.Tuple)):
             for element in node.elts:
-                origins = [v.node for v in self.values.origins(module, element) if not v.is_none]
+                origins = [
+                    v.node for v in self.values.definitions(module, element) if not v.is_none
+                ]
                 if all(origin in kept for origin in origins) and origins:
                     found.texts.append(text_of(module, element))
                 elif any(origin in kept for origin in origins):
@@ -144,7 +146,7 @@ class Hooks:
         made = {hook.node for hook, _, _ in self._kept}
         for hook, owner, module in self._kept:
             assert hook.node is not None
-            for mention in self.values.mentions(hook.module, hook.node):
+            for mention in self.values.uses(hook.module, hook.node):
                 self._only_hooks(mention)
             for other, node in self.classes.mentions(module, owner):
                 parent = other.names.parents[node]
@@ -223,16 +225,16 @@ def _settled(module: Module, node: ast.expr, spec: Made) -> None:
             raise Refused(module, name, text, ADVICE)
 
 
-def hooks_of(values: Values, module: Module, node: ast.expr) -> list[Value]:
+def hooks_of(values: ValueFlow, module: Module, node: ast.expr) -> list[Value]:
     """Each hook of a list, or of a variable that holds one."""
     found: list[Value] = []
-    for origin in values.origins(module, node):
+    for origin in values.definitions(module, node):
         if origin.is_none:
             continue
         assert origin.node is not None
         if isinstance(origin.node, (ast.List, ast.Tuple)):
             for element in origin.node.elts:
-                found += values.origins(origin.module, element)
+                found += values.definitions(origin.module, element)
         else:
             found.append(origin)
     if isinstance(node, ast.Name):

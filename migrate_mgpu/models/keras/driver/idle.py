@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
 from migrate_mgpu.models.front.estimators.settings import prints
 from migrate_mgpu.models.keras.driver.drive import Drive
@@ -23,7 +23,7 @@ def without_prints(places: list[Value], drive: Drive) -> None:
             _remove(value.module, statement, drive)
 
 
-def without_idle(flow: EstimatorFlow, values: Values, drive: Drive) -> None:
+def without_idle(flow: EstimatorFlow, values: ValueFlow, drive: Drive) -> None:
     """Takes RunConfigs away that are handed to nothing."""
     for module in flow.modules:
         for call in module.names.calls:
@@ -37,12 +37,12 @@ def without_idle(flow: EstimatorFlow, values: Values, drive: Drive) -> None:
             if not single or getattr(statement, "value", None) is not call:
                 continue
             parts = [part for value in made.arguments.values() for part in ast.walk(value)]
-            mentions = values.mentions(module, call)
-            direct = len(values.passes(module, call)) == 1 + len(mentions)  # no function gets it
+            mentions = values.uses(module, call)
+            direct = len(values.places(module, call)) == 1 + len(mentions)  # no function gets it
             shown = direct and all(
                 m.node is not None
                 and prints(m.module, m.node)
-                and [origin.node for origin in values.origins(m.module, m.node)] == [call]
+                and [origin.node for origin in values.definitions(m.module, m.node)] == [call]
                 for m in mentions
             )
             if not shown or any(isinstance(part, ast.Call) for part in parts):
@@ -57,7 +57,7 @@ def without_idle(flow: EstimatorFlow, values: Values, drive: Drive) -> None:
             _remove(module, statement, drive)
 
 
-def _imported(module: Module, values: Values) -> bool:
+def _imported(module: Module, values: ValueFlow) -> bool:
     """Whether another module may read this one's variables by a star."""
     return any(
         statement for other in values.graph.project.modules.values()

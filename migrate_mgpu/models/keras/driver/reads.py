@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import Configuration, Look
 from migrate_mgpu.models.front.estimators.places import known_at, settled
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
@@ -26,7 +26,7 @@ _DEFAULTS = {
 _EITHER = {"save_checkpoints_secs", "save_checkpoints_steps"}  # giving one makes the other None
 
 
-def substitute(config: Configuration, values: Values) -> None:
+def substitute(config: Configuration, values: ValueFlow) -> None:
     """Says of each read what stands for it, wherever its text goes.
 
     Raises:
@@ -36,7 +36,7 @@ def substitute(config: Configuration, values: Values) -> None:
         look.module.substitutes[look.node] = _value(config, look, values)
 
 
-def _value(config: Configuration, look: Look, values: Values) -> str:
+def _value(config: Configuration, look: Look, values: ValueFlow) -> str:
     name = look.kind
     refused = Refused(
         look.module, look.node, f"`{name}` of the RunConfig is read here",

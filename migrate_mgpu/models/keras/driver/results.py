@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use
 from migrate_mgpu.models.keras.driver.drive import Drive
@@ -17,7 +17,7 @@ from migrate_mgpu.source.statements import Layout
 STEP = "global_step"
 
 
-def adapt_results(values: Values, use: Use, model: ModelPlan, drive: Drive, text: str) -> str:
+def adapt_results(values: ValueFlow, use: Use, model: ModelPlan, drive: Drive, text: str) -> str:
     """The evaluation's text, with ``global_step`` in its result where the program needs it.
 
     Where the step is read out of the result by its key, the optimizer's count takes its
@@ -27,7 +27,7 @@ def adapt_results(values: Values, use: Use, model: ModelPlan, drive: Drive, text
         Refused: a key that Keras's result does not have.
     """
     whole = shown = False
-    for mention in values.mentions(use.module, use.call):
+    for mention in values.uses(use.module, use.call):
         assert mention.node is not None
         key = _key(mention)
         shown = shown or key == "loss" or (key is None and _is_used(mention))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow, Use
 
@@ -28,7 +28,7 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.comprehension)
 _CANNED = {"predictions", "logits", "logistic", "probabilities", "class_ids", "classes"}
 
 
-def rows_of(use: Use, flow: EstimatorFlow, values: Values, name: str) -> str:
+def rows_of(use: Use, flow: EstimatorFlow, values: ValueFlow, name: str) -> str:
     """The examples one by one, out of the arrays that the variable ``name`` holds.
 
     A list where the program walks over it once, an iterator as in TF1 where it does more.
@@ -66,9 +66,9 @@ def _key(use: Use, flow: EstimatorFlow) -> str | None:
     return found
 
 
-def walked_once(use: Use, values: Values) -> bool:
+def walked_once(use: Use, values: ValueFlow) -> bool:
     """Whether what `predict` returns is gone through in one place, from start to end."""
-    mentions = values.mentions(use.module, use.call)
+    mentions = values.uses(use.module, use.call)
     return len(mentions) < 2 and all(_walks(use, mention) for mention in mentions)
 
 

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.analysis.values import Value, Values
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import (
     STRATEGIES,
     EstimatorFlow,
@@ -41,7 +41,7 @@ class Setup:
     def __init__(self, flow: EstimatorFlow, drive: Drive, graph: CallGraph) -> None:
         self.flow = flow
         self.drive = drive
-        self.values = Values(graph)
+        self.values = ValueFlow(graph)
         self._removed: set[ast.stmt] = set()
         self.strategy: str | None = None  # the expression of the strategy where the model is made
         self.outer: str | None = None  # and where the RunConfig is, if that is in another function
@@ -103,7 +103,7 @@ class Setup:
     def _only_configures(self, strategy: StrategyFlow) -> None:
         """Uses of a strategy besides RunConfig: what says the same in TF2 may stay."""
         for made in strategy.made:
-            for mention in self.values.mentions(made.module, made.call):
+            for mention in self.values.uses(made.module, made.call):
                 module, node = mention.module, mention.node
                 assert node is not None
                 parent = module.names.parents[node]
@@ -202,7 +202,7 @@ class Setup:
             statement = module.names.statement(node) if node is not None else None
             if node is not None and _choice(module, node) is not None:
                 continue
-            mentions = self.values.mentions(module, node) if node is not None else []
+            mentions = self.values.uses(module, node) if node is not None else []
             if (
                 not isinstance(statement, ast.Assign)
                 or statement.value is not node
@@ -288,7 +288,10 @@ class Setup:
             if lines:
                 self.drive.edit(module, layout.insert_before(lines))
             return
+        whole = getattr(statement, "value", None) is (choice if choice is not None else call)
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not layout.owns_lines:
+            whole = False
+        if not whole:  # what else is assigned here stays
             raise Refused(module, made.call, "how the RunConfig is handed on is not followed")
         if statement in self._removed:
             return

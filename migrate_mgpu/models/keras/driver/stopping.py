@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import Values
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import known_at
@@ -26,7 +26,7 @@ class Stop:
     module: Module
     node: ast.expr
 
-    def amounts(self, values: Values, use: Use) -> tuple[ast.expr | None, ast.expr | None]:
+    def amounts(self, values: ValueFlow, use: Use) -> tuple[ast.expr | None, ast.expr | None]:
         """The training's ``steps`` and ``max_steps``.
 
         Raises:
@@ -39,7 +39,7 @@ class Stop:
         return (known, None) if self.kind == "steps" else (None, known)
 
 
-def stopping(values: Values, flow: EstimatorFlow, use: Use) -> Stop | None:
+def stopping(values: ValueFlow, flow: EstimatorFlow, use: Use) -> Stop | None:
     """The hook that ends a training, among those of the call or of the model_fn.
 
     Raises:
@@ -52,7 +52,7 @@ def stopping(values: Values, flow: EstimatorFlow, use: Use) -> Stop | None:
     return found[0] if found else None
 
 
-def _given_stop(values: Values, use: Use) -> Stop | None:
+def _given_stop(values: ValueFlow, use: Use) -> Stop | None:
     node = use.arguments.get("hooks")
     if node is None:
         return None

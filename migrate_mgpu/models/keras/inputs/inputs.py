@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.values import returns
+from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.inputs.batches import Batches
 from migrate_mgpu.models.keras.driver.drive import text_of
@@ -47,7 +47,7 @@ class Inputs(Batches):
             return self._lambda(module, node, column, base)
         if isinstance(node, ast.Call):
             return self._made(module, node, mode, column, base)
-        origins = self.values.origins(module, node)
+        origins = self.values.definitions(module, node)
         given: set[str] = set()
         for origin in origins:
             if origin.node is None or origin.is_none:
@@ -176,7 +176,7 @@ class Inputs(Batches):
             )  # fmt: skip
         given_to: set[str] = set()
         for statement in returns(factory):
-            for origin in self.values.origins(factory.module, statement.value or node):
+            for origin in self.values.definitions(factory.module, statement.value or node):
                 assert origin.node is not None
                 given_to.add(self._origin(origin.module, origin.node, (module, node), mode))
         if len(given_to) > 1:

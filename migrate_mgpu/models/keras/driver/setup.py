@@ -288,10 +288,8 @@ class Setup:
             if lines:
                 self.drive.edit(module, layout.insert_before(lines))
             return
-        whole = getattr(statement, "value", None) is (choice if choice is not None else call)
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not layout.owns_lines:
-            whole = False
-        if not whole:  # what else is assigned here stays
+        plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and layout.owns_lines
+        if not plain or not _is_all(module, call, statement):
             raise Refused(module, made.call, "how the RunConfig is handed on is not followed")
         if statement in self._removed:
             return
@@ -375,6 +373,17 @@ def _choice(module: Module, node: ast.expr) -> ast.expr | None:
     while isinstance(parent, (ast.IfExp, ast.BoolOp)):
         found, parent = parent, module.names.parents[parent]
     return found
+
+
+def _is_all(module: Module, call: ast.expr, statement: ast.stmt) -> bool:
+    """Whether a statement assigns nothing but a RunConfig, or what `replace` makes of it."""
+    node: ast.AST = call
+    while node is not getattr(statement, "value", None):
+        node = module.names.parents[node]
+        replaced = isinstance(node, ast.Attribute) and node.attr == "replace"
+        if not replaced and not isinstance(node, (ast.IfExp, ast.BoolOp, ast.Call)):
+            return False
+    return True
 
 
 def _prints(module: Module, call: ast.Call) -> bool:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -33,7 +34,6 @@ from migrate_mgpu.api import initializers
 from migrate_mgpu.api.cases import IMAGES, case
 from migrate_mgpu.api.tables import assigned, name_of, negative
 from migrate_mgpu.core.registry import Rule, constant
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -414,7 +414,7 @@ def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...
     form = _FORMS.get(name)
     if form is None:
         return None
-    edit = CallEdit(module, call, form.parameters)
+    edit = BoundCall(module, call, form.parameters)
     edit.function(f"{tf}.{form.name}")
     edit.drop(*form.dropped)
     for old in ("dim", "squeeze_dims", "keep_dims", "reduction_indices"):
@@ -438,7 +438,7 @@ def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...
 
 def _dropout(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     """`tf.nn.dropout(x, keep_prob)`: TF2 asks for the rate of what is dropped."""
-    edit = CallEdit(module, call, ("x", "keep_prob", "noise_shape", "seed", "name", "rate"))
+    edit = BoundCall(module, call, ("x", "keep_prob", "noise_shape", "seed", "name", "rate"))
     edit.function(f"{tf}.nn.dropout")
     if edit.given("keep_prob") is not None:
         negative(edit, "keep_prob", "1")
@@ -451,7 +451,7 @@ def _dropout(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
 
 def _where(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     """`tf.where`: TF1 chooses whole rows where the condition is a vector, TF2 broadcasts."""
-    edit = CallEdit(module, call, ("condition", "x", "y", "name"))
+    edit = BoundCall(module, call, ("condition", "x", "y", "name"))
     edit.function(f"{tf}.where")
     condition, x, y = edit.get("condition"), edit.given("x"), edit.given("y")
     if condition is not None and x is not None and y is not None:
@@ -475,7 +475,7 @@ def _where(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
 
 def _div(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     """`tf.div` is Python 2's division: of integers it gives an integer."""
-    edit = CallEdit(module, call, ("x", "y", "name"))
+    edit = BoundCall(module, call, ("x", "y", "name"))
     values = [v for v in (edit.get("x"), edit.get("y")) if v is not None]
     if not any(
         isinstance(constant(v), float)

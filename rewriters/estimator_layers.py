@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -48,7 +49,6 @@ from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rule, constant
 from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -267,7 +267,7 @@ def layer(module: Module, call: ast.Call, tf: str, regularized: bool = True) -> 
     if kind is None:
         return recurrent.layer(module, call, tf)
     parameters = ("inputs", *kind.parameters, "reuse", "dtype", "_scope", "_reuse")
-    edit = CallEdit(module, call, parameters)
+    edit = BoundCall(module, call, parameters)
     inputs = edit.get("inputs")
     if inputs is None:
         raise Refused(module, call, f"`{edit.shown}` is not given its inputs")
@@ -288,12 +288,12 @@ def layer_class(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | N
     if kind is None:
         edits = recurrent.cell(module, call, tf)
         return edits if edits is not None else keras_recurrent(module, call, tf)
-    edit = CallEdit(module, call, (*kind.parameters, "dtype", "_scope", "_reuse"))
+    edit = BoundCall(module, call, (*kind.parameters, "dtype", "_scope", "_reuse"))
     _constructor(edit, kind, tf, True)
     return edit.edits()
 
 
-def _constructor(edit: CallEdit, kind: _Kind, tf: str, regularized: bool) -> None:
+def _constructor(edit: BoundCall, kind: _Kind, tf: str, regularized: bool) -> None:
     """The constructor's arguments, as Keras has them."""
     edit.function(f"{tf}.keras.layers.{kind.keras}")
     order = _KERAS_ORDER.get(kind.keras)
@@ -319,7 +319,7 @@ def _constructor(edit: CallEdit, kind: _Kind, tf: str, regularized: bool) -> Non
     name_argument(edit)
 
 
-def _normalization(edit: CallEdit) -> None:
+def _normalization(edit: BoundCall) -> None:
     advice = "no Keras layer does this"
     refuse_unless(edit, "renorm", (False, None), "batch renormalisation is TF1's own", advice)
     edit.drop("renorm_clipping", "renorm_momentum", "fused")
@@ -327,7 +327,7 @@ def _normalization(edit: CallEdit) -> None:
         refuse_unless(edit, name, (None,), f"`{name}` is TF1's own", advice)
 
 
-def name_argument(edit: CallEdit) -> None:
+def name_argument(edit: BoundCall) -> None:
     """Keras 3 takes no slash in a name, and a name is None by default."""
     value = edit.get("name")
     known = constant(value) if value is not None else None

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -36,7 +37,6 @@ from migrate_mgpu.api.tables import assigned, name_of, number
 from migrate_mgpu.api.weighting import weighting
 from migrate_mgpu.core.registry import Rule, constant
 from migrate_mgpu.models.types import Loss
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -173,7 +173,7 @@ def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
         if name.startswith("losses.") and name.rpartition(".")[2] in _NONE:
             raise Refused(module, call, f"no Keras loss equals tf.{name}", _ADVICE)
         return None
-    edit = CallEdit(module, call, kind.parameters)
+    edit = BoundCall(module, call, kind.parameters)
     labels = next((v for n in _LABELS if (v := edit.get(n)) is not None), None)
     outputs = next((v for n in _OUTPUTS if (v := edit.get(n)) is not None), None)
     if labels is None or outputs is None:
@@ -200,7 +200,7 @@ def loss(module: Module, call: ast.Call, tf: str) -> Loss | None:
     return Loss(call, labels, outputs, keras, edits, scalar and reduction != "none", elementwise)
 
 
-def _reduction(edit: CallEdit) -> str:
+def _reduction(edit: BoundCall) -> str:
     """What a loss does with the values of its elements, by the names of ``weighting``."""
     value = edit.get("reduction")
     edit.drop("reduction")
@@ -216,7 +216,7 @@ def _reduction(edit: CallEdit) -> str:
     raise Refused(edit.module, value, "the reduction of this loss cannot be told", _ADVICE)
 
 
-def _weight(edit: CallEdit) -> tuple[str, ast.expr | None]:
+def _weight(edit: BoundCall) -> tuple[str, ast.expr | None]:
     """The number that a loss is multiplied by, empty where it is one; or what is no number."""
     value = edit.get("weights")
     if value is None:
@@ -238,7 +238,7 @@ _BY_ELEMENT = {
 
 
 def _elements(
-    edit: CallEdit, name: str, kind: LossKind, tf: str, reduction: str, weight: str
+    edit: BoundCall, name: str, kind: LossKind, tf: str, reduction: str, weight: str
 ) -> tuple[Edit, ...]:
     """The edits that make a value for each element, or their sum.
 
@@ -265,7 +265,7 @@ def _elements(
 
 
 def _own(
-    edit: CallEdit,
+    edit: BoundCall,
     name: str,
     tf: str,
     labels: ast.expr,
@@ -286,7 +286,7 @@ def _own(
 
 
 def _reduced(
-    edit: CallEdit, function: str, tf: str, reduction: str, weight: str
+    edit: BoundCall, function: str, tf: str, reduction: str, weight: str
 ) -> tuple[Edit, ...]:
     """The edits of a call of a function, its mean or sum, and that times a number."""
     outer = f"{tf}.reduce_mean(" if reduction in ("mean", "batch") else ""
@@ -301,7 +301,7 @@ def _reduced(
     return edits
 
 
-def _object(edit: CallEdit, kind: LossKind, labels: ast.expr, tf: str) -> tuple[str, ast.expr]:
+def _object(edit: BoundCall, kind: LossKind, labels: ast.expr, tf: str) -> tuple[str, ast.expr]:
     """The text of the loss object, and the labels that it takes."""
     arguments = ["from_logits=True"] if kind.from_logits else []
     keras = kind.keras
@@ -347,7 +347,7 @@ def _first(node: ast.expr | None) -> ast.expr | None:
 
 
 def _expression(
-    edit: CallEdit, kind: LossKind, tf: str, reduction: str, weight: str
+    edit: BoundCall, kind: LossKind, tf: str, reduction: str, weight: str
 ) -> tuple[Edit, ...]:
     """The edits that make an expression of TF2: a value for each example, or one number."""
     edit.drop("scope", "loss_collection", "_sentinel")

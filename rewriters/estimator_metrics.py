@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.cases import NUMBERS, case
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.registry import Rule, constant
 from migrate_mgpu.models.types import Metric
-from migrate_mgpu.source.call_edit import CallEdit
 
 RULE = Rule(
     code="MGPU405",
@@ -165,7 +165,7 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
         return None
     if short not in _PARAMETERS:
         raise Refused(module, node, f"no Keras metric equals tf.metrics.{short}")
-    edit = CallEdit(module, node, _PARAMETERS[short])
+    edit = BoundCall(module, node, _PARAMETERS[short])
     for name in ("metrics_collections", "updates_collections", "class_id"):
         value = edit.given(name)
         if value is not None:
@@ -200,7 +200,7 @@ def metric(module: Module, node: ast.AST, tf: str) -> Metric | None:
 class _Forms:
     """The Keras forms of one call."""
 
-    def __init__(self, edit: CallEdit, tf: str) -> None:
+    def __init__(self, edit: BoundCall, tf: str) -> None:
         self.edit = edit
         self.tf = tf
         self.keras: dict[tuple[str, str], str] = {}

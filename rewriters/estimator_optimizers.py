@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.cases import case
@@ -38,7 +39,6 @@ from migrate_mgpu.api.tables import assigned, name_of, number
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import Rule, constant
 from migrate_mgpu.models.types import Optimizer
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, splice
 
 RULE = Rule(
@@ -255,11 +255,11 @@ def optimizer(module: Module, call: ast.Call, tf: str) -> Optimizer | None:
         if head == "train" and short.endswith("Optimizer"):
             raise Refused(module, call, f"no Keras optimizer equals tf.train.{short}")
         return None
-    edit = CallEdit(module, call, kind.parameters)
+    edit = BoundCall(module, call, kind.parameters)
     return _written(edit, short, tf)
 
 
-def _written(edit: CallEdit, short: str, tf: str, decays: bool = False) -> Optimizer:
+def _written(edit: BoundCall, short: str, tf: str, decays: bool = False) -> Optimizer:
     """The Keras optimizer for TF1's of a name, whose arguments an edit has."""
     module, call, kind = edit.module, edit.call, _OPTIMIZERS[short]
     rate = edit.get("learning_rate")
@@ -314,7 +314,7 @@ _BY_NAME = {
 
 def _of_optimize_loss(module: Module, call: ast.Call, tf: str) -> Optimizer:
     """The optimizer of a call of ``optimize_loss``, made where that stands."""
-    edit = CallEdit(module, call, _OPTIMIZE_LOSS_PARAMETERS)
+    edit = BoundCall(module, call, _OPTIMIZE_LOSS_PARAMETERS)
     made, rate = edit.get("optimizer"), edit.given("learning_rate")
     decay = edit.given("learning_rate_decay_fn")
     given = assigned(module, made)
@@ -380,7 +380,7 @@ def _decayed(
     return splice(module.source.text[start:end], moved), (rate, *reads)
 
 
-def _float(edit: CallEdit, name: str) -> None:
+def _float(edit: BoundCall, name: str) -> None:
     """Keras 3 takes no whole number for a momentum."""
     value = edit.get(name)
     known = constant(value) if value is not None else None
@@ -396,7 +396,7 @@ def _embedding(module: Module) -> str:
     return ""
 
 
-def _class(edit: CallEdit, template: str, tf: str, wished: str) -> str:
+def _class(edit: BoundCall, template: str, tf: str, wished: str) -> str:
     """Calls a class of the program's own: its text, with ``\\n`` between its lines."""
     module = edit.module
     name = module.names.fresh(module.names.module_scope, wished)
@@ -458,7 +458,7 @@ def _schedule(
     kind = _SCHEDULES.get(short)
     if kind is None:
         return None
-    edit = CallEdit(module, call, kind.parameters)
+    edit = BoundCall(module, call, kind.parameters)
     step = edit.get(kind.parameters[0] if "global_step" not in kind.parameters else "global_step")
     told = isinstance(step, ast.Name) and step.id == step_name
     if not told and not is_global_step(module, step):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -11,7 +12,6 @@ from migrate_mgpu.api.tables import negative, refuse_unless
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source.call_edit import CallEdit
 
 _NORMALIZER = ("normalizer_fn", "normalizer_params")
 _WEIGHTS = (
@@ -151,7 +151,7 @@ def layer(module: Module, call: ast.Call, tf: str, short: str, regularized: bool
     if any(use.symbol.name.endswith("arg_scope") for use in module.uses):
         text = f"`{module.source.code(call.func)}` takes arguments from an arg_scope"
         raise Refused(module, call, text, "write the arguments at each call")
-    edit = CallEdit(module, call, kind.parameters)
+    edit = BoundCall(module, call, kind.parameters)
     inputs = edit.get(kind.parameters[0])
     if inputs is None:
         raise Refused(module, call, f"`{edit.shown}` is not given its inputs")
@@ -183,7 +183,7 @@ def layer(module: Module, call: ast.Call, tf: str, short: str, regularized: bool
 _STEMS = {"fully_connected": "dense", "relu": "dense", "relu6": "dense", "linear": "dense"}
 
 
-def _check(edit: CallEdit, kind: _Kind) -> None:
+def _check(edit: BoundCall, kind: _Kind) -> None:
     """Arguments that only TF1 has.
 
     Raises:
@@ -217,7 +217,7 @@ def _check(edit: CallEdit, kind: _Kind) -> None:
         edit.drop("scope")  # None, a VariableScope or a path, which no Keras name can be
 
 
-def refuse_unless_given(edit: CallEdit, name: str) -> None:
+def refuse_unless_given(edit: BoundCall, name: str) -> None:
     """A parameter that TF1 could do without and Keras cannot.
 
     Raises:
@@ -227,14 +227,14 @@ def refuse_unless_given(edit: CallEdit, name: str) -> None:
         raise Refused(edit.module, edit.call, f"`{edit.shown}` has no `{name}`", "give it one")
 
 
-def _biases(edit: CallEdit) -> None:
+def _biases(edit: BoundCall) -> None:
     """`biases_initializer=None`: no bias at all."""
     if is_none(edit.get("biases_initializer")):
         edit.value("biases_initializer", "False")
         edit.rename("biases_initializer", "use_bias")
 
 
-def _channels(edit: CallEdit, kind: _Kind) -> None:
+def _channels(edit: BoundCall, kind: _Kind) -> None:
     """`NCHW` is Keras's `channels_first`."""
     value = edit.get("data_format")
     if value is None:

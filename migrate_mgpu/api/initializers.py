@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.tables import number, scaled
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 # By TF1's name: Keras's class, TF1's parameters, those Keras takes by position, TF1's defaults.
@@ -79,7 +79,7 @@ def call(module: Module, node: ast.Call, tf: str, name: str) -> tuple[Edit, ...]
         Refused: Keras's cannot do the same.
     """
     if name in _XAVIER:
-        return _xavier(CallEdit(module, node, ("uniform", "seed", "dtype")), tf)
+        return _xavier(BoundCall(module, node, ("uniform", "seed", "dtype")), tf)
     if name == _VARIANCE:
         return _contrib_variance(module, node, tf)
     if name.startswith("contrib.layers.") and name.endswith("_regularizer"):
@@ -88,7 +88,7 @@ def call(module: Module, node: ast.Call, tf: str, name: str) -> tuple[Edit, ...]
     if kind is None:
         return None
     keras, parameters, defaults = kind
-    edit = CallEdit(module, node, parameters)
+    edit = BoundCall(module, node, parameters)
     edit.function(f"{tf}.keras.initializers.{keras}")
     edit.drop("dtype", "verify_shape")
     if keras == "Constant" and isinstance(edit.get("value"), (ast.List, ast.Tuple)):
@@ -107,7 +107,7 @@ def call(module: Module, node: ast.Call, tf: str, name: str) -> tuple[Edit, ...]
     return edit.edits()
 
 
-def _xavier(edit: CallEdit, tf: str) -> tuple[Edit, ...]:
+def _xavier(edit: BoundCall, tf: str) -> tuple[Edit, ...]:
     uniform = edit.get("uniform")
     known = True if uniform is None else constant(uniform)
     if not isinstance(known, bool):
@@ -126,7 +126,7 @@ def _xavier(edit: CallEdit, tf: str) -> tuple[Edit, ...]:
 
 
 def _contrib_variance(module: Module, node: ast.Call, tf: str) -> tuple[Edit, ...]:
-    edit = CallEdit(module, node, ("factor", "mode", "uniform", "seed", "dtype"))
+    edit = BoundCall(module, node, ("factor", "mode", "uniform", "seed", "dtype"))
     values: dict[str, object] = {"factor": 2.0, "mode": "FAN_IN", "uniform": False}
     for name in values:
         value = edit.get(name)
@@ -153,7 +153,7 @@ def _contrib_variance(module: Module, node: ast.Call, tf: str) -> tuple[Edit, ..
 
 def _regularizer(module: Module, node: ast.Call, tf: str, short: str) -> tuple[Edit, ...] | None:
     if short in ("l1_regularizer", "l2_regularizer"):
-        edit = CallEdit(module, node, ("scale", "scope"))
+        edit = BoundCall(module, node, ("scale", "scope"))
         edit.drop("scope")
         edit.function(f"{tf}.keras.regularizers.{short[:2].upper()}")
         if short.startswith("l2"):
@@ -162,7 +162,7 @@ def _regularizer(module: Module, node: ast.Call, tf: str, short: str) -> tuple[E
         edit.order((short[:2],))
         return edit.edits()
     if short == "l1_l2_regularizer":
-        edit = CallEdit(module, node, ("scale_l1", "scale_l2", "scope"))
+        edit = BoundCall(module, node, ("scale_l1", "scale_l2", "scope"))
         edit.drop("scope")
         edit.function(f"{tf}.keras.regularizers.L1L2")
         for name, default, factor in (("scale_l1", "1.0", 1.0), ("scale_l2", "0.5", 0.5)):

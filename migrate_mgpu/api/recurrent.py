@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -19,7 +20,6 @@ from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _HOMES = ("nn.rnn_cell.", "contrib.rnn.")
@@ -93,14 +93,14 @@ def cell(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
     if name == STACK or name in CELLS:
         _check_uses(module, call)
     if name == STACK:
-        edit = CallEdit(module, call, ("cells", "state_is_tuple"))
+        edit = BoundCall(module, call, ("cells", "state_is_tuple"))
         refuse_unless(edit, "state_is_tuple", (True,), "the state of all cells is one tensor")
         edit.function(f"{tf}.keras.layers.StackedRNNCells")
         return edit.edits()
     kind = CELLS.get(name)
     if kind is None:
         return None
-    edit = CallEdit(module, call, kind.parameters)
+    edit = BoundCall(module, call, kind.parameters)
     for argument, allowed in kind.plain.items():
         text = f"`{argument}` of `{edit.shown}` is not followed"
         refuse_unless(edit, argument, allowed, text, "write the cell as a Keras layer")
@@ -198,7 +198,7 @@ def layer(module: Module, call: ast.Call, tf: str) -> Layer | None:
             shown = module.source.code(call.func)
             raise Refused(module, call, f"`{shown}` has no TF2 form", "use tf.keras.layers.RNN")
         return None
-    edit = CallEdit(module, call, parameters)
+    edit = BoundCall(module, call, parameters)
     inputs, made = edit.get("inputs"), edit.get("cell")
     if inputs is None or made is None:
         raise Refused(module, call, f"`{edit.shown}` is not given its cell and its inputs")
@@ -240,7 +240,7 @@ def layer(module: Module, call: ast.Call, tf: str) -> Layer | None:
 
 def start_of(module: Module, call: ast.Call) -> ast.expr | None:
     """The state that a recurrent network begins with, where it is told one."""
-    return CallEdit(module, call, RUNS[name_of(module, call)]).given("initial_state")
+    return BoundCall(module, call, RUNS[name_of(module, call)]).given("initial_state")
 
 
 def is_recurrent(module: Module, call: ast.Call) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import (
     CELLS,
@@ -16,7 +17,6 @@ from migrate_mgpu.api.recurrent import (
 )
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source import layout
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 
@@ -123,7 +123,7 @@ def _class(module: Module, kind: str, tf: str) -> str:
 
 def _given(module: Module, call: ast.Call) -> set[str]:
     """The settings that a cell is given, by the names that they have in its class."""
-    edit = CallEdit(module, call, CELLS[cell_of(module, call)].parameters)
+    edit = BoundCall(module, call, CELLS[cell_of(module, call)].parameters)
     found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}
     kernels = ("initializer", "kernel_initializer")
     return found | {"kernel" for name in kernels if edit.given(name) is not None}

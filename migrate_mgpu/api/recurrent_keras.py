@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.keras.expressions import rule
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 BEHAVIOR = "MGPU201"
@@ -59,7 +59,7 @@ def keras_recurrent(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]
         text = f"the Keras layer `{short}` is not known to be the same in TF1 and TF2"
         raise Refused(module, call, text, _ADVICE)
     parameters = (*_PARAMETERS[short], *_REST, *_DROPPED, "implementation")
-    edit = CallEdit(module, call, parameters)
+    edit = BoundCall(module, call, parameters)
     if len(call.args) > 1:
         raise Refused(module, call.args[1], f"what `{shown}` is given by position", "name it")
     for name, allowed in _DROPPED.items():

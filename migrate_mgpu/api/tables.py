@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.source.call_edit import CallEdit
 
 # Other ways to the same functions.
 _ALIASES = {
@@ -59,7 +59,7 @@ def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
 
 
 def refuse_unless(
-    edit: CallEdit, name: str, allowed: tuple[object, ...], reason: str, advice: str = ""
+    edit: BoundCall, name: str, allowed: tuple[object, ...], reason: str, advice: str = ""
 ) -> None:
     """Drops an argument that says what TF2 does anyway.
 
@@ -84,7 +84,7 @@ def number(value: float) -> str:
     return repr(float(f"{value:.12g}"))
 
 
-def negative(edit: CallEdit, name: str, low: str) -> None:
+def negative(edit: BoundCall, name: str, low: str) -> None:
     """Writes ``low - value`` for a value; a number where it is a literal."""
     value = edit.get(name)
     known = constant(value) if value is not None else None
@@ -94,7 +94,7 @@ def negative(edit: CallEdit, name: str, low: str) -> None:
         edit.wrap(name, f"{low} - ", parentheses=True)
 
 
-def scaled(edit: CallEdit, name: str, factor: float) -> None:
+def scaled(edit: BoundCall, name: str, factor: float) -> None:
     """Writes ``factor * value`` for a value; a number where it is a literal."""
     value = edit.get(name)
     known = constant(value) if value is not None else None

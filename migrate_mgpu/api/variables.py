@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -12,7 +13,6 @@ from migrate_mgpu.api import initializers
 from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 NAMES = ("get_variable", "Variable")
@@ -64,7 +64,7 @@ def variable(module: Module, call: ast.Call, tf: str, regularized: bool) -> Laye
     name = name_of(module, call)
     if name not in NAMES:
         return None
-    edit = CallEdit(module, call, _GET if name == "get_variable" else _MAKE)
+    edit = BoundCall(module, call, _GET if name == "get_variable" else _MAKE)
     for own in _OWN:
         text = f"`{own}` of `{edit.shown}` has no form in a Keras model"
         refuse_unless(edit, own, (None,), text, "leave it out")
@@ -90,7 +90,7 @@ def variable(module: Module, call: ast.Call, tf: str, regularized: bool) -> Laye
     return Layer(call, (*edit.edits(), *more), (), stem=stem, variable=True, double=double)
 
 
-def _is_double(edit: CallEdit) -> bool:
+def _is_double(edit: BoundCall) -> bool:
     """Whether a variable is of float64, which its model says of all."""
     dtype = edit.given("dtype")
     name = name_of(edit.module, dtype) if dtype is not None else "float32"
@@ -101,7 +101,7 @@ def _is_double(edit: CallEdit) -> bool:
     return name == "float64"
 
 
-def _from_shape(edit: CallEdit) -> tuple[Edit, ...]:
+def _from_shape(edit: BoundCall) -> tuple[Edit, ...]:
     """`tf.get_variable`: Keras's default is TF1's, Glorot's uniform distribution."""
     shape = edit.given("shape")
     if shape is None:
@@ -146,7 +146,7 @@ def _is_value(module: Module, node: ast.expr | None) -> bool:
     return _ALIASES.get(name, name) in _VALUES
 
 
-def _from_value(edit: CallEdit, tf: str, parameter: str) -> tuple[Edit, ...]:
+def _from_value(edit: BoundCall, tf: str, parameter: str) -> tuple[Edit, ...]:
     """The function that gives a variable's first value is an initializer in Keras."""
     module, source = edit.module, edit.module.source
     value = edit.get(parameter)
@@ -164,7 +164,7 @@ def _from_value(edit: CallEdit, tf: str, parameter: str) -> tuple[Edit, ...]:
         raise Refused(module, value or edit.call, text, _ADVICE)
     assert isinstance(value, ast.Call)
     keras, parameters = kind
-    inner = CallEdit(module, value, parameters)
+    inner = BoundCall(module, value, parameters)
     if _is_double(inner):
         text = "a variable that begins with a value of float64"
         raise Refused(module, value, text, "give tf.get_variable a shape and dtype=tf.float64")
@@ -179,7 +179,7 @@ def _from_value(edit: CallEdit, tf: str, parameter: str) -> tuple[Edit, ...]:
     return (Edit(begin, first, ""), Edit(last, end, f", initializer={initializer}"))
 
 
-def _initializer(inner: CallEdit, keras: str, name: str, tf: str) -> str:
+def _initializer(inner: BoundCall, keras: str, name: str, tf: str) -> str:
     """The text of the initializer that draws what a function gave."""
     module, quote = inner.module, inner.module.source.quote
     if not keras:

@@ -19,13 +19,10 @@ from migrate_mgpu.session_config.checks import (
 )
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import (
-    Layout,
-    comments,
-    remove_argument,
-    remove_parameter,
-)
+from migrate_mgpu.source.statements import Layout, comments
 
 
 @record()
@@ -106,11 +103,8 @@ def build(
         else:
             _carrier(move, module, layout, groups, steps, emptied)
     for parameter in flow.parameters:
-        source = parameter.module.source
-        start, _ = source.span(parameter.function)
-        end, _ = source.span(parameter.function.body[0])
-        new = remove_parameter(source.text[start:end], parameter.name)
-        move.edit(parameter.module, Edit(start, end, new))
+        edit = without_parameter(parameter.module.source, parameter.function, parameter.name)
+        move.edit(parameter.module, edit)
     if hoist and early:
         module, statement = hoist
         move.edit(module, Layout(module.source, statement).insert_paragraph(early))
@@ -204,17 +198,12 @@ def _sink_statement(
         if isinstance(sink, Handover) and sink.stays and not sink.default:
             move.edit(module, Edit(*source.span(sink.argument), "None"))
             continue
-        start, end = source.span(sink.call)
-        code = source.text[start:end]
-        position = None
-        if sink.by_keyword is None:
-            assert sink.argument is not None
-            position = sink.call.args.index(sink.argument)
-        keyword = sink.by_keyword.arg if sink.by_keyword else None
+        assert sink.argument is not None
+        call = CallEdit(source, sink.call)
         # A parameter that goes away takes its place among the arguments along.
-        shifts = isinstance(sink, Handover) and not sink.stays
-        new = remove_argument(code, keyword, position, shifts)
-        move.edit(module, Edit(start, end, new))
+        call.drop_value(sink.argument, shifts=isinstance(sink, Handover) and not sink.stays)
+        for edit in call.edits():
+            move.edit(module, edit)
 
 
 def _is_helper_call(flow: Flow, call: ast.Call) -> bool:

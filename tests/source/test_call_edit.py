@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.source.call_edit import CallEdit
@@ -21,17 +24,17 @@ def call_of(code: str) -> tuple[Module, ast.Call]:
     return module, next(n for n in ast.walk(module.tree) if isinstance(n, ast.Call))
 
 
-def changed(code: str, change: Callable[[CallEdit], None]) -> str:
+def changed(code: str, change: Callable[[BoundCall], None]) -> str:
     module, call = call_of(code)
-    edit = CallEdit(module, call, SIGNATURE)
+    edit = BoundCall(module, call, SIGNATURE)
     change(edit)
     after = splice(code, list(edit.edits()))
     ast.parse(after)
     return after
 
 
-def without(*names: str) -> Callable[[CallEdit], None]:
-    def change(edit: CallEdit) -> None:
+def without(*names: str) -> Callable[[BoundCall], None]:
+    def change(edit: BoundCall) -> None:
         edit.order(n for n in SIGNATURE if n not in names)
         edit.drop(*names)
 
@@ -81,7 +84,7 @@ def test_drop(before: str, names: tuple[str, ...], after: str) -> None:
 
 
 def test_positions_that_no_longer_fit_become_keywords() -> None:
-    def change(edit: CallEdit) -> None:
+    def change(edit: BoundCall) -> None:
         edit.drop("units")
         edit.order(("inputs",))
 
@@ -89,7 +92,7 @@ def test_positions_that_no_longer_fit_become_keywords() -> None:
 
 
 def test_rename_value_add_and_function() -> None:
-    def change(edit: CallEdit) -> None:
+    def change(edit: BoundCall) -> None:
         edit.function("tf.keras.layers.Dense")
         edit.rename("rate", "p")
         edit.value("units", "20")
@@ -114,7 +117,7 @@ def test_rename_value_add_and_function() -> None:
     ],
 )
 def test_wrap(before: str, after: str) -> None:
-    def change(edit: CallEdit) -> None:
+    def change(edit: BoundCall) -> None:
         edit.order(("inputs", "units"))
         edit.wrap("rate", "1 - ", parentheses=True)
 
@@ -124,7 +127,7 @@ def test_wrap(before: str, after: str) -> None:
 def test_no_edit_covers_a_value_that_stays() -> None:
     code = "f(net, (units), rate=g(rate), name=name)"
     module, call = call_of(code)
-    edit = CallEdit(module, call, SIGNATURE)
+    edit = BoundCall(module, call, SIGNATURE)
     edit.function("g")
     edit.drop("inputs")
     edit.order(())
@@ -142,13 +145,65 @@ def test_no_edit_covers_a_value_that_stays() -> None:
 def test_arguments_that_cannot_be_told(code: str) -> None:
     module, call = call_of(code)
     with pytest.raises(Refused):
-        CallEdit(module, call, SIGNATURE)
+        BoundCall(module, call, SIGNATURE)
 
 
 def test_what_is_given() -> None:
     module, call = call_of("f(net, units=None)")
-    edit = CallEdit(module, call, SIGNATURE)
+    edit = BoundCall(module, call, SIGNATURE)
     assert isinstance(edit.get("inputs"), ast.Name)
     assert edit.get("units") is not None
     assert edit.given("units") is None
     assert edit.get("name") is None
+
+
+# -- any argument of any call, whatever stands around it --------------------------
+
+SPACE = st.sampled_from(["", " ", "  ", "\n", "\n    ", " \n\t", "  # why\n    ", " \\\n  ",
+                         "\n  # above\n  ", "\r\n  "])  # fmt: skip
+VALUE = st.sampled_from(["x", "(x)", "'a,b'", "f(1, 2)", "[i for i in y]", "'é'", "lambda: 0"])
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, int]:
+    """A call's text and which of its arguments goes."""
+    places = draw(st.integers(0, 3))
+    names = draw(st.integers(0 if places else 1, 3))
+    members = [draw(VALUE) for _ in range(places)]
+    members += [f"{name}={draw(VALUE)}" for name in "abc"[:names]]
+    if draw(st.booleans()):
+        members.append("**more")
+    code = "f" + draw(st.sampled_from(["", " "])) + "(" + draw(SPACE)
+    for index, member in enumerate(members):
+        last = index == len(members) - 1
+        comma = draw(st.booleans()) if last else True
+        code += member + (draw(SPACE).replace("# above", "") + "," if comma else "") + draw(SPACE)
+    return code + ")", draw(st.integers(0, places + names - 1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(calls(), st.booleans())
+def test_one_argument_goes_and_the_rest_stays(call: tuple[str, int], shifts: bool) -> None:
+    code, which = call
+    module, node = call_of(code)
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    edit = CallEdit(module.source, node)
+    edit.drop_value(values[which], shifts)
+    after = splice(code, list(edit.edits()))
+    if which >= len(node.args):
+        del node.keywords[which - len(node.args)]
+    elif shifts or which == len(node.args) - 1:
+        del node.args[which]
+    else:
+        node.args[which] = ast.Constant(None)
+    assert ast.dump(ast.parse(after, mode="eval").body) == ast.dump(node)
+    stays = node.args or node.keywords
+    assert not stays or after.count("# above") == code.count("# above")
+
+
+@settings(max_examples=100, deadline=None)
+@given(calls())
+def test_what_is_not_changed_has_no_edit(call: tuple[str, int]) -> None:
+    module, node = call_of(call[0])
+    edit = CallEdit(module.source, node, ("p", "q", "r"))
+    assert edit.edits() == ()

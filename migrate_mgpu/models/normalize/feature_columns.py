@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -22,7 +23,6 @@ from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.normalize.places import above
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.layout import width_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -71,7 +71,7 @@ class _InputLayer:
         self.tf = root(module, call)
 
     def edits(self) -> dict[Module, list[Edit]]:
-        edit = CallEdit(self.module, self.call, _PARAMETERS)
+        edit = BoundCall(self.module, self.call, _PARAMETERS)
         features, given = edit.get("features"), edit.get("feature_columns")
         statement = self.module.names.statement(self.call)
         layout = Layout(self.module.source, statement)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import ADVICE, ColumnNames
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.source.call_edit import CallEdit
 
 
 @record()
@@ -44,7 +44,7 @@ Maker = Callable[[], Column]
 class CategoryColumns(ColumnNames):
     """Reads columns of categories."""
 
-    def _categorical_column_with_vocabulary_list(self, edit: CallEdit) -> Column:
+    def _categorical_column_with_vocabulary_list(self, edit: BoundCall) -> Column:
         key, tf = self._key(edit), self.tf
         vocabulary = edit.given("vocabulary_list")
         words = self.value_of(vocabulary)
@@ -91,7 +91,7 @@ class CategoryColumns(ColumnNames):
         )
         return column
 
-    def _unknown(self, edit: CallEdit) -> tuple[str | None, str | None]:
+    def _unknown(self, edit: BoundCall) -> tuple[str | None, str | None]:
         """The row of unknown words, or the number of rows that they share; mostly neither."""
         default, hashed = edit.given("default_value"), edit.given("num_oov_buckets")
         if default is not None and constant(default) == -1:
@@ -103,7 +103,7 @@ class CategoryColumns(ColumnNames):
             None if hashed is None else self._known(hashed),
         )
 
-    def _categorical_column_with_identity(self, edit: CallEdit) -> Column:
+    def _categorical_column_with_identity(self, edit: BoundCall) -> Column:
         tf, buckets, default = self.tf, edit.given("num_buckets"), edit.given("default_value")
         if buckets is None:
             raise Refused(self.module, edit.call, "a column without num_buckets")
@@ -121,7 +121,7 @@ class CategoryColumns(ColumnNames):
         expression = f"{tf}.one_hot({name}, {size})"
         return Column(key, expression, {}, before, categorical=True, rows=True)
 
-    def _categorical_column_with_hash_bucket(self, edit: CallEdit) -> Column:
+    def _categorical_column_with_hash_bucket(self, edit: BoundCall) -> Column:
         key, dtype, buckets = self._key(edit), edit.given("dtype"), edit.given("hash_bucket_size")
         kind = tensorflow_name(self.module, dtype) if dtype is not None else "string"
         if kind not in ("string", "int32", "int64"):

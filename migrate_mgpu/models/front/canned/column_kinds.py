@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -16,7 +17,6 @@ from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column,
 from migrate_mgpu.models.front.canned.column_names import ADVICE, factor
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.source.call_edit import CallEdit
 
 NUMERIC = "feature_column.numeric_column"
 PARAMETERS = {
@@ -61,12 +61,12 @@ class ColumnKinds(CategoryColumns):
         if not isinstance(node, ast.Call) or name not in PARAMETERS:
             shown = self.module.source.code(node.func if isinstance(node, ast.Call) else node)
             raise Refused(self.module, node, f"the feature column `{shown}`", ADVICE)
-        edit = CallEdit(self.module, node, PARAMETERS[name])
+        edit = BoundCall(self.module, node, PARAMETERS[name])
         short = name.removeprefix("feature_column.").removesuffix("_column")
         made: Column = getattr(self, f"_{short}")(edit)
         return made
 
-    def _number(self, edit: CallEdit) -> str:
+    def _number(self, edit: BoundCall) -> str:
         """The float32 tensor of a number column, in its own shape."""
         feature = self._feature(edit)
         function = edit.given("normalizer_fn")
@@ -86,7 +86,7 @@ class ColumnKinds(CategoryColumns):
             return f"{self._known(function)}({feature})"
         raise Refused(self.module, function, "this normalizer_fn is not followed", ADVICE)
 
-    def _numeric(self, edit: CallEdit) -> Column:
+    def _numeric(self, edit: BoundCall) -> Column:
         key, number = self._key(edit), self._number(edit)
         shape = edit.given("shape")
         size = _size(shape)
@@ -101,13 +101,13 @@ class ColumnKinds(CategoryColumns):
             column.expression = f"self.{attribute}({number})"
         return column
 
-    def _bucketized(self, edit: CallEdit) -> Column:
+    def _bucketized(self, edit: BoundCall) -> Column:
         key, layer, attribute, number, size = self._buckets(edit)
         flat = f"{self.tf}.reshape({number}, [-1])"
         expression = f"{self.tf}.one_hot(self.{attribute}({flat}), {size})"
         return Column(f"{key}_bucketized", expression, {attribute: layer}, rows=True)
 
-    def _buckets(self, edit: CallEdit) -> tuple[str, str, str, str, str]:
+    def _buckets(self, edit: BoundCall) -> tuple[str, str, str, str, str]:
         """The number's key, the layer, its attribute, what it takes, how many buckets it has."""
         source = edit.given("source_column")
         if isinstance(source, ast.Name):
@@ -116,7 +116,7 @@ class ColumnKinds(CategoryColumns):
         boundaries = edit.given("boundaries")
         if not isinstance(source, ast.Call) or name != NUMERIC or boundaries is None:
             raise Refused(self.module, edit.call, "buckets of no number column", ADVICE)
-        inner = CallEdit(self.module, source, PARAMETERS[NUMERIC])
+        inner = BoundCall(self.module, source, PARAMETERS[NUMERIC])
         key = self._key(inner)
         if _size(inner.given("shape")) != 1:
             raise Refused(self.module, source, "buckets of a column of several numbers", ADVICE)
@@ -132,7 +132,7 @@ class ColumnKinds(CategoryColumns):
 
     # -- categories -----------------------------------------------------------
 
-    def _category(self, edit: CallEdit) -> Column:
+    def _category(self, edit: BoundCall) -> Column:
         node = edit.given("categorical_column")
         if node is None:
             raise Refused(self.module, edit.call, "a column of no category", ADVICE)
@@ -142,12 +142,12 @@ class ColumnKinds(CategoryColumns):
         column.categorical = False
         return column
 
-    def _indicator(self, edit: CallEdit) -> Column:
+    def _indicator(self, edit: BoundCall) -> Column:
         column = self._category(edit)
         column.name, column.rows = f"{column.name}_indicator", False
         return column
 
-    def _embedding(self, edit: CallEdit) -> Column:
+    def _embedding(self, edit: BoundCall) -> Column:
         self._none(edit, "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm")
         self._none(edit, "trainable", allowed=(True,))
         dimension = edit.given("dimension")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from keyword import iskeyword
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -18,7 +19,6 @@ from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Source
 from migrate_mgpu.source.statements import Layout, comments
 
@@ -220,7 +220,7 @@ class ColumnNames:
         behind = Layout(source, statement).trailing_comment
         return [*found, *([behind] if behind else [])]
 
-    def _key(self, edit: CallEdit) -> str:
+    def _key(self, edit: BoundCall) -> str:
         node = edit.get("key")
         value = self.value_of(node)
         key = constant(value) if value is not None else None
@@ -231,7 +231,7 @@ class ColumnNames:
             )  # fmt: skip
         return key
 
-    def _feature(self, edit: CallEdit) -> str:
+    def _feature(self, edit: BoundCall) -> str:
         node = edit.get("key")
         assert node is not None
         return f"features[{self._known(node)}]"
@@ -262,7 +262,7 @@ class ColumnNames:
         inside = set(ast.walk(node))
         return any(isinstance(n, ast.Name) and self._meant(n, inside) is not None for n in inside)
 
-    def _none(self, edit: CallEdit, *names: str, allowed: tuple[object, ...] = ()) -> None:
+    def _none(self, edit: BoundCall, *names: str, allowed: tuple[object, ...] = ()) -> None:
         for name in names:
             value = edit.given(name)
             if value is not None and constant(value) not in allowed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.canned.categories import Column, Maker
 from migrate_mgpu.models.front.canned.column_kinds import NUMERIC, PARAMETERS
@@ -15,7 +16,6 @@ from migrate_mgpu.models.front.canned.column_names import (
 )
 from migrate_mgpu.models.front.canned.crosses import CrossedColumns
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.source.call_edit import CallEdit
 
 
 class ColumnReader(CrossedColumns):
@@ -55,7 +55,7 @@ class ColumnReader(CrossedColumns):
                 return None
             if tensorflow_name(self.module, node.func) != NUMERIC:
                 return None
-            edit = CallEdit(self.module, node, PARAMETERS[NUMERIC])
+            edit = BoundCall(self.module, node, PARAMETERS[NUMERIC])
             plain = edit.get("key") is not None and edit.given("shape") is None
             return [node] if plain and edit.given("normalizer_fn") is None else None
         found: list[ast.Call] = []

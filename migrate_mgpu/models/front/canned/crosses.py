@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, ColumnKinds
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.source.call_edit import CallEdit
 
 _BUCKETS = "feature_column.bucketized_column"
 # A row for each bucket and number of a batch: more are a lookup's work.
@@ -23,7 +23,7 @@ _MOST = 100_000
 class CrossedColumns(ColumnKinds):
     """Reads crossed columns besides the others."""
 
-    def _crossed(self, edit: CallEdit) -> Column:
+    def _crossed(self, edit: BoundCall) -> Column:
         keys = self.value_of(edit.given("keys"))
         buckets = edit.given("hash_bucket_size")
         if not isinstance(keys, (ast.List, ast.Tuple)) or len(keys.elts) < 2 or buckets is None:
@@ -76,7 +76,7 @@ class CrossedColumns(ColumnKinds):
                 self.module, node, "a crossed_column of a category that is no buckets",
                 "cross the feature by its key",
             )  # fmt: skip
-        return self._buckets(CallEdit(self.module, value, PARAMETERS[_BUCKETS]))[:4]
+        return self._buckets(BoundCall(self.module, value, PARAMETERS[_BUCKETS]))[:4]
 
 
 def _number(node: ast.expr) -> float:

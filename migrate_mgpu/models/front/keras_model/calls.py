@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
@@ -18,7 +19,6 @@ from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import OPTIMIZERS, rule
 from migrate_mgpu.models.types import Optimizer
 from migrate_mgpu.source import layout
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _ANY = ("name", "trainable", "input_shape", "input_dim")
@@ -103,22 +103,22 @@ def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     name = keras_name(module, call.func)
     head, _, short = name.rpartition(".")
     if f"keras.{name}" in MODELS:
-        CallEdit(module, call, MODELS[f"keras.{name}"])
+        BoundCall(module, call, MODELS[f"keras.{name}"])
         return ()
     if name in ("Input", "layers.Input"):
-        CallEdit(module, call, _INPUT)
+        BoundCall(module, call, _INPUT)
         return ()
     if name == "layers.InputLayer":
         return _input_layer(module, call, tf)
     if head == "layers" and short in _MERGING:
-        CallEdit(module, call, ("inputs", "axis", "name") if short == "concatenate" else
+        BoundCall(module, call, ("inputs", "axis", "name") if short == "concatenate" else
                  ("inputs", "name"))  # fmt: skip
         return ()
     if head == "initializers" and short in _INITIALIZER_CLASSES:
-        CallEdit(module, call, _INITIALIZER_CLASSES[short])
+        BoundCall(module, call, _INITIALIZER_CLASSES[short])
         return ()
     if head == "layers" and short in LAYERS:
-        given = CallEdit(module, call, (*LAYERS[short], *_ANY))
+        given = BoundCall(module, call, (*LAYERS[short], *_ANY))
         if len(call.args) > len(LAYERS[short]):
             raise Refused(module, call, "which argument this is cannot be told")
         _known(module, given.given("activation"), _ACTIVATIONS, "activations")
@@ -155,7 +155,7 @@ def _known(module: Module, node: ast.expr | None, names: tuple[str, ...], kind: 
 
 def _input_layer(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     """`InputLayer(input_shape=[784])` as `Input(shape=[784])`: Keras 3 has another name for it."""
-    edit = CallEdit(module, call, _INPUT_LAYER)
+    edit = BoundCall(module, call, _INPUT_LAYER)
     for name in ("input_tensor", "sparse"):
         value = edit.given(name)
         if value is not None:
@@ -216,7 +216,7 @@ def _no_optimizer(shown: str, short: str) -> str:
 
 def _keras_optimizer(module: Module, call: ast.Call, tf: str, short: str) -> Optimizer:
     own = _KERAS_OPTIMIZERS[short]
-    edit = CallEdit(module, call, (*own, "lr", "decay"))
+    edit = BoundCall(module, call, (*own, "lr", "decay"))
     if len(call.args) > len(own):
         raise Refused(module, call, "which argument this is cannot be told")
     amsgrad = edit.given("amsgrad")
@@ -311,7 +311,7 @@ def loss_is_elementwise(module: Module, node: ast.expr) -> bool:
     if isinstance(given, ast.Call):
         short = keras_name(module, given.func).removeprefix("losses.")
         if short in classes:
-            CallEdit(module, given, ("from_logits",) if "entropy" in short else ())
+            BoundCall(module, given, ("from_logits",) if "entropy" in short else ())
             return "entropy" not in short
     elif given is not None:
         short = keras_name(module, given).removeprefix("losses.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
@@ -23,7 +24,6 @@ from migrate_mgpu.models.front.keras_model.calls import (
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import outermost
-from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")
@@ -113,7 +113,7 @@ class _Reader:
 
     def _model(self, module: Module, call: ast.Call) -> None:
         """Reads what is done with the model: it is built, compiled once, and made an Estimator."""
-        edit = CallEdit(module, call, MODELS[tensorflow_name(module, call.func)])
+        edit = BoundCall(module, call, MODELS[tensorflow_name(module, call.func)])
         outputs = edit.get("outputs")
         if isinstance(outputs, (ast.Dict, ast.Tuple)) or (
             isinstance(outputs, ast.List) and len(outputs.elts) > 1
@@ -163,7 +163,7 @@ class _Reader:
                         )  # fmt: skip
 
     def _compiled(self, module: Module, call: ast.Call) -> None:
-        edit = CallEdit(module, call, COMPILE)
+        edit = BoundCall(module, call, COMPILE)
         for name in COMPILE[3:]:
             if edit.given(name) is not None:
                 raise Refused(module, call, f"`{name}` of compile is not converted")

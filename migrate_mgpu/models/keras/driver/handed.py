@@ -12,8 +12,9 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import Configuration
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import remove_argument, remove_parameter
 
 
 @record(frozen=True)
@@ -77,13 +78,15 @@ def _only_this(one: Handover, found: list[Handover], values: ValueFlow) -> None:
 
 def drop(one: Handover, values: ValueFlow) -> list[tuple[Module, Edit]]:
     """The edits that take the parameter out of a function and of every call of it."""
-    found = [(one.function.module, _header(one))]
+    module = one.function.module
+    found = [(module, without_parameter(module.source, one.function.node, one.name))]
     for reference in values.calls(one.function) or ():
         call = reference.call
         assert call is not None
         given = bind(call, one.function).given(one.name)
         if given is not None:
-            found.append((reference.module, _without(reference.module, call, given)))
+            module = reference.module
+            found += ((module, edit) for edit in _without(module, call, given))
     return found
 
 
@@ -129,28 +132,7 @@ def _rename(one: Handover, name: str, outer: str) -> list[tuple[Module, Edit]]:
     return [*found, (one.module, Edit(start, end, new))]
 
 
-def _header(one: Handover) -> Edit:
-    function, source = one.function.node, one.function.module.source
-    start, _ = source.span(function)
-    end, _ = source.span(function.body[0])
-    old = source.text[start:end]
-    return _smallest(start, old, remove_parameter(old, one.name))
-
-
-def _without(module: Module, call: ast.Call, argument: ast.expr) -> Edit:
-    start, end = module.source.span(call)
-    old = module.source.text[start:end]
-    position = call.args.index(argument) if argument in call.args else None
-    keyword = next((k.arg for k in call.keywords if k.value is argument), None)
-    return _smallest(start, old, remove_argument(old, keyword, position, shifts=True))
-
-
-def _smallest(start: int, old: str, new: str) -> Edit:
-    """The edit between two texts that leaves what they begin and end with alone."""
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return Edit(start + head, start + len(old) - tail, new[head : len(new) - tail])
+def _without(module: Module, call: ast.Call, argument: ast.expr) -> tuple[Edit, ...]:
+    edit = CallEdit(module.source, call)
+    edit.drop_value(argument)
+    return edit.edits()

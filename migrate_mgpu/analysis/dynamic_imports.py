@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.prefilter import HIT
 from migrate_mgpu.core.records import field, record
@@ -31,7 +30,10 @@ class NamedImport:
     name: str | None
     start: str = ""
     firm: bool = True
-    found: list[Module] = field(default_factory=list)  # what an unknown name may be
+    # What an unknown name may be: modules that run on TF2, and those that do not, which would
+    # decide about a program that may never meet them.
+    found: list[Module] = field(default_factory=list)
+    gone: list[Module] = field(default_factory=list)
 
 
 def named_imports(module: Module) -> list[NamedImport]:
@@ -69,7 +71,9 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
         )
         if stray is module or not (folder in (place, *place.parents) or beside):
             continue
-        if f".{stray.name}".find(f".{unknown.start}") >= 0:
+        # By its path: a folder without an `__init__.py` is a package as well.
+        dotted = ".".join(stray.path.resolve().with_suffix("").parts)
+        if f".{unknown.start}" in f".{dotted}":
             found.append(stray)
     return found
 
@@ -77,9 +81,8 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
 def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module]:
     """Modules that no other file imports and that only serve to be imported.
 
-    Those with a session, a config or an Estimator are programs of their own; those
-    that cannot run on TF2, or train with Keras, would decide about a program that may
-    never meet them.
+    Those with a session, a config or an Estimator are programs of their own; those that
+    train with Keras would decide about a program that may never meet them.
     """
     modules = list(modules)
     imported = {id(target) for module in modules for target in module.imported}
@@ -90,7 +93,6 @@ def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module
         and module.path.suffix == ".py"
         and not HIT.search(data[module.path])
         and not module.has_main_guard
-        and not incompatibilities(module)
         and not module.uses_keras_models
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
@@ -234,7 +235,8 @@ class Project:
         alone = strays(self.modules.values(), self.data)
         for module, unknown in self.unknown_imports.items():
             for named in unknown:
-                named.found.extend(candidates(module, named, alone))
+                for one in candidates(module, named, alone):
+                    (named.gone if incompatibilities(one) else named.found).append(one)
                 module.imported += [one for one in named.found if one not in module.imported]
 
     def _bind_stars(self, module: Module) -> None:

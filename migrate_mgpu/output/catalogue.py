@@ -145,6 +145,25 @@ stays unchanged, and so it does with a cell in Python 2.
 Mend the cell, or make it a Markdown cell.
 """,
     ),
+    Entry(
+        "MGPU908",
+        "runs-in-part",
+        "a migrated program may import a file that cannot run on TF2",
+        """\
+## What it means
+The program was migrated and runs on TF2, as far as the files go that it surely imports.
+The finding names one that it may import as well: under an `if`, inside a function, or by a
+name that is only known at run time (`importlib.import_module(args.model)`). That file uses
+what TF2 does not have. Or it names an import that several files may be.
+
+## Why
+Refusing the program would be wrong where it never meets the file, and saying that it runs
+would be wrong where it does.
+
+## What to do
+Mend what the finding names if your runs import that file, then run migrate-mgpu again.
+""",
+    ),
 )
 
 

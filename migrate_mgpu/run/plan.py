@@ -74,6 +74,7 @@ class _Planner:
         for state in self.states:
             self.report.state(state)
             if state.kind != REFUSED:
+                self.report.limits(state, self.project)
                 self.report.unknown_imports(state, self.project)
                 self.report.cells_left_out(state)
             for one in state.estimators:

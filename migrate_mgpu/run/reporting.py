@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.registry import modules
+from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.decisions import Outcome
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 from migrate_mgpu.source.notebook import Notebook
@@ -120,6 +121,14 @@ class Report:
             self.add(
                 reason.module, reason.node, reason.code, f.REFUSED, reason.reason, reason.advice
             )
+
+    def limits(self, state: State, project: Project) -> None:
+        """What makes it smaller that a migrated program runs on TF2."""
+        found = limits(state.program, project)
+        for why in found:
+            self.add(why.module, why.node, why.code, f.MANUAL, why.reason, why.advice)
+        if found and state.runs_on:
+            state.runs_on += f", but for what {CODE} names"
 
     def unknown_imports(self, state: State, project: Project) -> None:
         """Modules of a migrated program that are imported by a name known at run time only."""

@@ -1,0 +1,49 @@
+"""What makes the claim smaller that a program runs on TF2: what may or may not be imported."""
+
+from __future__ import annotations
+
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Program, Project
+
+CODE = "MGPU908"
+_CONDITION = (
+    "this file is imported under a condition only: programs run on TF2 as long as it is not"
+)
+_BY_NAME = (
+    "{} may import this file by a name that is only known at run time, and runs on TF2 as long "
+    "as it does not"
+)
+
+
+def limits(program: Program, project: Project) -> list[Diagnostic]:
+    """Modules that a program imports on some of its paths only, or by a name that is not told.
+
+    Those that cannot run on TF2 do not keep the program from it, for it may never meet
+    them: each is told at the place that stands in the way.
+    """
+    needed = set(program.needed)
+    found: list[Diagnostic] = []
+    for module in program.modules:
+        if module not in needed:
+            found += _gone(module, _CONDITION)
+        for named in project.unknown_imports.get(module, ()):
+            for one in named.gone:
+                found += _gone(one, _BY_NAME.format(module.path.name))
+    for module in program.needed:
+        for one in project.unresolved(module):
+            files = " or ".join(sorted(str(other.path) for other in one.candidates))
+            text = f"`{one.name}` may be {files}: neither is where Python looks from here"
+            advice = "add its folder to sys.path by a path that stands in the code"
+            found.append(
+                Diagnostic("unresolved-import", Place(module, one.node), text, advice, CODE)
+            )
+    return found
+
+
+def _gone(module: Module, imported: str) -> list[Diagnostic]:
+    return [
+        Diagnostic("gone-if-imported", why.place, f"{why.reason}; {imported}", why.advice, CODE)
+        for why in incompatibilities(module)
+    ]

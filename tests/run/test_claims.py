@@ -1,0 +1,73 @@
+"""That a program runs on TF2 is said of what it surely imports; all else is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.run.migrate import migrate
+
+TRAIN = """\
+import tensorflow as tf
+{imports}
+config = tf.ConfigProto(allow_soft_placement=True)
+sess = tf.Session(config=config)
+"""
+SLIM = "import tensorflow as tf\nimport tensorflow.contrib.slim as slim\n\nnet = slim.conv2d\n"
+FINE = "import tensorflow as tf\n\nnet = tf.nn.relu\n"
+
+
+def run(imports: str, **modules: str) -> RunResult:
+    files = {"train.py": TRAIN.format(imports=imports)}
+    files.update({f"{name.replace('__', '/')}.py": text for name, text in modules.items()})
+    found = migrate([(n, t.encode()) for n, t in files.items()], bridge=True, write=False)
+    (program,) = [one for one in found.programs if one.entry.name == "train.py"]
+    assert program.state == "bridge"
+    return found
+
+
+def claim(found: RunResult) -> str:
+    return next(one.runs_on for one in found.programs if one.entry.name == "train.py")
+
+
+def told(found: RunResult) -> list[tuple[str, int, str]]:
+    return [(g.path.name, g.line, g.message) for g in found.findings if g.code == "MGPU908"]
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "if False:\n    import slim_net",
+        "def f(slim):\n    if slim:\n        import slim_net\n        return slim_net",
+    ],
+)
+def test_a_file_that_some_paths_import(imports: str) -> None:
+    found = run(imports, slim_net=SLIM)
+    assert claim(found) == "TF 2.15 and newest, but for what MGPU908 names"
+    ((file, line, message),) = told(found)
+    assert (file, line) == ("slim_net.py", 2)
+    assert "`tensorflow.contrib.slim` does not exist in TF2; this file is imported" in message
+
+
+def test_a_file_that_a_name_at_run_time_may_be() -> None:
+    imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
+    found = run(imports, models__slim_net=SLIM, models__fine_net=FINE)
+    assert claim(found).endswith("but for what MGPU908 names")
+    ((file, line, message),) = told(found)
+    assert (file, line) == ("slim_net.py", 2)
+    assert "train.py may import this file by a name that is only known at run time" in message
+
+
+def test_an_import_that_two_files_may_be() -> None:
+    found = run("import ops", a__ops=FINE, b__ops=FINE)
+    assert claim(found).endswith("but for what MGPU908 names")
+    ((file, line, message),) = told(found)
+    assert (file, line) == ("train.py", 2)
+    assert "a/ops.py or" in message and "neither is where Python looks from here" in message
+
+
+def test_what_runs_whichever_way_it_goes_is_claimed_whole() -> None:
+    imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
+    found = run(f"{imports}\nif net:\n    import ops", models__fine_net=FINE, ops=FINE)
+    assert claim(found) == "TF 2.15 and newest"
+    assert not told(found)

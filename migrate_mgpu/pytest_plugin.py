@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--parity-target", metavar="RUNTIME", help="runtime of the new programs")
     group.addoption("--parity-report", metavar="FILE", help="all comparisons as one HTML page")
     parser.addini("parity_devices", "numbers of GPUs, by commas", default="1,2")
-    parser.addini("parity_reference", "runtime of the old programs (tf1.15 where it is)")
+    parser.addini("parity_reference", "runtime of the old programs (tf1.15)")
     parser.addini("parity_target", "runtime of the new programs (tf2.15)")
     parser.addini("parity_timeout", "seconds for a program", default="600")
     parser.addini(

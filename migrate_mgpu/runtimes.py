@@ -18,14 +18,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 # The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
 NEWEST_TENSORFLOW = "2.21.0"
 _STAMP = "migrate-mgpu.json"
-AS_IT_WAS, BOTH_SIDES = "tf1.15", "tf2.15"
+TF1, LAST_KERAS_2 = "tf1.15", "tf2.15"
 CURRENT = "this-environment"  # that of this tool, when it has a TensorFlow
 
 
@@ -48,6 +49,7 @@ class Recipe:
     pythons: tuple[str, ...]
     requirements: tuple[str, ...]
     purpose: str
+    gigabytes: float = 1.5  # that it takes on the disk
 
 
 def known() -> dict[str, Recipe]:
@@ -57,17 +59,19 @@ def known() -> dict[str, Recipe]:
     tensorflow = "tensorflow" if arm_mac else "tensorflow-cpu"
     return {
         "tf1.15": Recipe(
-            ("3.7",), ("tensorflow==1.15.5", "protobuf<3.21"), "TensorFlow 1, as it was"
+            ("3.7",), ("tensorflow==1.15.5", "protobuf<3.21"), "TensorFlow 1, as it was", 0.6
         ),
         "tf2.15": Recipe(
             ("3.11", "3.10", "3.9"),
             (f"{tensorflow}==2.15.1",),
             "the last with both Estimator and Keras 2",
+            1.2,
         ),
         "tf2-latest": Recipe(
             ("3.12", "3.11", "3.13", "3.10"),
             (f"{tensorflow}=={NEWEST_TENSORFLOW}",),
             "the newest, with Keras 3",
+            1.5,
         ),
     }
 
@@ -111,21 +115,27 @@ def find(name_or_path: str | Path) -> Runtime | None:
     return Runtime(name, python)
 
 
-def create(name: str) -> Runtime:
+def create(name: str, progress: TextIO | None = None) -> Runtime:
     """Make a runtime anew, in place of what may be there.
 
     Safe while other processes do the same: one makes it, the others wait and take it.
+
+    Args:
+      progress: is told what is made, how much it takes, and what uv says meanwhile.
 
     Raises:
       RuntimeUnavailable: it cannot be made; the message says why and what to do.
     """
     if name not in known():
         raise RuntimeUnavailable(f"{name}: not one of {', '.join(known())}")
-    return _make(name, time.time())
+    return _make(name, time.time(), progress)
 
 
-def ensure(name_or_path: str | Path) -> Runtime:
+def ensure(name_or_path: str | Path, progress: TextIO | None = None) -> Runtime:
     """The runtime, made first when it is a known one that is missing or broken.
+
+    Args:
+      progress: as of ``create``.
 
     Raises:
       RuntimeUnavailable: as ``find`` and ``create`` do.
@@ -139,7 +149,11 @@ def ensure(name_or_path: str | Path) -> Runtime:
         found = find(name)
         if found:
             return found
-    return _make(name, asked)
+    try:
+        return _make(name, asked, progress)
+    except RuntimeUnavailable as error:
+        again = f"migrate-mgpu runtimes create {name}"
+        raise RuntimeUnavailable(f"{error}\nwhen that is mended: {again}") from error
 
 
 def remove(name: str) -> bool:
@@ -168,51 +182,47 @@ def _current() -> Runtime:
     return found
 
 
-def present(name_or_path: str | Path) -> Runtime:
-    """The runtime; none is made.
+def missing(names: Iterable[str]) -> str | None:
+    """That some of these runtimes have not been made, with the command that makes them all.
 
     Raises:
-      RuntimeUnavailable: as ``find``, and when it has not been made.
+      RuntimeUnavailable: as ``find``.
     """
-    found = find(name_or_path)
-    if found is None:
-        raise RuntimeUnavailable(
-            f"{name_or_path} is not here; to make it: migrate-mgpu runtimes create {name_or_path}"
-        )
-    return found
+    gone = [name for name in dict.fromkeys(names) if find(name) is None]
+    if not gone:
+        return None
+    verb, them = ("is", "it") if len(gone) == 1 else ("are", "them")
+    command = f"migrate-mgpu runtimes create {' '.join(gone)}"
+    return f"{' and '.join(gone)} {verb} not here; to make {them}: {command}"
 
 
-def for_reference(make: bool = True) -> Runtime:
-    """What runs an old program when nothing is said: 1.15 where it was made, then 2.15, made
-    or in this environment; then 2.15 is made.
+def for_reference(compat_v1: bool) -> str:
+    """What runs an old program when nothing is said: 1.15, made or not.
 
-    Raises:
-      RuntimeUnavailable: there is none, and none can be made.
+    Args:
+      compat_v1: the program says ``compat.v1`` and runs on TensorFlow 2 as it is: where there is
+        no 1.15, 2.15 serves too, made or in this environment.
     """
-    return _first((AS_IT_WAS, BOTH_SIDES), lambda version: version < (2, 16), make)
+    if not compat_v1:
+        return TF1
+    return _present((TF1, LAST_KERAS_2), lambda version: version < (2, 16)) or LAST_KERAS_2
 
 
-def for_target(make: bool = True) -> Runtime:
-    """What runs a new program when nothing is said: 2.15 where it was made, this environment's
-    TensorFlow 2, then 2.15 is made (with ``make``).
-
-    Raises:
-      RuntimeUnavailable: as ``for_reference`` does.
-    """
-    return _first((BOTH_SIDES,), lambda version: version >= (2, 0), make)
+def for_target() -> str:
+    """What runs a new program when nothing is said: 2.15 where it was made, then this
+    environment's TensorFlow 2, then 2.15, which is to be made."""
+    return _present((LAST_KERAS_2,), lambda version: version >= (2, 0)) or LAST_KERAS_2
 
 
-def _first(names: Sequence[str], fits: Callable[[tuple[int, int]], bool], make: bool) -> Runtime:
+def _present(names: Sequence[str], fits: Callable[[tuple[int, int]], bool]) -> str | None:
     for name in names:
         with contextlib.suppress(RuntimeUnavailable):
-            found = find(name)
-            if found is not None:
-                return found
+            if find(name) is not None:
+                return name
     with contextlib.suppress(RuntimeUnavailable):
-        found = _current()
-        if fits(_tensorflow(describe(found))):
-            return found
-    return ensure(names[-1]) if make else present(names[-1])
+        if fits(_tensorflow(describe(_current()))):
+            return CURRENT
+    return None
 
 
 def _tensorflow(versions: Mapping[str, str]) -> tuple[int, int]:
@@ -228,7 +238,7 @@ def ability(versions: Mapping[str, str]) -> str:
     if version < (2, 0):
         return "runs old programs, as they were"
     if version < (2, 16):
-        return "runs old programs, except tf.contrib's, and new ones"
+        return "runs programs that say compat.v1, and new ones"
     return "runs new programs, and bridges; no Estimators"
 
 
@@ -265,7 +275,7 @@ print(json.dumps(found))
 """
 
 
-def _make(name: str, asked: float) -> Runtime:
+def _make(name: str, asked: float, progress: TextIO | None) -> Runtime:
     recipe, place = known()[name], folder() / name
     place.parent.mkdir(parents=True, exist_ok=True)
     with _locked(place.parent / f".{name}.lock"):
@@ -277,26 +287,28 @@ def _make(name: str, asked: float) -> Runtime:
             try:
                 uv = _uv()
                 base = _base_python(name, recipe)
-                _run_uv(name, [uv, "venv", "--quiet", "--no-project", "--python", base, str(place)])
-                _run_uv(
-                    name,
-                    [
-                        uv,
-                        "pip",
-                        "install",
-                        "--quiet",
-                        "--python",
-                        str(python),
-                        *recipe.requirements,
-                    ],
-                )
+                if progress is not None:
+                    print(_announcement(name, recipe, place), file=progress, flush=True)
+                venv = [uv, "venv", "--no-project", "--python", base, str(place)]
+                _run_uv(name, venv, progress)
+                install = [uv, "pip", "install", "--python", str(python), *recipe.requirements]
+                _run_uv(name, install, progress)
                 stamp.write_text(json.dumps({"requirements": recipe.requirements}))
             except BaseException as error:
                 shutil.rmtree(place, ignore_errors=True)
                 if isinstance(error, OSError):
-                    raise RuntimeUnavailable(f"{name}: {_explain(str(error), name)}") from error
+                    text = f"{name}: {_explain(str(error), name)}\n{error}"
+                    raise RuntimeUnavailable(text) from error
                 raise
         return Runtime(name, python)
+
+
+def _announcement(name: str, recipe: Recipe, place: Path) -> str:
+    packages = ", ".join(recipe.requirements)
+    return (
+        f"making the runtime {name} ({recipe.purpose}), once: {packages}; "
+        f"about {recipe.gigabytes:g} GB in {place}"
+    )
 
 
 def _complete(place: Path, recipe: Recipe) -> bool:
@@ -358,24 +370,46 @@ def _base_python(name: str, recipe: Recipe) -> str:
     return recipe.pythons[0]
 
 
-def _run_uv(name: str, command: list[str]) -> None:
-    answer = subprocess.run(
+# What uv says beside the Python that it takes, and what it downloads and installs.
+_NO_PROGRESS = (" + ", "Creating virtual environment", "Activate with", "Using Python")
+
+
+def _run_uv(name: str, command: list[str], progress: TextIO | None) -> None:
+    process = subprocess.Popen(
         command,
-        capture_output=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
         # uv asks these for an environment of its own choice; it must be ours.
         env={k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")},
     )
-    if answer.returncode:
-        raise RuntimeUnavailable(f"{name}: {_explain(answer.stderr.strip(), name)}")
+    said = []
+    with process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                said.append(line)
+                if progress is not None and not line.startswith(_NO_PROGRESS):
+                    print(f"  {line.rstrip()}", file=progress, flush=True)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        error = "".join(said).strip()
+        shown = "" if progress is not None else f"\n{error}"  # uv's own words, once
+        raise RuntimeUnavailable(f"{name}: {_explain(error, name)}{shown}")
+
+
+_NO_NETWORK = ("dns error", "connect", "timed out", "certificate", "network was disabled")
 
 
 def _explain(error: str, name: str) -> str:
-    """A cause and what to do, in front of uv's own words."""
+    """The cause of an error of uv's, and what to do."""
     lowered = error.lower()
     if "no space left" in lowered or "disk quota" in lowered:
         advice = (
-            f"the disk is full: a runtime takes 1 to 2 GB in {folder()} "
+            f"the disk is full: it takes {known()[name].gigabytes:g} GB in {folder()} "
             "(MIGRATE_MGPU_RUNTIMES chooses another folder)"
         )
     elif "no interpreter found" in lowered or "python-build-standalone" in lowered:
@@ -385,13 +419,13 @@ def _explain(error: str, name: str) -> str:
             "uv's own, and uv could not download one; install it "
             f"(pyenv install {versions[0]}, or uv python install {versions[0]}) and try again"
         )
-    elif any(word in lowered for word in ("dns error", "connect", "timed out", "certificate")):
+    elif any(word in lowered for word in _NO_NETWORK):
         advice = "the package index cannot be reached; check the network, UV_INDEX_URL and proxies"
     elif "no wheels" in lowered or "no solution found" in lowered:
         advice = f"there are no packages of it for this machine ({platform.machine()})"
     else:
         advice = "uv failed"
-    return f"{advice}\n{error}" if error else advice
+    return advice
 
 
 @contextlib.contextmanager

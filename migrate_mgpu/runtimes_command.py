@@ -40,8 +40,7 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     for name in options.names:
         try:
             if options.action == "create":
-                print(f"{name}: being made in {runtimes.folder() / name}", file=stdout, flush=True)
-                print(f"{name}: {_versions(runtimes.create(name))}", file=stdout)
+                print(f"{name}: {_versions(runtimes.create(name, stderr))}", file=stdout)
             else:
                 there = runtimes.remove(name)
                 print(f"{name}: {'removed' if there else 'there was none'}", file=stdout)

@@ -103,7 +103,6 @@ def environment(tmp_path, monkeypatch):
         python.chmod(0o755)
         monkeypatch.setattr(runtimes.sys, "executable", str(python))
         monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
-        monkeypatch.setattr(runtimes, "_make", lambda name, asked: f"{name} is made")
 
     return install
 
@@ -111,16 +110,17 @@ def environment(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("version", "reference", "target", "text"),
     [
-        ("2.15.1", "this-environment", "this-environment", "runs old programs, except tf.contrib"),
-        ("2.21.0", "tf2.15 is made", "this-environment", "runs new programs, and bridges; no Est"),
-        (None, "tf2.15 is made", "tf2.15 is made", "pip install 'migrate-mgpu[parity]' brings one"),
+        ("2.15.1", "this-environment", "this-environment", "runs programs that say compat.v1"),
+        ("2.21.0", "tf2.15", "this-environment", "runs new programs, and bridges; no Est"),
+        (None, "tf2.15", "tf2.15", "pip install 'migrate-mgpu[parity]' brings one"),
     ],
 )
 def test_without_a_runtime_this_environment_serves(environment, version, reference, target, text):
     environment(version)
-    for wanted, choose in ((reference, runtimes.for_reference), (target, runtimes.for_target)):
-        found = choose()
-        assert getattr(found, "name", found) == wanted
+    assert runtimes.for_reference(compat_v1=True) == reference
+    assert runtimes.for_target() == target
+    # TensorFlow 2 does not run TF1 code: its reference is 1.15, which is to be made.
+    assert runtimes.for_reference(compat_v1=False) == "tf1.15"
     stdout = io.StringIO()
     assert runtimes_command.command(["list"], stdout, stdout) == 0
     (line,) = [one for one in stdout.getvalue().splitlines() if "this-environment" in one]
@@ -137,8 +137,8 @@ def test_a_runtime_that_was_made_comes_first(environment, monkeypatch):
     environment("2.15.1")
     made = runtimes.Runtime("tf1.15", Path("python"))
     monkeypatch.setattr(runtimes, "find", lambda name: made if name == "tf1.15" else None)
-    assert runtimes.for_reference() == made
-    assert runtimes.for_target().name == "this-environment"
+    assert runtimes.for_reference(compat_v1=True) == "tf1.15"
+    assert runtimes.for_target() == "this-environment"
 
 
 def test_wheels_hold_what_is_read_at_run_time(tmp_path):

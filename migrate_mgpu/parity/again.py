@@ -73,7 +73,7 @@ def run(
 def between(first: Side, second: Side) -> Again:
     """What differs between two runs that have both ended."""
     if second.failure:
-        return Again(rung=1, text=f"the second one did not come to its end: {second.failure}")
+        return Again(rung=1, text=f"the second one {second.crash}")
     noise = printed.noise(first.stdout, second.stdout) or frozenset()
     rungs = ladder.compare(first, second, Tolerances(), noise=noise)
     broken = ladder.headline(rungs)

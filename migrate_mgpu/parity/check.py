@@ -59,7 +59,7 @@ class Judged:
     diagnosis: list[Diagnosis] = field(default_factory=list)
 
     def as_data(self) -> dict[str, Any]:
-        # Of a program that did not come to its end, the rungs show how far it came.
+        # Of a program that crashed, the rungs show how far it came.
         ended = not (self.reference.failure or self.target.failure)
         broken = ladder.headline(self.rungs) if ended else None
         return {
@@ -131,10 +131,11 @@ def judge(
 
 
 def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str]:
-    if reference.failure:
-        return NOT_COMPARED, f"the reference did not come to its end: {reference.failure}"
-    if target.failure:
-        return NOT_EQUIVALENT, f"the target did not come to its end: {target.failure}"
+    if reference.crash:
+        also = f"; the target {target.crash}" if target.crash else ""
+        return NOT_COMPARED, f"the reference {reference.crash}{also}"
+    if target.crash:
+        return NOT_EQUIVALENT, f"the target {target.crash}"
     broken = ladder.headline(rungs)
     if broken is not None:
         first = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
@@ -231,13 +232,13 @@ def record(runtime: Runtime, before: Path, devices: Sequence[int], options: Opti
     """Record the reference beside its program, for machines without its runtime.
 
     Raises:
-      NoRecord: the program did not come to its end.
+      NoRecord: the program crashed.
     """
     for n in devices:
         place = record_folder(before, n)
         side = sides.run_one(runtime, before, n, options, place)
-        if side.failure:
-            raise NoRecord(f"{before}: {side.failure}")
+        if side.crash:
+            raise NoRecord(f"{before} {side.crash}")
         with tempfile.TemporaryDirectory() as name:
             initial = place / "initial.npz"
             role = "target" if initial.exists() else "reference"

@@ -100,8 +100,8 @@ def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> An
     )
     parser.add_argument("--devices", default="1,2", help="numbers of GPUs, by commas (1,2)")
     parser.add_argument("--steps", type=int, help="stop both programs after so many steps")
-    parser.add_argument("--reference", help="runtime of the old program (tf1.15 if it is there)")
-    parser.add_argument("--target", help="of the new one (tf2.15 if it is there)")
+    parser.add_argument("--reference", help="runtime of the old program (tf1.15)")
+    parser.add_argument("--target", help="of the new one (tf2.15)")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for a program (600)")
     parser.add_argument("--memory", type=float, metavar="MIB", help="memory that each may use")
     parser.add_argument(
@@ -195,7 +195,7 @@ def _run(
     from migrate_mgpu.parity import pair
 
     try:
-        result = pair.compare(wanted, migrate, options.record)
+        result = pair.compare(wanted, migrate, options.record, progress=stderr)
     except pair.NotCompared as error:
         print(error, file=stderr)
         return NOT_COMPARED
@@ -238,7 +238,7 @@ def _all(
     if not found:
         raise _Usage(f"--all {options.all}: neither pairs nor programs to migrate in it")
     live = None if options.json else stdout
-    results = suite.compare(found, build, migrate, options.record, live)
+    results = suite.compare(found, build, migrate, options.record, live, stderr)
     if options.json:
         everything = {"format": 1, "folder": str(options.all), "pairs": results}
         stdout.write(json.dumps(everything, indent=1) + "\n")

@@ -71,8 +71,12 @@ def compare(
             rung.reason = unseen(reference, target)
     else:
         _training(rungs, reference, target, allowed)
-    if reference.failure or target.failure:
-        rungs[8].reason = "a program did not come to its end"
+    crashed = [name for name, side in _named(reference, target) if side.failure]
+    if crashed:
+        # What is equal shows how far it came; the rest follows from the crash.
+        for rung in rungs:
+            if rung.status != EQUAL:
+                rung.outputs, rung.reason = [], f"the {' and the '.join(crashed)} did not finish"
         return rungs
     stopped = bool(one.get("stopped") or other.get("stopped"))
     rungs[8].outputs = results.records(reference, target, allowed, stopped)
@@ -84,9 +88,13 @@ def compare(
     return rungs
 
 
+def _named(reference: Side, target: Side) -> tuple[tuple[str, Side], ...]:
+    return (("reference", reference), ("target", target))
+
+
 def unseen(reference: Side, target: Side) -> str:
     """Why the training of a side is not recorded; empty when both sides' is."""
-    for name, side in (("reference", reference), ("target", target)):
+    for name, side in _named(reference, target):
         reason = side.training.get("unseen")
         if reason:
             return f"the training of the {name} is not to be seen: {reason}"

@@ -9,13 +9,13 @@ import contextlib
 import datetime
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, TextIO
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import check, records
+from migrate_mgpu.parity import check, records, written_for
 from migrate_mgpu.parity.devices import NoGpus
 from migrate_mgpu.parity.sides import Options, copy_folder
 from migrate_mgpu.parity.tolerances import Tolerances
@@ -64,6 +64,7 @@ def compare(
     *,
     recorded: bool = False,
     make: bool = True,
+    progress: TextIO | None = None,
 ) -> dict[str, Any]:
     """Run and judge a pair; the result is kept under a number (``records``), and returned.
 
@@ -71,18 +72,25 @@ def compare(
       record: keep the reference's trace beside its program first.
       recorded: the trace that was kept is the reference, whether its runtime is here or not.
       make: make runtimes that are not here; it takes minutes, and a network.
+      progress: is told what is made.
 
     Raises:
-      Missing: a runtime or a GPU is not on this machine.
+      Missing: a runtime or a GPU is not on this machine, and it was not made.
       NotCompared: there is no recorded trace of this program, it could not be migrated, or the
         runs could not be written.
     """
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
+        old = None if recorded else _reference(pair, make, progress)
+        names = (old, pair.target or runtimes.for_target())
+        wanted = [name for name in names if name is not None]
+        if not make:
+            _present(wanted)
         after, roots = _new_program(pair, Path(work), migrate)
+        # All of them before the first run.
+        made = {name: runtimes.ensure(name, progress) for name in wanted}
+        reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
-            keep_reference(pair, make)
-        reference = None if recorded else _reference(pair, make)
-        target = _target(pair, make)
+            keep_reference(pair, make, progress)
         request = check.Request(
             reference,
             target,
@@ -103,17 +111,20 @@ def compare(
     return result
 
 
-def keep_reference(pair: Pair, make: bool = True) -> None:
+def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None) -> None:
     """Keep the reference's trace beside its program, for each number of devices.
 
     Raises:
       Missing: its runtime is not here.
-      NotCompared: the program does not come to its end, or the trace cannot be written.
+      NotCompared: the program crashes, or the trace cannot be written.
     """
     with _explained():
         # A trace is written anew with what it was written with.
         name = pair.reference or check.recorded_with(pair.before, pair.devices)
-        runtime = _named(name, make) if name else runtimes.for_reference(make)
+        name = name or _best_reference(pair)
+        if not make:
+            _present([name])
+        runtime = runtimes.ensure(name, progress)
         options = replace(pair.options, roots=(pair.root,) if pair.root else ())
         check.record(runtime, pair.before, pair.devices, options)
 
@@ -174,29 +185,29 @@ def _new_program(pair: Pair, work: Path, migrate: Migrate | None) -> tuple[Path,
     return copy / place, (*roots, copy)
 
 
-def _reference(pair: Pair, make: bool) -> Runtime | None:
+def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:
     """The runtime of the old program; None when its recorded trace must stand in."""
     recorded = check.record_folder(pair.before, 1).parent.is_dir()
-    if pair.reference:
-        try:
-            return _named(pair.reference, make)
-        except runtimes.RuntimeUnavailable:
-            if recorded:
-                return None
-            raise
+    name = pair.reference or (runtimes.TF1 if recorded else _best_reference(pair))
+    if not recorded:
+        return name
     with contextlib.suppress(runtimes.RuntimeUnavailable):
-        found = runtimes.find(runtimes.AS_IT_WAS)
-        if found is not None:
-            return found
-    return None if recorded else runtimes.for_reference(make)
+        if make and pair.reference:
+            runtimes.ensure(name, progress)
+        if runtimes.find(name) is not None:
+            return name
+    return None
 
 
-def _target(pair: Pair, make: bool) -> Runtime:
-    return _named(pair.target, make) if pair.target else runtimes.for_target(make)
+def _best_reference(pair: Pair) -> str:
+    root = pair.root or pair.before.parent
+    return runtimes.for_reference(written_for.says_compat_v1(pair.before, root))
 
 
-def _named(name: str, make: bool) -> Runtime:
-    return runtimes.ensure(name) if make else runtimes.present(name)
+def _present(names: Iterable[str]) -> None:
+    gone = runtimes.missing(names)
+    if gone is not None:
+        raise Missing(gone)
 
 
 def _repeat(pair: Pair, reference: Runtime | None = None, target: Runtime | None = None) -> str:

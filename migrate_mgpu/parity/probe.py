@@ -104,6 +104,7 @@ class Trace:
         self.recorder: Any = None  # of the training, with --watch
         self.more_patches: dict[str, Any] = {}
         self.isolation: Any = None
+        self.folder = os.path.dirname(os.path.abspath(program))  # the program's own modules
         self._process = os.getpid()
         self._open = open  # a program's writes may be kept inside its copy
         self._replace = os.replace
@@ -119,6 +120,7 @@ class Trace:
             isolation = _sibling("isolate").Isolation(options["isolate"], self.recorder)
             self.more_patches = _both(self.more_patches, isolation.patches())
             self.isolation = isolation
+            self.folder = options["isolate"]
 
     def record(self, proto: Any, **more: Any) -> dict[str, Any]:
         """One configuration: the proto as a dict of its set fields, and its circumstances."""
@@ -186,6 +188,20 @@ def _user_line() -> dict[str, Any]:
             return {"file": path, "line": frame.f_lineno}
         frame = frame.f_back
     return {"file": None, "line": None}
+
+
+def _own_frames(error: BaseException, folder: str) -> list[list[Any]]:
+    """Those of a traceback that are the program's own: file, line, function, source."""
+    found: list[list[Any]] = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        found.append([frame.filename, frame.lineno, frame.name, frame.line])
+    if isinstance(error, SyntaxError) and error.filename:
+        found.append([error.filename, error.lineno, "<module>", (error.text or "").strip()])
+    inside = folder + os.sep
+    for entry in found:
+        if not entry[0].startswith("<"):  # Python's own, and what was made by exec()
+            entry[0] = os.path.abspath(entry[0])
+    return [[e[0][len(inside) :], *e[1:]] for e in found if e[0].startswith(inside)]
 
 
 def _patch_for(trace: Trace, name: str) -> Any:
@@ -295,6 +311,7 @@ def run(trace: Trace, program: str, argv: list[str]) -> int:
             "type": type(error).__name__,
             "message": str(error),
             "traceback": text,
+            "frames": _own_frames(error, trace.folder),
         }
     return _end(trace, status)
 

@@ -14,39 +14,52 @@ MOST_OUTPUTS = 8  # of a broken rung; --json has them all
 
 
 def write(result: Mapping[str, Any], stdout: TextIO) -> None:
-    """The ladder for each number of devices, the verdicts, and how to repeat it."""
+    """The verdicts; for each number of devices what broke first, why, the ladder and what ran;
+    and how to repeat it."""
     print(f"{result['before']} -> {result['after']}", file=stdout)
-    for one in result["results"]:
-        _one(one, stdout)
-    print(file=stdout)
     for one in result["results"]:
         reason = f": {words.visible(one['reason'])}" if one["reason"] else ""
         print(f"{words.devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
+    for one in result["results"]:
+        _one(one, stdout)
     if result["record"] is not None:
-        print(f"record {result['record']}; to repeat: {result['command']}", file=stdout)
+        print(f"\nrecord {result['record']}; to repeat: {result['command']}", file=stdout)
 
 
 def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
     print(f"\n{words.devices(one)}, {words.place(one)}", file=stdout)
+    for line in words.crash_lines(one):
+        print(f"  {words.visible(line)}", file=stdout)
+    first = [rung for rung in one["rungs"] if rung["rung"] == one["headline"]]
+    for rung in first:
+        _rung(rung, stdout)
+        _broken(rung, stdout)
+    for line in words.diagnosis(one):
+        print(f"  {words.visible(line)}", file=stdout)
+    for rung in words.rungs(one):
+        if rung not in first:
+            _rung(rung, stdout)
+    _ran(one, stdout)
+
+
+def _ran(one: Mapping[str, Any], stdout: TextIO) -> None:
     _hardware(one, stdout)
     for side in ("reference", "target"):
         about = one[side]
         versions = ", ".join(f"{n} {v}" for n, v in about["versions"].items())
         steps = "+".join(map(str, about["steps"])) or "0"
         stands_in = ", recorded: it stands in for a runtime that is not here" * about["recorded"]
+        ended = "" if about.get("crash") else f", {about['ended']}"
         print(
             f"  {side:<9} {about['program']} on {about['runtime']} ({versions}{stands_in}), "
-            f"{steps} steps, {about['seconds']:.1f} s, {about['ended']}",
+            f"{steps} steps, {about['seconds']:.1f} s{ended}",
             file=stdout,
         )
         for note in about["notes"]:
             print(f"            {note}", file=stdout)
     pins = {**one["reference"]["pins"], **one["target"]["pins"]}
-    print("  made comparable: " + "; ".join(f"{n}: {v}" for n, v in pins.items()), file=stdout)
-    for rung in one["rungs"]:
-        _rung(rung, stdout)
-    for line in words.diagnosis(one):
-        print(f"  {words.visible(line)}", file=stdout)
+    if pins:
+        print("  made comparable: " + "; ".join(f"{n}: {v}" for n, v in pins.items()), file=stdout)
 
 
 def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
@@ -60,14 +73,15 @@ def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
 
 
 def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
-    outputs = rung["outputs"]
-    # What differs follows in lines of its own.
-    text = rung["reason"] if rung["status"] == "differs" else words.about(rung)
-    mark, text = words.MARKS[rung["status"]], words.visible(text)
-    print(f"  {mark} {rung['rung']} {rung['name']:<30} {rung['status']:<13} {text}", file=stdout)
-    if rung["status"] != "differs":
-        return
-    broken = [o for o in outputs if o["status"] == "differs"]
+    mark, text = words.MARKS[rung["status"]], words.visible(words.about(rung))
+    text = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+    line = f"  {mark} {rung['rung']} {rung['name']:<30} {rung['status']:<13} {text}"
+    print(line.rstrip(), file=stdout)
+
+
+def _broken(rung: Mapping[str, Any], stdout: TextIO) -> None:
+    """What differs, an output a line."""
+    broken = [o for o in rung["outputs"] if o["status"] == "differs"]
     for output in broken[:MOST_OUTPUTS]:
         detail = words.visible(words.what(output))
         if len(detail) > MOST_CHARACTERS:

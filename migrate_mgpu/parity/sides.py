@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ _NOT_COPIED = shutil.ignore_patterns(
     ".git", "__pycache__", ".venv", "venv", "node_modules", ".mypy_cache", ".ruff_cache"
 )
 MOST_OUTPUT = 8 * 2**20  # of what a program prints, this much is compared
+LAST_LINES = 5  # of stderr, of a program that ended without a traceback
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -84,7 +85,7 @@ class Side:
 
     @property
     def failure(self) -> str | None:
-        """Why the program did not come to its end, or None."""
+        """Why the program did not finish, in a line; None when it did."""
         trace = self.trace or {}
         if self.training.get("stopped"):
             return None
@@ -94,8 +95,50 @@ class Side:
         if self.ended != "exit 0":
             return self.ended
         if self.trace is None or trace.get("status") is None:
-            return f"{self.ended}, without coming to its end (os._exit?)"
+            return f"{self.ended} before the end of the program (os._exit?)"
         return None
+
+    @property
+    def crash(self) -> Crash | None:
+        """Where and why the program did not finish; None when it did."""
+        failure = self.failure
+        if failure is None:
+            return None
+        exception = (self.trace or {}).get("exception")
+        if not exception:
+            said = [line.rstrip() for line in self.stderr.splitlines() if line.strip()]
+            raised = self.ended.startswith("signal")
+            return Crash(failure, None, None, tuple(said[-LAST_LINES:]), raised)
+        frames = exception.get("frames", [])
+        lines = [text for frame in frames for text in _frame(*frame)]
+        file, line = frames[-1][:2] if frames else (None, None)
+        return Crash(failure, file, line, (*lines, failure), True)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """How a program ended that did not finish.
+
+    Attributes:
+      message: the last line of the traceback, or how the process ended.
+      file, line: the innermost of the program's own lines that was executed.
+      lines: the traceback, of the program's own lines; without one the last lines of stderr.
+      crashed: by an exception or a signal; otherwise it left, or was ended at a limit.
+    """
+
+    message: str
+    file: str | None
+    line: int | None
+    lines: tuple[str, ...]
+    crashed: bool
+
+    def __str__(self) -> str:
+        place = f"{self.file}, line {self.line}: " if self.file else ""
+        return f"{'crashed' if self.crashed else 'did not finish'}: {place}{self.message}"
+
+
+def _frame(file: str, line: int, function: str, source: str) -> list[str]:
+    return [f'File "{file}", line {line}, in {function}', f"  {source}"]
 
 
 def _said(message: str) -> str:
@@ -268,6 +311,7 @@ def summary(side: Side) -> dict[str, Any]:
         "hardware": trace.get("hardware"),
         "devices": _place(trace),
         "ended": side.failure or side.ended,
+        "crash": asdict(side.crash) if side.crash else None,
         "seconds": round(side.seconds, 3),
         "recorded": side.recorded,
         "steps": [_steps(series) for series in training.get("series", [])],

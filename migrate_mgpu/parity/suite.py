@@ -126,11 +126,13 @@ def compare(
     migrate: Migrate | None,
     record: bool,
     stdout: TextIO | None,
+    progress: TextIO | None = None,
 ) -> list[dict[str, Any]]:
     """Compare all; one that cannot be compared does not stop the others.
 
     Args:
       stdout: for a line on each pair when it is done; None for none.
+      progress: is told which runtimes are made.
     """
     results = []
     for one in found:
@@ -140,7 +142,7 @@ def compare(
             if one.problem:
                 raise NotCompared(one.problem)
             wanted = build(one)
-            result = pair.compare(wanted, migrate, record)
+            result = pair.compare(wanted, migrate, record, progress=progress)
         except NotCompared as error:
             result = pair.failed(wanted, str(error))
         results.append(result)

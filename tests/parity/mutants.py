@@ -144,7 +144,8 @@ def row(name: str, folder: Path) -> dict[str, Any]:
         "name": name,
         "case": mutant.case,
         "equal": judged.verdict == check.EQUIVALENT,
-        "rung": broken.number if broken else None,
+        # A crash breaks the rung of its cause.
+        "rung": broken.number if broken else first.rung if first else None,
         "expected": mutant.rung,
         "cause": first.cause if first else None,
         "likelihood": first.likelihood if first else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -101,7 +102,8 @@ def test_equal_pair_is_recorded_and_shown(live, tmp_path):
     pytest.importorskip("numpy")
     status, stdout, stderr = run(*PAIR, "--devices", "1,2", "--steps", "3")
     assert status == 0, stdout + stderr
-    assert "1 device: EQUIVALENT\n2 devices: EQUIVALENT\nrecord 1; to repeat: " in stdout
+    assert stdout.splitlines()[1:3] == ["1 device: EQUIVALENT", "2 devices: EQUIVALENT"]
+    assert stdout.splitlines()[-1].startswith("record 1; to repeat: ")
     assert "stopped after the wanted steps" in stdout and ", 3 steps," in stdout
     assert run("show", "1")[1] == stdout
     assert "1 device equivalent, 2 devices equivalent" in run("show")[1]
@@ -204,7 +206,7 @@ def test_a_hanging_program_is_ended_with_its_children(live, tmp_path):
     ("after", "reason"),
     [
         ("raise ValueError('mine')\n", "ValueError: mine"),
-        ("import os\nos._exit(0)\n", "without coming to its end"),
+        ("import os\nos._exit(0)\n", "exit 0 before the end of the program"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "signal 11"),
         ("import sys\nsys.exit(3)\n", "exit 3"),
         ("while True:\n    print('x' * 100000)\n", "it printed more than 64 MiB"),
@@ -254,3 +256,24 @@ def test_a_process_that_leaves_its_group_is_ended(live, tmp_path):
     assert process.ended == "exit 0"
     left = subprocess.run(["pgrep", "-f", "sleep 7655.5"], capture_output=True, text=True)
     assert left.stdout == ""
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_the_first_comparison_of_a_machine_ends_in_a_verdict(tmp_path):
+    """TF1 code, and no runtime was ever made: both are, and said to be."""
+    program = tmp_path / "train.py"
+    program.write_text(Path(PAIR[0]).read_text())
+    answer = subprocess.run(
+        [sys.executable, "-m", "migrate_mgpu", "parity", str(program), "--devices", "1"],
+        env={**os.environ, "MIGRATE_MGPU_RUNTIMES": str(tmp_path / "runtimes")},
+        capture_output=True,
+        text=True,
+    )
+    if "cannot be reached" in answer.stderr:
+        pytest.skip("no network")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "1 device: EQUIVALENT" in answer.stdout.splitlines()[1]
+    for name in ("tf1.15", "tf2.15"):
+        assert f"making the runtime {name} " in answer.stderr
+        assert (tmp_path / "runtimes" / name).is_dir()

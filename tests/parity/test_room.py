@@ -205,6 +205,90 @@ def test_the_terminal_names_the_hardware(tmp_path):
     assert "1 device, logical CPUs in the place of GPUs: this machine shows no GPU" in stdout
 
 
+# A side that crashes ----------------------------------------------------------------------------
+
+HELPER = "def build():\n    raise ValueError('mine')\n"
+
+
+def test_a_crash_is_the_message(tmp_path):
+    programs = pair(tmp_path / "p", "print(1)\n", "import helper\n\nhelper.build()\n")
+    (tmp_path / "p" / "helper.py").write_text(HELPER)
+    status, stdout, _ = run(*programs, *HERE)
+    assert status == 1
+    head, _, body = stdout.partition("\n\n")
+    assert head.splitlines()[1] == (
+        "1 device: NOT EQUIVALENT: the target crashed: helper.py, line 2: ValueError: mine"
+    )
+    assert body.splitlines()[1:7] == [
+        "  the target, after.py on " + sys.executable + ":",
+        '      File "after.py", line 3, in <module>',
+        "        helper.build()",
+        '      File "helper.py", line 2, in build',
+        "        raise ValueError('mine')",
+        "      ValueError: mine",
+    ]
+    for consequence in ("neither program", "not compared", "evaluation", "differs"):
+        assert consequence not in stdout
+    (one,) = valid(run(*programs, *HERE, "--json")[1])["results"]
+    assert (one["target"]["crash"]["file"], one["target"]["crash"]["line"]) == ("helper.py", 2)
+    assert one["reference"]["crash"] is None
+    assert {rung["reason"] for rung in one["rungs"]} == {"the target did not finish"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x = (\n", "crashed: before.py, line 1: SyntaxError"),
+        ("import sys\nsys.exit('no data')\n", "did not finish: exit 1"),
+        ("import os\nos.abort()\n", "crashed: signal 6"),
+        ("import os\nos._exit(0)\n", "did not finish: exit 0 before the end"),
+    ],
+)
+def test_a_reference_that_ends_early(tmp_path, text, reason):
+    status, stdout, _ = run(*pair(tmp_path / "p", text, "print(1)\n"), *HERE)
+    assert status == 8
+    assert f"1 device: NOT COMPARED: the reference {reason}" in stdout
+    assert ("no data" in stdout) == ("no data" in text), "the last lines of stderr"
+
+
+def test_both_crashes_are_told(tmp_path):
+    _, stdout, _ = run(*pair(tmp_path / "p", "1 / 0\n"), *HERE)
+    first, second = (f"{name}.py, line 1: ZeroDivisionError" for name in ("before", "after"))
+    assert f"the reference crashed: {first}: division by zero; the target crashed: {second}" in (
+        stdout
+    )
+
+
+def test_the_verdicts_come_first_and_the_broken_rung_before_the_others(tmp_path):
+    programs = pair(tmp_path / "p", "print('loss', 0.5)\n", "print('loss', 0.6)\n")
+    _, stdout, _ = run(*programs, *HERE)
+    lines = stdout.splitlines()
+    assert lines[1].startswith("1 device: NOT EQUIVALENT: rung 9, evaluation and printed results: ")
+    assert lines[4].startswith("  X 9 ") and "0.5" in lines[5]
+    assert [line[4] for line in lines if line.startswith(("  - ", "  = "))] == list("12345678")
+
+
+# Runtimes that are not here ---------------------------------------------------------------------
+
+
+def test_where_the_runtime_cannot_be_made_nothing_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    programs = pair(tmp_path / "p", "import tensorflow as tf\ntf.set_random_seed(1)\n")
+    status, stdout, stderr = run(*programs, "--target", sys.executable)
+    assert (status, stdout) == (8, "")
+    assert stderr.endswith("when that is mended: migrate-mgpu runtimes create tf1.15\n")
+    assert not (tmp_path / "records").exists() and not (tmp_path / "runtimes" / "tf1.15").exists()
+
+
+def test_a_refused_program_needs_no_runtime(tmp_path, monkeypatch):
+    monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
+    (program, _) = pair(tmp_path / "p", "import tensorflow as tf\n")
+    status, _, stderr = run(program, migrate=lambda path, copy: "tf.contrib")
+    assert status == 8 and stderr == f"{program}: not migrated: tf.contrib\n"
+
+
 # What is copied ---------------------------------------------------------------------------------
 
 

@@ -46,7 +46,9 @@ def asked(monkeypatch, tmp_path) -> dict[str, pair.Pair]:
     """Pairs by their names, as they were asked for; one called "bad" is not equivalent."""
     seen: dict[str, pair.Pair] = {}
 
-    def compare(wanted: pair.Pair, migrate: Any = None, record: bool = False) -> dict[str, Any]:
+    def compare(
+        wanted: pair.Pair, migrate: Any = None, record: bool = False, **_: Any
+    ) -> dict[str, Any]:
         seen[wanted.name] = wanted
         make = samples.wrong_rate if wanted.name == "bad" else samples.equal
         judged = [make(tmp_path / "sides", n) for n in wanted.devices]

@@ -152,7 +152,8 @@ def test_a_program_that_raises_fails_the_test(pytester, stand_in, which):
     pytester.makefile(".py", **{which: "raise"})
     result = run(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E*did not come to its end: ValueError: mine"])
+    result.stdout.fnmatch_lines(["E*crashed: ValueError: mine"])
+    assert "neither program trains" not in result.stdout.str(), "what follows from the crash"
 
 
 @pytest.mark.parametrize("gone", ["tf1.15", "tf2.15"])
@@ -164,6 +165,26 @@ def test_a_missing_runtime_skips_with_its_reason(pytester, stand_in, gone):
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines([f"SKIPPED*{gone} is not here*migrate-mgpu runtimes create {gone}"])
     assert stand_in.runs == []
+
+
+def test_tf1_code_is_skipped_where_there_is_no_1_15(pytester, stand_in):
+    """2.15 does not run it: its reference would crash, and the test fail."""
+    stand_in.runtimes.discard("tf1.15")
+    programs(pytester)
+    result = run(pytester, "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*tf1.15 is not here*migrate-mgpu runtimes create tf1.15"])
+    assert stand_in.runs == []
+    pytester.makefile(".py", train_v1="import tensorflow.compat.v1 as tf")
+    run(pytester).assert_outcomes(passed=1)
+    assert {runtime for runtime, *_ in stand_in.runs} == {"tf2.15"}
+
+
+def test_one_command_makes_all_that_is_missing(pytester, stand_in):
+    stand_in.runtimes.clear()
+    programs(pytester)
+    result = run(pytester, "-rs")
+    result.stdout.fnmatch_lines(["SKIPPED*: migrate-mgpu runtimes create tf1.15 tf2.15"])
 
 
 def test_no_runtime_is_ever_made(pytester, stand_in, monkeypatch):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # What a likelihood says. LIKELY: the cause predicts the target's numbers, or what was recorded
 # of both programs differs in just this. POSSIBLE: the numbers do not speak against it.
 LIKELY, POSSIBLE = "likely", "possible"
-FAILED = 0  # in the place of a rung: the target did not come to its end
+FAILED = 0  # in the place of a rung: the target did not finish
 Cause = Callable[["Evidence"], "Iterator[Diagnosis]"]
 
 

@@ -1,4 +1,4 @@
-"""The new program does not come to its end: TensorFlow's own words name the cause."""
+"""The new program crashes: TensorFlow's own words name the cause."""
 
 from __future__ import annotations
 

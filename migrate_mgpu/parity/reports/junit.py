@@ -83,7 +83,9 @@ def _judge(case: xml.Element, one: Mapping[str, Any], result: Mapping[str, Any])
     kind = f"rung {one['headline']}" if failed and one["headline"] else one["verdict"]
     attributes = {"type": kind, "message": words.visible(one["reason"])}
     found = xml.SubElement(case, "failure" if failed else "error", attributes)
-    lines = [*words.diagnosis(one), "", *words.ladder(one), "", f"to repeat: {result['command']}"]
+    parts = [words.crash_lines(one), words.diagnosis(one), words.ladder(one)]
+    lines = [line for part in parts if part for line in (*part, "")]
+    lines.append(f"to repeat: {result['command']}")
     found.text = words.visible("\n".join(lines).strip())
 
 

@@ -61,12 +61,34 @@ def hardware(about: Mapping[str, Any] | None) -> str:
     return ", ".join([about["cpu"], f"{about['cores']} cores", memory, about["system"], *gpus])
 
 
+def crashes(one: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The sides that did not finish, each with how it ended: ``crash`` of the result."""
+    found = [(side, one[side].get("crash")) for side in ("reference", "target")]
+    return [(side, crash) for side, crash in found if crash]
+
+
+def crash_lines(one: Mapping[str, Any]) -> list[str]:
+    """The traceback of each side that crashed."""
+    lines = []
+    for side, crash in crashes(one):
+        lines.append(f"the {side}, {one[side]['program']} on {one[side]['runtime']}:")
+        lines += [f"    {line}" for line in crash["lines"]]
+    return lines
+
+
+def rungs(one: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those that say something: after a crash the ones that came before it."""
+    if not crashes(one):
+        return list(one["rungs"])
+    return [rung for rung in one["rungs"] if rung["status"] == "equal"]
+
+
 def ladder(one: Mapping[str, Any]) -> list[str]:
     """A line for each rung."""
     return [
         f"{MARKS[rung['status']]} {rung['rung']} {rung['name']:<30} {rung['status']:<13} "
         f"{about(rung)}".rstrip()
-        for rung in one["rungs"]
+        for rung in rungs(one)
     ]
 
 
@@ -99,7 +121,7 @@ def diagnosis(one: Mapping[str, Any]) -> list[str]:
     if one["verdict"] != NOT_EQUIVALENT:
         return []
     if one["headline"] is None and not one.get("diagnosis"):
-        return []  # it did not come to its end: the verdict has its last words
+        return []  # it crashed: the verdict says where
     if not one.get("diagnosis"):
         return ["cause unknown: no cause that is looked for predicts these numbers"]
     lines = []

@@ -160,10 +160,13 @@ def test_hidden_characters_are_shown(bad):
 def test_programs_that_did_not_come_far(tmp_path):
     one = samples.side(tmp_path / "a", "v1.py", [])
     crash = {"type": "ValueError", "message": "shapes <3> & <4>"}
+    crash["frames"] = [["v2.py", 3, "build", "y = tf.matmul(x, w)"]]
     other = samples.side(tmp_path / "b", "v2.py", [], exception=crash, old=False)
     found = Elements(page.render([samples.result(samples.judged(one, other))])).words
-    assert "the target did not come to its end: ValueError: shapes <3> & <4>" in found
-    assert "Diagnosis" not in found and "Worst steps" not in found
+    assert "the target crashed: v2.py, line 3: ValueError: shapes <3> & <4>" in found
+    assert 'File "v2.py", line 3, in build' in found
+    assert "Diagnosis" not in found and "Worst steps" not in found and "What differs" not in found
+    assert "neither program trains" not in found and "device configuration" in found
 
 
 def test_losses_that_are_no_numbers(tmp_path):

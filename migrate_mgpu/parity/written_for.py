@@ -1,0 +1,71 @@
+"""Which TensorFlow an old program was written for, by its imports: 1, or 2 with ``compat.v1``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def says_compat_v1(program: Path, root: Path) -> bool:
+    """Whether each module of the program that imports TensorFlow says ``compat.v1``.
+
+    Args:
+      root: the folder that it begins in; modules are looked for there and beside the program.
+    """
+    importing = [tree for tree in _modules(program, (program.parent, root)) if _imports(tree)]
+    return bool(importing) and all(map(_says_compat_v1, importing))
+
+
+def _modules(program: Path, folders: tuple[Path, ...]) -> Iterator[ast.Module]:
+    """The program and the modules of its own that it imports."""
+    waiting, seen = [program], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError):  # Python 2 has no compat.v1
+            continue
+        yield tree
+        for name, level in _imported(tree):
+            above = (path.parents[level - 1],) if level and level <= len(path.parents) else folders
+            for folder in above:
+                for part in _prefixes(name):
+                    place = folder.joinpath(*part)
+                    waiting += [place.with_suffix(".py"), place / "__init__.py"]
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The names of imported modules, and of what may be one, with their leading dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield ".".join(filter(None, (node.module, alias.name))), node.level
+
+
+def _prefixes(name: str) -> list[list[str]]:
+    parts = name.split(".")
+    return [parts[: i + 1] for i in range(len(parts))]
+
+
+def _imports(tree: ast.Module) -> bool:
+    return any(
+        name.partition(".")[0] == "tensorflow" for name, level in _imported(tree) if not level
+    )
+
+
+def _says_compat_v1(tree: ast.Module) -> bool:
+    if any(f"{name}.".startswith("tensorflow.compat.v1.") for name, _ in _imported(tree)):
+        return True
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "v1"
+        and isinstance(node.value, (ast.Attribute, ast.Name))
+        and getattr(node.value, "attr", getattr(node.value, "id", "")) == "compat"
+        for node in ast.walk(tree)
+    )

@@ -338,10 +338,12 @@ def speaks_both(module: Module) -> bool:
     """
     if not any(use.symbol.flavour == "v1" for use in module.uses):
         return False
+    # Printed, logged or asserted, the version decides nothing.
     return any(
-        use.symbol.name.endswith("executing_eagerly")
-        or use.symbol.name in ("__version__", "VERSION")
+        not isinstance(module.names.statement(use.node), (ast.Expr, ast.Assert))
         for use in module.uses
+        if use.symbol.name.endswith("executing_eagerly")
+        or use.symbol.name in ("__version__", "VERSION")
     )
 
 

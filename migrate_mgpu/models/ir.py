@@ -17,6 +17,7 @@ import enum
 from collections.abc import Mapping
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.losses import Reduction
 from migrate_mgpu.core.records import field, record
 
 
@@ -116,3 +117,64 @@ class Training:
     updates: bool = False
     scope: ast.expr | None = None
     optimizers: dict[ast.Call, Optimizer] = field(default_factory=dict)
+
+
+# -- losses -------------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Loss(Operation):
+    """A loss: what it makes of labels and outputs.
+
+    ``reduction`` is what becomes of the values of elements or examples, None for a function
+    that leaves that to its author (``tf.nn``). ``factor`` is the number that each is multiplied
+    by, ``weights`` what is no number. ``setting`` says which of a family of losses it is
+    (``label_smoothing``, ``delta``), where that is not TF1's default. ``last_axis``: classes
+    lie along it. ``classes`` are what one-hot labels are made of, as integers, where that is
+    seen.
+    """
+
+    node: ast.Call
+    labels: ast.expr
+    outputs: ast.expr
+    reduction: Reduction | None
+    factor: float = 1
+    weights: ast.expr | None = None
+    setting: ast.expr | None = None
+    last_axis: bool = True
+    classes: ast.expr | None = None
+
+
+@record()
+class Computation:
+    """A value of a batch: its expression, standing in ``unit``, and the statements behind it.
+
+    ``units`` are those between what the network gives and the value.
+    """
+
+    value: ast.expr
+    unit: ast.stmt | None
+    units: list[ast.stmt] = field(default_factory=list)
+
+
+@record()
+class Objective(Computation):
+    """What training minimises, without the terms that only regularize.
+
+    ``loss`` is what the value is, where it is one loss; ``averaged``: its author takes the mean
+    of it. ``compares``: that loss has the labels and the network's output as they are;
+    ``by_rows``: that output has a row for each example. ``summed`` is a call that sums up the
+    batch instead of averaging it; ``batch_mean``: a batch's value is the mean of its parts'.
+
+    ``regularized``: the layers' regularization terms are added; ``terms`` are statements that
+    only made such terms.
+    """
+
+    loss: Loss | None = None
+    averaged: bool = False
+    compares: bool = False
+    by_rows: bool = False
+    summed: ast.Call | None = None
+    batch_mean: bool = True
+    regularized: bool = False
+    terms: set[ast.stmt] = field(default_factory=set)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.weighting import Weighting
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Edit
 
@@ -38,32 +37,6 @@ class Layer:
     recurrent: bool = False
     lengths: ast.expr | None = None
     listed: bool = False
-
-
-@record(frozen=True)
-class Loss:
-    """A loss: what it compares, and its two forms in TF2.
-
-    ``labels`` and ``outputs`` are the author's expressions. ``keras`` is the text of an
-    equal Keras loss object that takes them as they are (None where there is none, for
-    example with weights, or where the labels are one-hot made in place). ``edits`` turn
-    the call's text into an expression of TF2; ``scalar`` says whether that is one number
-    (else it is a value for each example or element, of which TF1 took the mean).
-    ``elementwise``: labels and outputs must have one shape. Where ``weights`` are more than a
-    number, ``edits`` give a value for each element, which ``weighting`` weighs and reduces.
-    ``function`` is the text of a function that the new text calls: it is put beside the model.
-    """
-
-    call: ast.Call
-    labels: ast.expr
-    outputs: ast.expr
-    keras: str | None
-    edits: tuple[Edit, ...]
-    scalar: bool
-    elementwise: bool = False
-    weights: ast.expr | None = None
-    weighting: Weighting | None = None
-    function: str = ""
 
 
 @record(frozen=True)

@@ -8,16 +8,19 @@ from typing import Any
 
 from migrate_mgpu.rewriters import (
     estimator_layers,
-    estimator_losses,
     estimator_metrics,
     estimator_optimizers,
 )
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.losses import definitions, loss_object, replacement
+from migrate_mgpu.models.properties import compared_labels, has_keras_class
 from migrate_mgpu.models.types import Layer
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit, Source
+from migrate_mgpu.source.style import FileStyle
 
 Row = dict[str, Any]
 
@@ -427,19 +430,16 @@ def _layer(name: str, code: str) -> Row:
 
 def _loss(name: str, code: str) -> Row:
     module, call = module_of(code)
-    made = estimator_losses.loss(module, call, "tf")
+    made = read_loss(module, call)
     assert made is not None, name
-    row = {"kind": "loss", "code": code, "new": edited(module, call, made.edits)}
-    if made.weights is not None and made.weighting is not None:
-        weights = Context(module, "tf").render(made.weights)
-        row["new"] = f"{made.weighting.name}({row['new']}, {weights})"
-        row["classes"] = [made.weighting.text]
-    if made.function:
-        row["classes"] = [*row.get("classes", []), made.function]
-    if made.keras is not None:
-        context = Context(module, "tf")
-        row["object"] = made.keras
-        row["labels"] = context.render(made.labels)
+    context, style = Context(module, "tf"), FileStyle.of(module.source)
+    row: Row = {"kind": "loss", "code": code, "new": replacement(made)(context)}
+    functions = definitions(module, [call], style)
+    if functions:
+        row["classes"] = functions
+    if has_keras_class(made):
+        row["object"] = loss_object(made, style)
+        row["labels"] = context.render(compared_labels(made))
         row["outputs"] = context.render(made.outputs)
     return row
 

@@ -10,13 +10,13 @@ import pytest
 from migrate_mgpu.rewriters import (
     estimator_functions,
     estimator_layers,
-    estimator_losses,
     estimator_metrics,
     estimator_optimizers,
 )
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.rates import Rate, rate_of
+from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.keras.expressions import Context
 from tests.rewriters.table_rows import edited, module_of
 
@@ -138,7 +138,7 @@ def test_refused(code: str, reason: str) -> None:
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] or [node]
     tables = (
         lambda n: estimator_layers.layer(module, n, "tf"),
-        lambda n: estimator_losses.loss(module, n, "tf"),
+        lambda n: read_loss(module, n),
         lambda n: estimator_optimizers.optimizer(module, n, "tf"),
         lambda n: estimator_optimizers.schedule(module, n, "tf"),
         lambda n: estimator_metrics.metric(module, n, "tf"),

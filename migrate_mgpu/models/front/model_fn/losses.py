@@ -9,37 +9,29 @@ from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.tables import name_of, short_name_of
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.losses import is_regularization, read_loss
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.expressions import LAYERS, LOSSES, rule
+from migrate_mgpu.models.ir import Objective
+from migrate_mgpu.models.keras.expressions import LAYERS, rule
 from migrate_mgpu.models.keras.model.decay import Decay, read_decay
-from migrate_mgpu.models.types import Loss
+from migrate_mgpu.models.properties import (
+    compared_labels,
+    fits_compile,
+    is_batch_mean,
+    is_number,
+    is_scalar,
+)
 
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 
 
 @record()
-class LossPlan:
-    """How the loss is written.
+class LossPlan(Objective):
+    """What training minimises, with the weight decay over all variables."""
 
-    ``keras`` is a loss object; else ``units`` and ``value`` are a function's statements
-    and result. ``unit`` is the author's statement in whose place it stands. ``terms`` are
-    statements that only added regularization.
-    """
-
-    unit: ast.stmt | None
-    keras: str | None = None
-    value: ast.expr | None = None
-    elements: str | None = None  # the loss of each number, of labels and outputs
-    units: list[ast.stmt] = field(default_factory=list)
-    scalar: bool = False
-    table: bool = False  # the network's output has a row for each example
-    summed: ast.Call | None = None  # what sums up the batch instead of averaging it
-    uneven: bool = False  # it is no mean: a batch's is not the mean of its parts'
-    regularized: bool = False
     decay: Decay | None = None
-    terms: set[ast.stmt] = field(default_factory=set)
     steps: bool = False  # the model's own steps have it, not `compile`
 
 
@@ -63,24 +55,18 @@ class LossReader:
                 labels and outputs alone.
         """
         value, unit = self._term()
-        plan = LossPlan(unit, regularized=self.regularized, decay=self.decay, terms=self.terms)
-        value, unit, mean = self._mean(value, unit)
-        known = self._known(value)
-        if known is not None and known.keras is not None and (mean or known.scalar):
-            compares = self._is_labels(known.labels, unit) and self._is_output(known.outputs, unit)
-            if compares and (self._is_table() or not _averages_rows(known.keras)):
-                plan.keras = known.keras
-                plan.units = self._units(value, unit)
-                return plan
-            if compares:
-                plan.elements = _elements(known.keras, self.tf, self.reading.output[0])
-        plan.value = value
-        plan.table = self._is_table()
+        value, unit, averaged = self._mean(value, unit)
+        known = read_loss(self.module, value)
+        plan = LossPlan(value, unit, loss=known, averaged=averaged)
+        plan.regularized, plan.decay, plan.terms = self.regularized, self.decay, self.terms
+        if known is not None:
+            labels = compared_labels(known)
+            plan.compares = self._is_labels(labels, unit) and self._is_output(known.outputs, unit)
+        plan.by_rows = self._is_table()
         plan.units = self._units(value, unit)
-        plan.scalar = not mean and (known is None or known.scalar)
-        if plan.scalar:
+        if is_number(plan) and not fits_compile(plan):
             plan.summed = self._sum([*plan.units, value])
-            plan.uneven = not averages(self.reading, value, unit, self.tf)
+            plan.batch_mean = averages(self.reading, value, unit)
         return plan
 
     def term(self) -> LossPlan:
@@ -90,8 +76,8 @@ class LossReader:
             Refused: training and evaluation do not share one loss, or it is several.
         """
         value, unit = self._term()
-        plan = LossPlan(unit, value=value, regularized=self.regularized, decay=self.decay)
-        plan.terms, plan.steps = self.terms, True
+        plan = LossPlan(value, unit, regularized=self.regularized, terms=self.terms)
+        plan.decay, plan.steps = self.decay, True
         return plan
 
     def _term(self) -> tuple[ast.expr, ast.stmt | None]:
@@ -117,10 +103,11 @@ class LossReader:
                 divided = isinstance(over, ast.BinOp) and isinstance(over.op, ast.Div)
                 if size is None or not divided or not is_size(self.module, size):
                     return call
-            known = self._known(call)
-            if known is not None and known.weighting is not None and not known.weighting.even:
+            known = read_loss(self.module, call)
+            if known is not None and is_scalar(known) and not is_batch_mean(known):
                 return call
-            if name == "l2_loss" or ast.unparse(given.get("reduction", call)).endswith(".SUM"):
+            asked = given.get("reduction")
+            if name == "l2_loss" or (isinstance(asked, ast.Attribute) and asked.attr == "SUM"):
                 return call
         return None
 
@@ -152,8 +139,7 @@ class LossReader:
             raise Refused(self.module, node, text, "write it as one expression")
         value, where = self.flow.resolve(node, unit)
         assert value is not None
-        losses = rule(LOSSES)
-        if losses.is_regularization(self.module, value):
+        if is_regularization(self.module, value):
             self.regularized = True
             if where is not None and where is not unit:
                 self.terms.add(where)
@@ -217,18 +203,10 @@ class LossReader:
 
     def _only_regularization(self, nodes: list[ast.expr], unit: ast.stmt | None) -> bool:
         return bool(nodes) and all(
-            rule(LOSSES).is_regularization(self.module, self.flow.resolve(node, unit)[0])
-            for node in nodes
+            is_regularization(self.module, self.flow.resolve(node, unit)[0]) for node in nodes
         )
 
     # -- one term -----------------------------------------------------------
-
-    def _known(self, node: ast.expr) -> Loss | None:
-        if not isinstance(node, ast.Call):
-            return None
-        found = rule(LOSSES).loss(self.module, node, self.tf)
-        assert found is None or isinstance(found, Loss)
-        return found
 
     def _mean(
         self, node: ast.expr, unit: ast.stmt | None
@@ -352,21 +330,3 @@ def settings_of(
             stack.extend((n.id, statement) for n in loaded(statement))
             stack.extend((n, statement) for n in stored(statement)[1])
     return found
-
-
-def _averages_rows(keras: str) -> bool:
-    """Whether a Keras loss averages over the last axis: all but the cross-entropies of classes."""
-    return "CategoricalCrossentropy" not in keras
-
-
-def _elements(keras: str, tf: str, output: str) -> str | None:
-    """What a Keras loss averages, number by number; None where that is not known."""
-    name = keras.rpartition("(")[0].rpartition(".")[2]
-    labels = f"{tf}.cast(labels, {output}.dtype)"
-    if keras.endswith("MeanSquaredError()"):
-        return f"{tf}.math.squared_difference({output}, {labels})"
-    if keras.endswith("MeanAbsoluteError()"):
-        return f"{tf}.abs({output} - {labels})"
-    if name == "BinaryCrossentropy" and keras.endswith("(from_logits=True)"):
-        return f"{tf}.nn.sigmoid_cross_entropy_with_logits({labels}, {output})"
-    return None

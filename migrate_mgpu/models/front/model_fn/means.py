@@ -7,8 +7,9 @@ import ast
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.expressions import LOSSES, rule
+from migrate_mgpu.models.properties import is_batch_mean
 
 
 def is_size(module: Module, node: ast.expr) -> bool:
@@ -17,7 +18,7 @@ def is_size(module: Module, node: ast.expr) -> bool:
     return any(name_of(module, call) in ("shape", "size") for call in calls)
 
 
-def averages(reading: Reading, node: ast.expr, unit: ast.stmt | None, tf: str) -> bool:
+def averages(reading: Reading, node: ast.expr, unit: ast.stmt | None) -> bool:
     """Whether a value is the mean over a batch, or made of such by sums and factors."""
     flow, module = reading.flows[TRAIN], reading.module
     value, where = flow.resolve(node, unit)
@@ -30,7 +31,7 @@ def averages(reading: Reading, node: ast.expr, unit: ast.stmt | None, tf: str) -
         return True
     if isinstance(value, ast.BinOp):
         sides = value.left, value.right
-        left, right = (averages(reading, side, where, tf) for side in sides)
+        left, right = (averages(reading, side, where) for side in sides)
         if isinstance(value.op, (ast.Add, ast.Sub)):
             return left and right
         constant = [not of_batch(side) for side in sides]
@@ -41,17 +42,15 @@ def averages(reading: Reading, node: ast.expr, unit: ast.stmt | None, tf: str) -
         whole = name_of(module, value.left) in ("reduce_sum", "math.reduce_sum")
         return (left and constant[1]) or (whole and is_size(module, value.right))
     if isinstance(value, ast.UnaryOp):
-        return isinstance(value.op, ast.USub) and averages(reading, value.operand, where, tf)
+        return isinstance(value.op, ast.USub) and averages(reading, value.operand, where)
     if not isinstance(value, ast.Call):
         return False
     name = name_of(module, value)
     if name in ("reduce_mean", "math.reduce_mean"):
         return len(value.args) == 1 and all(k.arg == "name" for k in value.keywords)
     if name == "identity":
-        return averages(reading, value.args[0], where, tf) if value.args else False
+        return averages(reading, value.args[0], where) if value.args else False
     if name in ("add", "math.add"):
-        return all(averages(reading, argument, where, tf) for argument in value.args[:2])
-    known = rule(LOSSES).loss(module, value, tf)
-    if known is None or not known.scalar or any("reduce_sum" in edit.new for edit in known.edits):
-        return False
-    return known.weighting is None or known.weighting.even
+        return all(averages(reading, argument, where) for argument in value.args[:2])
+    known = read_loss(module, value)
+    return known is not None and is_batch_mean(known)

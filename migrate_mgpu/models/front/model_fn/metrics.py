@@ -8,9 +8,10 @@ from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import EVAL
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
+from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import reduces
+from migrate_mgpu.models.ir import Computation
 from migrate_mgpu.models.keras.expressions import LAYERS, METRICS, rule
 from migrate_mgpu.models.types import Metric
 
@@ -29,7 +30,7 @@ class MetricPlan:
 
     texts: dict[str, str] = field(default_factory=dict)
     classes: list[str] = field(default_factory=list)
-    functions: dict[str, LossPlan] = field(default_factory=dict)
+    functions: dict[str, Computation] = field(default_factory=dict)
 
 
 def read_metrics(reading: Reading, tf: str) -> MetricPlan:
@@ -118,7 +119,7 @@ class _Reader:
         found = rule(LAYERS).layer(self.module, node, self.tf, True)
         return isinstance(node.func, ast.Call) or found is not None
 
-    def mean(self, name: str, value: ast.expr, unit: ast.stmt | None) -> LossPlan | None:
+    def mean(self, name: str, value: ast.expr, unit: ast.stmt | None) -> Computation | None:
         """The values that a `tf.metrics.mean` averages, as a function of labels and output."""
         found = rule(METRICS).metric(self.module, value, self.tf)
         if not isinstance(found, Metric) or found.labels is not None or found.weights is not None:
@@ -137,7 +138,7 @@ class _Reader:
         ]
         units += settings_of(self.flow, [found.predictions], unit, units, made)
         units.sort(key=lambda statement: statement.lineno)
-        return LossPlan(None, value=found.predictions, units=units)
+        return Computation(found.predictions, None, units)
 
     def _labels(self, node: ast.expr, unit: ast.stmt | None) -> str:
         """``sparse`` for the labels themselves, ``onehot`` for their argmax."""

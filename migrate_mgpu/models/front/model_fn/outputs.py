@@ -45,7 +45,6 @@ class Outputs:
         self.module = reading.module
         self.classes = classes
         self.tf = tf
-        assert loss.value is not None
         asked: dict[str, list[Place]] = {TRAIN: [(loss.value, loss.unit)]}
         if EVAL in reading.specs:
             asked[EVAL] = [

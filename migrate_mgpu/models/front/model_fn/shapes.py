@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import short_name_of
-from migrate_mgpu.models.types import Loss
+from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.properties import is_elementwise
 
 _CASTS = {"cast", "to_float", "to_double", "identity"}
 _ELEMENTWISE = {
@@ -19,7 +20,6 @@ _ELEMENTWISE = {
 def partners(
     module: Module,
     nodes: Iterable[ast.AST],
-    loss: Callable[[ast.Call], Loss | None],
     resolve: Callable[[ast.expr], ast.expr],
     is_output: Callable[[ast.expr], bool],
 ) -> dict[ast.Name, ast.expr]:
@@ -32,7 +32,7 @@ def partners(
     """
     found: dict[ast.Name, ast.expr] = {}
     for node in nodes:
-        for first, second in _pairs(module, node, loss):
+        for first, second in _pairs(module, node):
             for mine, other in ((first, second), (second, first)):
                 name = _labels(module, mine, resolve)
                 if name is not None and not is_output(other) and reduces(module, other, resolve):
@@ -40,15 +40,13 @@ def partners(
     return found
 
 
-def _pairs(
-    module: Module, node: ast.AST, loss: Callable[[ast.Call], Loss | None]
-) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _pairs(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for part in ast.walk(node):
         if isinstance(part, ast.BinOp):
             yield part.left, part.right
         elif isinstance(part, ast.Call):
-            known = loss(part)
-            if known is not None and known.elementwise:
+            known = read_loss(module, part)
+            if known is not None and is_elementwise(known):
                 yield known.labels, known.outputs
             elif _short(module, part) in _ELEMENTWISE and len(part.args) > 1:
                 yield part.args[0], part.args[1]

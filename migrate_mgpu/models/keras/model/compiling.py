@@ -5,19 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from migrate_mgpu.analysis.dataflow import stored
+from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.models.front.model_fn.metrics import MetricPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingPlan, optimizers
+from migrate_mgpu.models.ir import Computation
 from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.losses import loss_object, written_nodes
 from migrate_mgpu.models.keras.model.loss_functions import LossWriter
 from migrate_mgpu.models.keras.model.optimizing import clipping_class
+from migrate_mgpu.models.properties import fits_compile
 from migrate_mgpu.models.types import Optimizer
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost, render
+from migrate_mgpu.source.style import FileStyle
 
 
 class Compiling:
@@ -46,6 +50,7 @@ class Compiling:
         self.training = training
         self.metrics = metrics
         self.tf = tf
+        self.style = FileStyle.of(self.module.source, tf)
         self.make_model = model
         self.distributed = distributed
         self.clipping = ""
@@ -120,7 +125,7 @@ class Compiling:
         plans = (self.loss, *self.metrics.functions.values())
         written: list[ast.AST] = [*self.units, self.training.value, *self.training.clip.values()]
         for plan in plans:
-            written += [*plan.units, *([plan.value] if plan.value is not None else [])]
+            written += written_nodes(plan)
         taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
         taken |= {*self.reading.settings, self._loss_name(), *names.module_scope.bindings}
         for name in wished:
@@ -148,16 +153,15 @@ class Compiling:
         }
         self.context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
         self.units = self._needed([training.value, *training.clip.values()], training.unit)
-        if self.loss.keras is not None:
-            self._keras_arguments(self.loss.keras)
+        if fits_compile(self.loss) and self.loss.loss is not None and self.loss.loss.setting:
+            self._loss_setting(self.loss.loss.setting)
 
-    def _keras_arguments(self, text: str) -> None:
-        """What a loss object's arguments are made of: `label_smoothing=smoothing`."""
-        names = [n for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)]
-        found = settings_of(self.flow, names, self.loss.unit, (), None)
+    def _loss_setting(self, node: ast.expr) -> None:
+        """What a loss object's argument is made of: `label_smoothing=smoothing`."""
+        found = settings_of(self.flow, [node], self.loss.unit, (), None)
         more = [s for s in found if s not in self.units]
         self.units = sorted([*self.units, *more], key=lambda s: s.lineno)
-        for name in names:
+        for name in loaded(node):
             self.context.used.setdefault(name.id, name)
 
     def _check_wrapped(self, found: Mapping[ast.Call, Optimizer]) -> None:
@@ -292,15 +296,16 @@ class Compiling:
         return {s for s in once if not stored(s)[1]}
 
     def _loss(self, body: Block, unit: ast.stmt | None) -> None:
-        if self.loss.keras is None:
+        loss = self.loss.loss
+        if loss is None or not fits_compile(self.loss):
             self._function(body, self.loss, self.loss_name, unit)
             return
         if unit is not None:
             self._comments(body, next(iter([*self.loss.units, unit])))
-        body.line(f"{self.loss_name} = {self.loss.keras}", 1)
+        body.line(f"{self.loss_name} = {loss_object(loss, self.style)}", 1)
 
     def _function(
-        self, body: Block, plan: LossPlan, name: str, unit: ast.stmt | None = None
+        self, body: Block, plan: Computation, name: str, unit: ast.stmt | None = None
     ) -> None:
         """Adds a function of labels and output, below what stands above a statement."""
         block = Block(self.module.source, body.indent + self.module.source.indent_unit)
@@ -310,7 +315,7 @@ class Compiling:
         body.line()
         if unit is not None:
             self._comments(body, unit)
-        context = LossWriter(self.reading, plan, self.tf, name).write(block)
+        context = LossWriter(self.reading, plan, self.style, name).write(block)
         body.line()
         output, _ = self.reading.output
         for name, node in context.used.items():

@@ -20,8 +20,8 @@ from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.model.compiling import Compiling
-from migrate_mgpu.models.keras.model.loss_functions import weighting_functions
 from migrate_mgpu.models.keras.model.optimizing import statistics_class
 from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.steps import Steps
@@ -41,6 +41,7 @@ from migrate_mgpu.models.keras.network.weights import double_weight
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 
 def convert(
@@ -110,10 +111,9 @@ class _Conversion:
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
             text = "several replicas have another loss where it is the sum of a batch"
             raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
-        if self.distributed and self.loss.uneven:
+        if self.distributed and not self.loss.batch_mean:
             text = "several replicas have another loss where it is no mean of the examples'"
-            node = self.loss.value or self.node
-            raise Refused(self.module, node, text, "let the loss be a mean")
+            raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.metrics = read_metrics(self.reading, self.tf)
         self.classes = Classes(graph, self.tf, self.loss.regularized)
@@ -214,8 +214,8 @@ class _Conversion:
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
         plans = (self.loss, *self.metrics.functions.values())
-        nodes = [n for p in plans for n in (*p.units, p.value) if n is not None]
-        weighted = weighting_functions(self.module, nodes, self.tf)
+        nodes = [node for plan in plans for node in written_nodes(plan)]
+        weighted = definitions(self.module, nodes, FileStyle.of(self.module.source, self.tf))
         return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes, *weighted]
 
     def _callbacks(self, plan: ModelPlan) -> list[str]:
@@ -255,7 +255,7 @@ class _Conversion:
     def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
         found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
         for plan in (self.loss, *self.metrics.functions.values()):
-            found += [*plan.units, *([plan.value] if plan.value is not None else [])]
+            found += written_nodes(plan)
         if step is not None:
             found += step.units
         return found

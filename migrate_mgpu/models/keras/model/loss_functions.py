@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import short_name_of
-from migrate_mgpu.models.front.model_fn.losses import LossPlan
+from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import partners
-from migrate_mgpu.models.keras.expressions import LOSSES, Context, Replacement, rule
-from migrate_mgpu.models.types import Loss
-from migrate_mgpu.source import layout
-from migrate_mgpu.source.blocks import Block, outermost, render
+from migrate_mgpu.models.ir import Computation, Objective
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.losses import (
+    add_statement,
+    elements_of_output,
+    is_mean_of_rows,
+    replacement,
+    replacements,
+)
+from migrate_mgpu.models.properties import is_mean_of_output, is_number
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.style import FileStyle
 
 _INTEGERS = {
     "one_hot",
@@ -27,27 +33,27 @@ _INTEGERS = {
 
 
 class LossWriter:
-    """Writes a loss that is no Keras loss."""
+    """Writes a value of a batch that is no Keras loss: the loss, or what a metric averages."""
 
-    def __init__(self, reading: Reading, plan: LossPlan, tf: str, name: str) -> None:
+    def __init__(
+        self, reading: Reading, computation: Computation, style: FileStyle, name: str
+    ) -> None:
         self.reading = reading
-        self.plan = plan
-        self.tf = tf
+        self.computation = computation
+        self.style = style
+        self.tf = style.tensorflow
         self.name = name
         self.module = reading.module
 
     def context(self) -> Context:
         """The function's own names are the author's."""
-        context = Context(self.module, self.tf, self.reading.modes)
-        nodes = [*self.plan.units, *([self.plan.value] if self.plan.value is not None else [])]
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            known = rule(LOSSES).loss(self.module, call, self.tf)
-            if known is not None:
-                context.replaced[call] = replacement(known)
-        for unit in self.plan.units:
+        computation = self.computation
+        nodes = [*computation.units, computation.value]
+        replaced = replacements(self.module, nodes)
+        context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
+        for unit in computation.units:
             self._shapes(context, unit, unit)
-        if self.plan.value is not None:
-            self._shapes(context, self.plan.value, self.plan.unit)
+        self._shapes(context, computation.value, computation.unit)
         return context
 
     def _shapes(self, context: Context, node: ast.AST, unit: ast.stmt | None) -> None:
@@ -61,21 +67,15 @@ class LossWriter:
             found = resolve(value)
             return isinstance(found, ast.Name) and found.id == output
 
-        def loss(call: ast.Call) -> Loss | None:
-            found = rule(LOSSES).loss(self.module, call, self.tf)
-            assert found is None or isinstance(found, Loss)
-            return found
-
-        for name, other in partners(self.module, [node], loss, resolve, is_output).items():
+        for name, other in partners(self.module, [node], resolve, is_output).items():
             context.replaced[name] = _shaped(name, other, self.tf)
 
     def write(self, block: Block) -> Context:
         """Adds the function to a block."""
-        plan = self.plan
-        assert plan.value is not None
-        context = self.context()
+        computation, context, tf = self.computation, self.context(), self.tf
+        objective = computation if isinstance(computation, Objective) else None
         output, _ = self.reading.output
-        value, units = plan.value, list(plan.units)
+        value, units = computation.value, list(computation.units)
         last = units[-1] if units else None
         if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
             if value.id in stored(last)[0]:
@@ -83,44 +83,42 @@ class LossWriter:
                 units.pop()
         units = [u for u in units if value not in ast.walk(u)]
         block.line(f"def {self.name}(labels, {output}):")
-        if plan.elements is not None:
-            block.line(f"return {plan.elements}", 1)
-            return context
-        if self._needs_integers([*units, value]):
-            tf = self.tf
-            shape = f"{tf}.shape({output})[:-1]"
-            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.int32)", 1)
-        elif (kind := self._compared_classes([*units, value])) is not None:
-            tf = self.tf
+        if objective is not None and objective.loss is not None and is_mean_of_output(objective):
+            elements = elements_of_output(objective.loss, output, self.style)
+            if elements is not None:
+                block.line(f"return {elements}", 1)
+                return context
+        kind = self._labels_type([*units, value])
+        if kind is not None:
             shape = f"{tf}.shape({output})[:-1]"
             block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.{kind})", 1)
         for unit in units:
-            block.statement(unit, context.edits(unit), 1)
-            break_weighted(block, self.module, unit, self.tf)
-        base = block.indent + self.module.source.indent_unit
-        text = context.render(value, len(base) + len("return "), base)
-        if plan.scalar:
-            text = self._each(text)
-            text = layout.nested(self.module.source, text, base, len(base) + len("return "))
+            add_statement(block, unit, context, self.style)
+        base = block.indent + self.style.indent
+        column = len(base) + len("return ")
+        if objective is not None and is_number(objective):
+            # Keras averages, and divides by the replicas; Keras 3 does neither with a number.
+            loss = read_loss(self.module, value)
+            if loss is not None and is_mean_of_rows(loss, objective.by_rows):
+                context.replaced[value] = replacement(loss, reduces=False)
+                text = context.render(value, column, base)
+            else:
+                text = f"{tf}.reshape({context.render(value, column, base)}, [1])"
+            text = self.style.fitted(text, base, column, nested=True)
+        else:
+            text = context.render(value, column, base)
         block.line(f"return {text}", 1)
         if context.trains:
             text = "the loss or a metric asks whether the model trains"
             raise Refused(self.module, value, text, "let the network ask")
         return context
 
-    def _each(self, text: str) -> str:
-        """A mean as what it is the mean of; any other number as a list of one.
+    def _labels_type(self, nodes: list[ast.AST]) -> str | None:
+        """The type of labels that are classes.
 
-        Keras averages, and divides by the replicas; Keras 3 does neither with a number.
+        Keras 3 hands labels over as floats, Keras 2 a list of them as a column.
         """
-        made = ast.parse(text, mode="eval").body
-        if isinstance(made, ast.Call) and ast.unparse(made.func) == f"{self.tf}.reduce_mean":
-            inner = ast.get_source_segment(text, made.args[0]) or ""
-            known = f"{self.tf}.keras.losses.", f"{self.tf}.nn."
-            rows = self.plan.table or "categorical_crossentropy" in inner.partition("(")[0]
-            if len(made.args) == 1 and not made.keywords and inner.startswith(known) and rows:
-                return inner
-        return f"{self.tf}.reshape({text}, [1])"
+        return "int32" if self._needs_integers(nodes) else self._compared_classes(nodes)
 
     def _compared_classes(self, nodes: list[ast.AST]) -> str | None:
         """The type of the output's argmax, where the labels meet it: those may be a float column.
@@ -140,7 +138,7 @@ class LossWriter:
         return found
 
     def _needs_integers(self, nodes: list[ast.AST]) -> bool:
-        """Keras 3 hands labels over as floats, Keras 2 a list of them as a column."""
+        """Whether a function wants labels as integers."""
         return any(
             self._mentions_labels(call)
             for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
@@ -165,42 +163,3 @@ class LossWriter:
 
 def _shaped(name: ast.Name, other: ast.expr, tf: str) -> Replacement:
     return lambda context: f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
-
-
-def replacement(known: Loss) -> Replacement:
-    """A loss as an expression of TF2, its arguments as they are where it stands."""
-
-    def write(context: Context) -> str:
-        source = context.module.source
-        edits = list(known.edits)
-        for argument in [*known.call.args, *(k.value for k in known.call.keywords)]:
-            start, end = source.span(argument)
-            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                edits += context.edits(argument)
-        text = render(source, known.call, outermost(edits))
-        if known.weights is None or known.weighting is None:
-            return text
-        return f"{known.weighting.name}({text}, {context.render(known.weights)})"
-
-    return write
-
-
-def weighting_functions(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[str]:
-    """The texts of the functions that the losses among some nodes call: their own, and weights'."""
-    calls = (c for node in nodes for c in ast.walk(node) if isinstance(c, ast.Call))
-    found = [known for call in calls if (known := rule(LOSSES).loss(module, call, tf))]
-    texts = [t for f in found for t in (f.function, f.weighting.text if f.weighting else "") if t]
-    return list(dict.fromkeys(texts))
-
-
-def break_weighted(block: Block, module: Module, unit: ast.stmt, tf: str) -> None:
-    """Breaks the last line where it is a weighted loss that does not fit into it."""
-    value = unit.value if isinstance(unit, ast.Assign) else None
-    known = rule(LOSSES).loss(module, value, tf) if isinstance(value, ast.Call) else None
-    line = block.lines[-1]
-    if known is None or known.weighting is None or "\n" in line or "#" in line:
-        return
-    base = line[: len(line) - len(line.lstrip())]
-    head, equals, text = line.partition(" = ")
-    head += equals
-    block.lines[-1] = head + layout.nested(module.source, text, base, len(head))

@@ -18,13 +18,14 @@ from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.means import averages
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.expressions import LOSSES, METRICS, Context, Replacement, rule
-from migrate_mgpu.models.keras.model.loss_functions import break_weighted, replacement
+from migrate_mgpu.models.keras.expressions import METRICS, Context, Replacement, rule
+from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import RESERVED
 from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.style import FileStyle
 
 LOSS, MEAN = "batch_loss", "mean_loss"
 _METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
@@ -54,9 +55,9 @@ class Steps:
         self.outputs = outputs
         self.loss = loss
         self.tf = tf
+        self.style = FileStyle.of(reading.module.source, tf)
         self.distributed = distributed
-        assert loss.value is not None
-        if distributed and not averages(reading, loss.value, loss.unit, tf):
+        if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = "several replicas have another loss where it is no mean of the examples'"
             raise Refused(self.module, loss.value, text, "let the loss be a mean")
@@ -123,11 +124,7 @@ class Steps:
         flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
         for node, unit in places:
             replaced.update(casts(self.module, flow, node, unit, outputs))
-        nodes = [part for node, _ in places for part in ast.walk(node)]
-        for call in (c for c in nodes if isinstance(c, ast.Call)):
-            known = rule(LOSSES).loss(self.module, call, self.tf)
-            if known is not None:
-                replaced[call] = replacement(known)
+        replaced.update(replacements(self.module, [node for node, _ in places]))
         return network.context(replaced)
 
     def _statements(
@@ -135,8 +132,7 @@ class Steps:
     ) -> None:
         for unit in units:
             if not network.tells_mode(unit):
-                block.statement(unit, context.edits(unit), 1)
-                break_weighted(block, self.module, unit, self.tf)
+                add_statement(block, unit, context, self.style)
 
     def _done(self, network: Network, context: Context, node: ast.AST) -> None:
         if context.trains:
@@ -147,7 +143,6 @@ class Steps:
     def _loss(self, network: Network, indent: str) -> str:
         plan, source = self.loss, self.module.source
         value, units = plan.value, list(self.outputs.loss)
-        assert value is not None
         last = units[-1] if units else None
         if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
             if value.id in stored(last)[0] and len(last.targets) == 1:

@@ -1,0 +1,64 @@
+"""What follows from the facts of the model IR: predicates, for whoever has to choose by them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.api.losses import LOSSES, Reduction
+from migrate_mgpu.models.ir import Loss, Objective
+
+
+def is_scalar(loss: Loss) -> bool:
+    """Whether a loss is one number; else it has a value for each example or element."""
+    return loss.reduction not in (None, Reduction.NONE)
+
+
+def is_batch_mean(loss: Loss) -> bool:
+    """Whether a loss is the mean of what it is for parts of a batch that are equally large."""
+    if loss.reduction is Reduction.MEAN:
+        return loss.weights is None  # the parts' weights that are zero are not equally many
+    return loss.reduction is Reduction.BATCH
+
+
+def is_elementwise(loss: Loss) -> bool:
+    """Whether labels and outputs have one shape."""
+    return LOSSES.by_kind[loss.kind].elementwise
+
+
+def has_keras_class(loss: Loss) -> bool:
+    """Whether a class of Keras's losses takes the mean of the same values."""
+    if loss.weights is not None or loss.factor != 1 or not loss.last_axis:
+        return False
+    if not LOSSES.by_kind[loss.kind].keras:
+        return False
+    return loss.reduction in (None, Reduction.MEAN, Reduction.BATCH)
+
+
+def averages_rows(loss: Loss) -> bool:
+    """Whether Keras's class averages over the last axis first: not where it is of classes."""
+    return is_elementwise(loss)
+
+
+def compared_labels(loss: Loss) -> ast.expr:
+    """The labels that Keras's class is given: the classes themselves where they are seen."""
+    return loss.labels if loss.classes is None or loss.setting is not None else loss.classes
+
+
+def is_number(objective: Objective) -> bool:
+    """Whether a loss is one number, not values that training takes the mean of."""
+    return not objective.averaged and (objective.loss is None or is_scalar(objective.loss))
+
+
+def is_mean_of_output(objective: Objective) -> bool:
+    """Whether a loss is the mean of what a class of Keras's makes of labels and output."""
+    loss = objective.loss
+    if loss is None or not objective.compares or not has_keras_class(loss):
+        return False
+    return objective.averaged or is_scalar(loss)
+
+
+def fits_compile(objective: Objective) -> bool:
+    """Whether `compile` takes the loss as an object: Keras's mean is then the author's."""
+    if objective.loss is None or not is_mean_of_output(objective):
+        return False
+    return objective.by_rows or not averages_rows(objective.loss)

@@ -1,0 +1,89 @@
+"""Losses as facts, what follows from them, and that no decision reads what is written."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate_mgpu.api.losses import LOSSES, WEIGHTED, Reduction
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.ir import Loss
+from migrate_mgpu.models.properties import (
+    compared_labels,
+    has_keras_class,
+    is_batch_mean,
+    is_elementwise,
+    is_scalar,
+)
+from tests.rewriters.table_rows import module_of
+
+
+def loss(code: str) -> Loss:
+    found = read_loss(*module_of(f"x = {code}"))
+    assert found is not None
+    return found
+
+
+SUM = "reduction=tf.losses.Reduction.SUM"
+BATCH = "reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE"
+
+
+@pytest.mark.parametrize(
+    ("code", "scalar", "mean", "keras"),
+    [
+        ("tf.losses.mean_squared_error(a, b)", True, True, True),
+        ("tf.losses.mean_squared_error(a, b, 1.0)", True, True, True),
+        ("tf.losses.mean_squared_error(a, b, 0.5)", True, True, False),
+        ("tf.losses.mean_squared_error(a, b, w)", True, False, False),
+        (f"tf.losses.mean_squared_error(a, b, {SUM})", True, False, False),
+        ("tf.losses.mean_squared_error(a, b, reduction='weighted_sum')", True, False, False),
+        (f"tf.losses.mean_squared_error(a, b, w, {BATCH})", True, True, False),
+        (f"tf.losses.mean_squared_error(a, b, {BATCH})", True, True, True),
+        ("tf.losses.mean_squared_error(a, b, reduction='none')", False, False, False),
+        ("tf.losses.mean_squared_error(a, b, 2., reduction='weighted_mean')", True, True, True),
+        ("tf.losses.mean_squared_error(a, b, w, reduction='weighted_mean')", True, False, False),
+        ("tf.losses.log_loss(a, b)", True, True, False),
+        ("tf.nn.sigmoid_cross_entropy_with_logits(labels=a, logits=b)", False, False, True),
+        ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b, dim=1)", False, False, False),
+        # What the text says besides is nobody's business.
+        ("tf.losses.mean_squared_error(a,  # no reduce_sum\n    b)", True, True, True),
+    ],
+)
+def test_what_a_loss_is(code: str, scalar: bool, mean: bool, keras: bool) -> None:
+    found = loss(code)
+    assert (is_scalar(found), is_batch_mean(found), has_keras_class(found)) == (scalar, mean, keras)
+
+
+def test_labels_of_a_loss_of_classes() -> None:
+    one_hot = loss("tf.losses.softmax_cross_entropy(tf.one_hot(classes, 10), logits)")
+    assert ast.unparse(compared_labels(one_hot)) == "classes"
+    assert not is_elementwise(one_hot)
+    smoothed = loss("tf.losses.softmax_cross_entropy(tf.one_hot(c, 10), logits, 1.0, 0.1)")
+    assert compared_labels(smoothed) is smoothed.labels, "smoothing is of one-hot labels"
+    none = loss("tf.losses.softmax_cross_entropy(tf.one_hot(c, 10), logits, label_smoothing=0)")
+    assert none.setting is None, "TF1's default says nothing"
+
+
+def test_wording_of_what_is_written_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every text of TF2 in the tables is another one, every property stays as it is."""
+    codes = [
+        "tf.losses.mean_squared_error(a, b)",
+        "tf.losses.sigmoid_cross_entropy(a, b, w)",
+        f"tf.losses.huber_loss(a, b, {SUM})",
+        "tf.losses.log_loss(a, b)",
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=a, logits=b)",
+    ]
+    properties = (is_scalar, is_batch_mean, is_elementwise, has_keras_class)
+    before = [[check(loss(code)) for check in properties] for code in codes]
+    rows = {
+        kind: replaced(row, target="x", keras=row.keras and "X", by_number=row.by_number and "x")
+        for kind, row in LOSSES.by_kind.items()
+    }
+    monkeypatch.setattr(LOSSES, "by_kind", rows)
+    assert [[check(loss(code)) for check in properties] for code in codes] == before
+
+
+def test_every_reduction_is_weighed() -> None:
+    assert set(WEIGHTED) == set(Reduction)

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from field_samples import FIELDS, program, statement
 
-from migrate_mgpu.core.registry import field_rules
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.session_config.field_rewriter import field_rewriters
 
 PAGE = Path(__file__).with_name("fields.md")
 _HEAD = """\
@@ -46,10 +46,10 @@ def _row(path: str) -> str:
     kind = field["type"].replace("tensorflow.", "")
     kind += " list" if field["label"] == "repeated" else ""
     codes = sorted(
-        {rule.rule.code for key, rule in field_rules().items() if key.split(".", 1)[0] == path}
+        {rule.rule.code for key, rule in field_rewriters().items() if key.split(".", 1)[0] == path}
         if path == "device_count"
-        else {field_rules()[path].rule.code}
-        if path in field_rules()
+        else {field_rewriters()[path].rule.code}
+        if path in field_rewriters()
         else set()
     )
     result = migrate([("x.py", program(path).encode())], bridge=True, write=False)

@@ -17,8 +17,8 @@ from field_samples import FIELDS, program, statement
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.core.registry import field_rules
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.session_config.field_rewriter import field_rewriters
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def outcome(path: str) -> Outcome:
 @pytest.mark.parametrize("path", FIELDS)
 def test_every_field_moves_or_stays(path: str) -> None:
     got = outcome(path)
-    moves = path in field_rules() or path == "device_count"
+    moves = path in field_rewriters() or path == "device_count"
     assert got.result.sites["applied" if moves else "kept"] == 1
     if moves:
         assert "ConfigProto" not in got.after
@@ -50,7 +50,7 @@ def test_every_field_moves_or_stays(path: str) -> None:
 
 def test_every_rule_moves_a_field_of_tensorflow() -> None:
     known = {*FIELDS, "device_count.GPU", "device_count.CPU"}
-    assert set(field_rules()) <= known
+    assert set(field_rewriters()) <= known
 
 
 def test_every_field_sets_the_same(

@@ -6,8 +6,8 @@ import ast
 import re
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.standard_library import is_standard
-from migrate_mgpu.run.states import name_unused
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -52,3 +52,41 @@ def case(
         evaluated = "estimator.evaluate(input_fn(), steps=10, return_dict=True, verbose=0)"
         second += f"print({evaluated}['{metric}'])\n"
     return Case(name, head + before + first, after and head + after + second, refused)
+
+
+PROGRAM = """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.data.Dataset.from_tensor_slices(([[1.0], [2.0]], [[2.0], [4.0]]))
+    return data.repeat().batch(2)
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+"""
+MODEL = """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.data.Dataset.from_tensor_slices(([[1.0], [2.0]], [[2.0], [4.0]]))
+    return data.repeat().batch(2)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    loss = tf.keras.losses.MeanSquaredError()
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+"""

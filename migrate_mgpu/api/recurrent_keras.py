@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.api_version import is_explicit_v1, is_tf2
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.keras.expressions import rule
 from migrate_mgpu.source.source import Edit
 
-BEHAVIOR = "MGPU201"
 _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 _WEIGHTS = ("use_bias", "kernel_initializer", "recurrent_initializer", "bias_initializer")
 _REST = (
@@ -50,9 +49,8 @@ def keras_recurrent(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]
         return None
     shown = module.source.code(call.func)
     found = symbol(module.names.qualname(call.func))
-    behavior = rule(BEHAVIOR)
     if found is not None and found.flavour == "plain":
-        if behavior.is_tf2(module) or behavior.is_explicit_v1(module):
+        if is_tf2(module) or is_explicit_v1(module):
             text = f"whether `{shown}` is TF1's or TF2's cannot be told"
             raise Refused(module, call, text, "name it by tf.compat.v1 if TF1's is meant")
     if short in _OTHERS:

@@ -1,8 +1,9 @@
-"""What a rewriter module is, and the registry that finds them all.
+"""What a rewriter is, and the registry that finds them all.
 
-A rewriter is a module in ``migrate_mgpu.rewriters`` with a constant ``RULE``.
-Dropping a file in registers it: its code and name then work in ``--select``,
-``--ignore``, ``rules`` and ``explain``, its ``CASES`` are its tests and its
+A rewriter is a module in a folder of ``migrate_mgpu.rewriters`` with one object,
+``REWRITER``, of a kind: a class derived from ``Rewriter`` in the room that calls it, which
+names the folder. Dropping a file in registers it: its code and name then work in
+``--select``, ``--ignore``, ``rules`` and ``explain``, its ``CASES`` are its tests and its
 documentation.
 """
 
@@ -10,28 +11,21 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.core.records import record
 
 
 @record(frozen=True)
 class Rule:
-    """One rule's identity: ``code`` (``MGPU103``), ``name`` (``memory-growth``), one-line summary.
-
-    ``fields`` are the ConfigProto paths that the rule moves, if it is a field's
-    rule. ``early`` says that TF2 refuses the call once the runtime is initialised.
-    """
+    """One rule's identity: ``code`` (MGPU103), ``name`` (memory-growth), one-line ``summary``."""
 
     code: str
     name: str
     summary: str
-    fields: tuple[str, ...] = ()
-    early: bool = True
 
 
 @record(frozen=True)
@@ -47,83 +41,86 @@ class Case:
     refused: str | None = None
 
 
-@record()
-class Writer:
-    """What a field's rule needs to write its calls in the style of a file."""
+@record(frozen=True, eq=False)
+class Rewriter:
+    """What every rewriter says of itself; a kind adds what its room calls.
 
-    tf: str  # how the module spells TensorFlow
-    quote: str
-    unit: str  # one level of indentation
-    fresh: Callable[..., str]
-    code: Callable[[ast.expr], str]
-    imports: set[str] = field(default_factory=set)  # modules that the calls use
-
-    def string(self, text: str) -> str:
-        return f"{self.quote}{text}{self.quote}"
-
-    def devices(self, kind: str = "GPU") -> str:
-        return f"{self.tf}.config.list_physical_devices({self.string(kind)})"
-
-
-class FieldRule:
-    """A rewriter module that moves fields of a ConfigProto."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self.rule: Rule = module.RULE
-        self.cases: tuple[Case, ...] = tuple(module.CASES)
-        self._plan: Callable[[Setting], str | None] = getattr(module, "plan", lambda _: None)
-        self._apply: Callable[[Setting, Writer], list[str]] = module.apply
-        self.doc: str = module.__doc__ or ""
-
-    def plan(self, setting: Setting) -> str | None:
-        """Why this value cannot move exactly; None when it can."""
-        return self._plan(setting)
-
-    def apply(self, setting: Setting, writer: Writer) -> list[str]:
-        """The lines that do in TF2 what the setting did; may be none for TF2's own default."""
-        return self._apply(setting, writer)
-
-
-def modules() -> tuple[ModuleType, ...]:
-    """Every rewriter module, by code."""
-    return tuple(sorted((*session_modules(), *_load(True)), key=lambda m: m.RULE.code))
-
-
-def session_modules() -> tuple[ModuleType, ...]:
-    """The rewriter modules of a run without Estimators, by code.
-
-    Loading the others takes longer than all else that such a run does.
+    ``folder`` of a kind is where the modules of its rewriters are: a run imports those
+    folders alone whose kinds it asks for.
     """
-    return _load(False)
+
+    folder = ""
+
+    rule: Rule
+    cases: tuple[Case, ...]
 
 
-# The beginnings of the names of modules that work inside of an Estimator's conversion.
-_OF_ESTIMATORS = ("estimator_", "canned_", "distribution_strategy", "run_config")
+Kind = TypeVar("Kind", bound=Rewriter)
 
 
-@lru_cache(maxsize=2)
-def _load(estimators: bool) -> tuple[ModuleType, ...]:
-    package = importlib.import_module("migrate_mgpu.rewriters")
-    # pkgutil would find them as well, and import half of the standard library for it.
-    names = [path.stem for folder in package.__path__ for path in Path(folder).glob("*.py")]
+class NoRewriter(Exception):
+    """A module among the rewriters that nothing would ever call."""
+
+
+def of(kind: type[Kind]) -> tuple[Kind, ...]:
+    """Every rewriter of a kind, by code."""
+    return tuple(one for one, _ in _loaded(kind.folder) if isinstance(one, kind))
+
+
+_ONE: dict[type[Rewriter], Rewriter] = {}
+
+
+def only(kind: type[Kind]) -> Kind:
+    """The rewriter of a kind that has one."""
+    found = _ONE.get(kind)
+    if not isinstance(found, kind):
+        (found,) = of(kind)
+        _ONE[kind] = found
+    return found
+
+
+def documented() -> tuple[tuple[Rewriter, str], ...]:
+    """Every rewriter with its module's docstring, by code."""
+    root = _root()
+    folders = sorted({file.parent.relative_to(root).as_posix() for file in root.rglob("*.py")})
+    found = [one for folder in folders for one in _loaded("" if folder == "." else folder)]
+    return tuple(sorted(found, key=lambda one: one[0].rule.code))
+
+
+def _root() -> Path:
+    (folder,) = importlib.import_module("migrate_mgpu.rewriters").__path__
+    return Path(folder)
+
+
+@cache
+def _loaded(folder: str) -> tuple[tuple[Rewriter, str], ...]:
+    """The rewriters of a folder with their docstrings, by code."""
+    # pkgutil would find the modules as well, and import half of the standard library for it.
+    names = sorted(path.stem for path in (_root() / folder).glob("*.py"))
+    package = f"migrate_mgpu.rewriters.{folder}".rstrip(".")
     found = [
-        importlib.import_module(f"migrate_mgpu.rewriters.{name}")
-        for name in sorted(names)
-        if name != "__init__" and name.startswith(_OF_ESTIMATORS) is estimators
+        (rewriter_of(module, folder), module.__doc__ or "")
+        for name in names
+        if name != "__init__"
+        for module in [importlib.import_module(f"{package}.{name}")]
     ]
-    return tuple(sorted((m for m in found if hasattr(m, "RULE")), key=lambda m: m.RULE.code))
+    return tuple(sorted(found, key=lambda one: one[0].rule.code))
 
 
-@lru_cache(maxsize=1)
-def field_rules() -> dict[str, FieldRule]:
-    """The rule of each ConfigProto path that moves."""
-    return {
-        path: rule
-        for module in session_modules()
-        if module.RULE.fields
-        for rule in [FieldRule(module)]
-        for path in rule.rule.fields
-    }
+def rewriter_of(module: ModuleType, folder: str) -> Rewriter:
+    """The rewriter that a module of a folder is.
+
+    Raises:
+        NoRewriter: it has none, or one of a kind that is looked for in another folder.
+    """
+    found = vars(module).get("REWRITER")
+    if not isinstance(found, Rewriter):
+        raise NoRewriter(f"{module.__name__} has no REWRITER")
+    kind = type(found)
+    if not folder or kind.folder != folder:
+        where = f"belongs into {kind.folder}/" if kind.folder else "is of no kind"
+        raise NoRewriter(f"{module.__name__}: {kind.__name__} {where}")
+    return found
 
 
 def constant(node: ast.expr) -> object | None:
@@ -133,24 +130,3 @@ def constant(node: ast.expr) -> object | None:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value
-
-
-def known(setting: Setting) -> object | None:
-    """A setting's value where it can be told: a literal, or a variable that only ever holds one."""
-    value = constant(setting.value)
-    if value is None and isinstance(setting.value, ast.Name):
-        bindings = setting.module.names.bindings_of(setting.value)
-        if len(bindings) == 1 and bindings[0].value is not None:
-            value = constant(bindings[0].value)
-    return value
-
-
-def enum_value(setting: Setting, members: dict[str, int]) -> int | None:
-    """The number of an enum value, written as a number or as a name of TensorFlow's."""
-    number = constant(setting.value)
-    if isinstance(number, int) and number in members.values():
-        return int(number)
-    qualname = setting.module.names.qualname(setting.value) or ""
-    if qualname.startswith("tensorflow."):
-        return members.get(qualname.rpartition(".")[2])
-    return None

@@ -13,19 +13,17 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
+from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
 from migrate_mgpu.models.keras.driver.driving import Drive, drive
-from migrate_mgpu.models.keras.expressions import rule
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
-
-# What every model_fn is converted by; the rules of its driving code have their sites.
-MODEL_RULES = ("MGPU401", "MGPU402", "MGPU403", "MGPU404", "MGPU405", "MGPU406")
 
 # Keys of diagnostics.
 _OFF = "switched-off"
@@ -46,7 +44,7 @@ class Conversion:
     With ``refused`` nothing is converted. Else ``edits`` are all of its changes, ``gone``
     the nodes that are not there any more, ``moved`` those that were written anew,
     ``configs`` the RunConfig calls that go away, ``notes`` what its owner should know,
-    ``sites`` the places that changed, with their rule's code.
+    ``sites`` the places that changed, with the kind of their rewriter.
     """
 
     flow: EstimatorFlow
@@ -57,7 +55,7 @@ class Conversion:
     moved: set[ast.AST] = field(default_factory=set)
     configs: set[ast.Call] = field(default_factory=set)
     notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
-    sites: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    sites: list[tuple[Module, ast.AST, type[PartRewriter]]] = field(default_factory=list)
 
     @property
     def modules(self) -> list[Module]:
@@ -126,12 +124,14 @@ class Conversions:
     def _switched_off(self, found: Conversion) -> Diagnostic | None:
         """A part of a conversion whose rule the user does not want, here or at all."""
         flow, function = found.flow, found.flow.function
-        places = [(function.module, function.node, code) for code in MODEL_RULES if function]
-        for module, node, code in [*places, *found.sites]:
-            known = rule(code).RULE
+        parts = [one for one in of(PartRewriter) if one.every_model] if function else []
+        places = [(function.module, function.node, one.rule) for one in parts if function]
+        sites = [(module, node, only(kind).rule) for module, node, kind in found.sites]
+        for module, node, rule in [*places, *sites]:
+            code = rule.code
             advice = f"select {code} as well, or convert it by hand"
-            if not self.rules.enabled(code, known.name):
-                text = f"{code} ({known.name}), a part of its conversion, is not selected"
+            if not self.rules.enabled(code, rule.name):
+                text = f"{code} ({rule.name}), a part of its conversion, is not selected"
                 return Diagnostic(_OFF, Place(module, node), text, advice)
             last = getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
             if suppressed(module.source, node.lineno, last, code):  # type: ignore[attr-defined]

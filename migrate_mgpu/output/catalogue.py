@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import Case, modules
+from migrate_mgpu.core.registry import Case, documented
 from migrate_mgpu.settings import USAGE
 
 if TYPE_CHECKING:
@@ -171,14 +171,8 @@ Mend what the finding names if your runs import that file, then run migrate-mgpu
 def entries() -> tuple[Entry, ...]:
     """All codes, in order."""
     rewriters = [
-        Entry(
-            module.RULE.code,
-            module.RULE.name,
-            module.RULE.summary,
-            module.__doc__ or "",
-            tuple(module.CASES),
-        )
-        for module in modules()
+        Entry(one.rule.code, one.rule.name, one.rule.summary, doc, one.cases)
+        for one, doc in documented()
     ]
     return tuple(sorted([*rewriters, *BY_HAND], key=lambda entry: entry.code))
 

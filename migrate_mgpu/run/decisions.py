@@ -11,10 +11,10 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.order import is_main_guard
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import field_rules
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
 from migrate_mgpu.session_config.checks import check
+from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import Move, build
@@ -146,10 +146,10 @@ class Fates:
         """Settings whose rule the user does not want, here or at all: the config stays whole."""
         found: list[Diagnostic] = []
         for setting in flow.settings:
-            rule = field_rules().get(setting.path)
-            if rule is None:
+            rewriter = field_rewriters().get(setting.path)
+            if rewriter is None:
                 continue
-            code, name = rule.rule.code, rule.rule.name
+            code, name = rewriter.rule.code, rewriter.rule.name
             place = Place(setting.module, setting.keyword or setting.statement)
             first, last = _lines(setting.keyword or setting.statement, setting.value)
             if not self.rules.enabled(code, name):

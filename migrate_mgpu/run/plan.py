@@ -6,14 +6,16 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.api_version import is_explicit_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.core.registry import session_modules
+from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.selection import Selection, file_suppressed
 from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
@@ -22,7 +24,7 @@ from migrate_mgpu.run.reporting import Report, program
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, State
 from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
-from migrate_mgpu.session_config.moves import spelling
+from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
@@ -52,11 +54,8 @@ class _Planner:
         self.project = project
         self.rules = options.rules
         self.graph = CallGraph(project)
-        by_name = {module.RULE.name: module for module in session_modules()}
-        self.bridge = by_name["v1-behavior"]
-        self.optimizers = by_name["keras-learning-rate"]
-        self.sessions = by_name["keras-session"]
-        rule = self.bridge.RULE
+        self.bridge = only(BridgeRewriter)
+        rule = self.bridge.rule
         self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
         self.report = Report()
         self.edits: dict[Module, list[Edit]] = {}
@@ -88,9 +87,7 @@ class _Planner:
 
     def _states(self, flows: list[Flow]) -> list[State]:
         """The programs' states; an Estimator that one of its programs keeps stays in all."""
-        judge = Judge(
-            flows, self.graph, self.bridge, self.optimizers, self.conversions, self.copies
-        )
+        judge = Judge(flows, self.graph, self.conversions, self.copies)
         programs = self.project.programs()
         while True:
             self.graph.converted = self.conversions.calls()
@@ -127,7 +124,7 @@ class _Planner:
         for one in self.project.programs():
             modules = one.modules
             if id(one.entry) not in judged and any(m.uses_keras_models for m in modules):
-                found |= {id(m) for m in modules if not self.bridge.needs_tf1(m)}
+                found |= {id(m) for m in modules if not needs_tf1(m)}
         return found
 
     def _edit(self, outcomes: list[Outcome]) -> None:
@@ -161,7 +158,7 @@ class _Planner:
                 for module in state.program.modules:
                     if module.writable and module not in done:
                         done.add(module)
-                        self._learning_rates(module)
+                        self._native_calls(module)
         entries = {id(state.program.entry) for state in self.states}
         for module in bridged:
             edits = self.bridge.apply(module, id(module) in entries, gone)
@@ -169,7 +166,7 @@ class _Planner:
                 # First, so that at one place `disable_v2_behavior()` precedes the calls.
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
-                self.report.rule(module, place, self.bridge)
+                self.report.rule(module, place, self.bridge.rule)
         self._orphans(outcomes, gone)
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
@@ -242,25 +239,25 @@ class _Planner:
 
     def _remarks(self, flow: Flow) -> None:
         """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
-        rule = self.sessions.RULE
         for state in self.fates.programs_of(flow):
             if state.kind != NATIVE or state.estimators:
                 continue
             for module in state.program.modules:
-                if module.writable and not self.bridge.is_explicit_v1(module):
-                    for call, text in self.sessions.remarks(module):
-                        self.report.add(module, call, rule.code, f.MANUAL, text)
+                if module.writable and not is_explicit_v1(module):
+                    for rewriter in of(NativeRewriter):
+                        for call, text in rewriter.remarks(module):
+                            self.report.add(module, call, rewriter.rule.code, f.MANUAL, text)
 
-    def _learning_rates(self, module: Module) -> None:
-        rule = self.optimizers.RULE
-        if not self.rules.enabled(rule.code, rule.name):
-            return
+    def _native_calls(self, module: Module) -> None:
+        """Calls that do something else in a program without sessions."""
         written = {node for state in self.states for one in state.estimators for node in one.moved}
-        for call, edits in self.optimizers.apply(module):
-            if call in written:
+        for rewriter in of(NativeRewriter):
+            if not self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
                 continue
-            self.edits.setdefault(module, []).extend(edits)
-            self.report.rule(module, call, self.optimizers)
+            for call, edits in rewriter.apply(module):
+                if call not in written:
+                    self.edits.setdefault(module, []).extend(edits)
+                    self.report.rule(module, call, rewriter.rule)
 
     def _hold_back(self) -> None:
         """Files fit together: with one that cannot be written its programs stay, whole."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core.registry import modules
+from migrate_mgpu.core.registry import Rule, only
+from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.decisions import Outcome
 from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
@@ -56,9 +56,8 @@ class Report:
         if move is None:
             self._stays(outcome)
             return
-        for setting, rule in move.applied:
-            place = setting.keyword or setting.statement
-            self.add(setting.module, place, rule.rule.code, f.APPLIED, rule.rule.summary)
+        for setting, rewriter in move.applied:
+            self.rule(setting.module, setting.keyword or setting.statement, rewriter.rule)
         for setting in move.overruled:
             self.add(
                 setting.module,
@@ -88,9 +87,9 @@ class Report:
         kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
         self.add(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
 
-    def rule(self, module: Module, node: ast.AST, rewriter: ModuleType) -> None:
+    def rule(self, module: Module, node: ast.AST, rule: Rule) -> None:
         """A rewriter did its work at a node."""
-        self.add(module, node, rewriter.RULE.code, f.APPLIED, rewriter.RULE.summary)
+        self.add(module, node, rule.code, f.APPLIED, rule.summary)
 
     def estimator(self, one: Conversion) -> None:
         """What became of one Estimator."""
@@ -101,17 +100,16 @@ class Report:
             self.add(stays.module, stays.node, "MGPU401", f.REFUSED, text, stays.advice)
             return
         self.add(flow.module, flow.call, "MGPU401", f.APPLIED, "the Estimator is a Keras model")
-        for module, node, code in dict.fromkeys(one.sites):
-            rewriter = next((m for m in modules() if code == m.RULE.code), None)
-            if rewriter is not None and node is not flow.call:
-                self.rule(module, node, rewriter)
+        for module, node, kind in dict.fromkeys(one.sites):
+            if node is not flow.call:
+                self.rule(module, node, only(kind).rule)
         for module, node, text in one.notes:
             self.add(module, node, "MGPU401", f.MANUAL, text)
 
     def copied(self, copy: Copy) -> None:
         """A model's copies became a strategy, and what its owner is to know."""
-        rule = next(m.RULE for m in modules() if m.RULE.code == "MGPU501")
-        self.add(copy.module, copy.call, rule.code, f.APPLIED, rule.summary)
+        rule = only(CopiesRewriter).rule
+        self.rule(copy.module, copy.call, rule)
         for module, node, text in copy.notes:
             self.add(module, node, rule.code, f.MANUAL, text)
 

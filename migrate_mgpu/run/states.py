@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.api_version import (
+    is_mixed,
+    is_plain_v1,
+    is_tf2,
+    needs_tf1,
+    reads_eagerly,
+    swaps,
+    v1_uses,
+)
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.project import Program
+from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import of
 from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
@@ -76,14 +86,12 @@ class State:
 
 
 class Judge:
-    """Decides states; ``bridge`` is the rewriter module that knows what a module needs."""
+    """Decides states."""
 
     def __init__(
         self,
         flows: list[Flow],
         graph: CallGraph,
-        bridge: ModuleType,
-        optimizers: ModuleType,
         conversions: Conversions | NoEstimators,
         copies: Copies | NoCopies,
     ) -> None:
@@ -92,15 +100,8 @@ class Judge:
         self.copies = copies
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
-        self._v1_uses: Callable[[Module], list[Use]] = lru_cache(maxsize=None)(bridge.v1_uses)
-        self._needs_tf1: Callable[[Module], bool] = bridge.needs_tf1
-        self._is_plain_v1: Callable[[Module], bool] = bridge.is_plain_v1
-        self._is_tf2: Callable[[Module], Use | None] = bridge.is_tf2
-        self._reads_eagerly: Callable[[Module], ast.Call | None] = bridge.reads_eagerly
-        self._is_mixed: Callable[[Module], Use | None] = bridge.is_mixed
-        self._optimizer_obstacles: Callable[[Module], list[Diagnostic]] = optimizers.obstacles
+        self._v1_uses = lru_cache(maxsize=None)(v1_uses)
         self._incompatibilities = lru_cache(maxsize=None)(incompatibilities)
-        self._swaps: Callable[[Module], bool] = bridge.swaps
 
     def state(self, program: Program) -> State | None:
         """A program's first state, before its flows are looked at; None without a site."""
@@ -117,7 +118,7 @@ class Judge:
             not flows
             and not made
             and not copied
-            and not any(self._needs_tf1(module) for module in modules)
+            and not any(needs_tf1(module) for module in modules)
         ):
             return None  # a test case's `self.session()`, and nothing of TF1
         state = State(program, BRIDGE, [], sessions, flows, estimators=made, copies=copied)
@@ -186,7 +187,7 @@ class Judge:
             uses = [*self._v1_uses(module), *_silently_different(module)]
             # An incompatibility names the first of tf.contrib.data's names only.
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
-            uses = [u for u in uses if not _binds_only_removed(module, u.node, gone)]
+            uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
             found = rest(module, uses, gone | moved, spelled_root(module), rules)
             left = [u for u in found.left if not _is_import(u, edits, module)]
@@ -204,9 +205,9 @@ class Judge:
                         advice = "iterate over the dataset"
                         return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
             for why in self._incompatibilities(module):
-                if _inside(module, why.node, gone | moved):
+                if is_inside(module, why.node, gone | moved):
                     continue
-                if _binds_only_removed(module, why.node, gone):
+                if binds_only_removed(module, why.node, gone):
                     continue
                 if any(_covers(module, edit, why.node) for edit in found.edits):
                     continue
@@ -225,12 +226,12 @@ class Judge:
         opened = (s.sink for s in state.sessions)
         if any(goes_away(sink, self.graph) is None for sink in opened):
             return False
-        if any(self._is_plain_v1(module) for module in state.program.needed):
+        if any(is_plain_v1(module) for module in state.program.needed):
             # Where a config of TF1's goes unseen there may be a session.
             if any(f.problems for f in state.flows) and not any(f.sinks for f in state.flows):
                 return False
         return bool(gone) and all(
-            _inside(module, use.node, gone) or _binds_only_removed(module, use.node, gone)
+            is_inside(module, use.node, gone) or binds_only_removed(module, use.node, gone)
             for module in state.program.needed
             for use in [*self._v1_uses(module), *_silently_different(module)]
         )
@@ -240,14 +241,14 @@ class Judge:
         for why in self._incompatibilities(module):
             if not (copied and _is_copied(module, why.node, why.symbol, copied)):
                 state.refuse(why)
-        mixed = self._is_mixed(module)
+        mixed = is_mixed(module)
         if mixed is not None:
             text = (
                 f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only in TF1"
             )
             advice = "a version switch that is not recognised, or code for two versions: split it"
             state.refuse(Diagnostic("mixed-versions", Place(module, mixed.node), text, advice))
-        if not module.writable and self._swaps(module):
+        if not module.writable and swaps(module):
             text = f"{module.path.name} needs TF1's names and lies outside the given paths"
             advice = "give its folder as a path too"
             place = Place(module, module.tree.body[0])
@@ -255,15 +256,15 @@ class Judge:
 
     def _bridge(self, state: State) -> None:
         needed = state.program.needed
-        if not any(self._is_plain_v1(module) for module in needed):
+        if not any(is_plain_v1(module) for module in needed):
             for module in needed:
-                use = self._is_tf2(module)
+                use = is_tf2(module)
                 if use is not None:
                     text = f"it is TF2 code already (`tf.{use.symbol.name}`) that opens v1 sessions"
                     advice = "v1 behaviour would change it; move its options by hand"
                     state.refuse(Diagnostic("tf2-code", Place(module, use.node), text, advice))
                     return
-                read = None if speaks_both(module) else self._reads_eagerly(module)
+                read = None if speaks_both(module) else reads_eagerly(module)
                 if read is not None:
                     text = f"it runs eagerly (`{ast.unparse(read)[:60]}`) and opens v1 sessions"
                     advice = "v1 behaviour would break it; move its options by hand"
@@ -279,8 +280,8 @@ class Judge:
             for module in state.program.needed
             if not speaks_both(module)
             for use in [*self._v1_uses(module), *_silently_different(module)]
-            if not _inside(module, use.node, gone)
-            and not _binds_only_removed(module, use.node, gone)
+            if not is_inside(module, use.node, gone)
+            and not binds_only_removed(module, use.node, gone)
             and not (state.copies and _is_copied(module, use.node, use.spelled, gone))
             and not (use.symbol.flavour == "v1" and use.symbol.name.startswith(_FINE_EAGERLY))
         ]
@@ -288,13 +289,14 @@ class Judge:
             (module, node, name)
             for module in state.program.needed
             for node, name in gone_keras_names(module)
-            if not _inside(module, node, gone)
-            and not _binds_only_removed(module, node, gone)
+            if not is_inside(module, node, gone)
+            and not binds_only_removed(module, node, gone)
             and not (state.copies and _is_copied(module, node, name, gone))
         ]
         for module in state.program.needed:
-            for why in self._optimizer_obstacles(module):
-                state.refuse(why)
+            for rewriter in of(NativeRewriter):
+                for why in rewriter.refuses(module):
+                    state.refuse(why)
         for module, use in left[:3]:
             text = f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's"
             advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
@@ -361,40 +363,16 @@ def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:
     return gone
 
 
-def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
-    return node in gone or any(parent in gone for parent in module.names.ancestors(node))
-
-
-def _binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
-    """Whether an import statement's names are used nowhere but in what goes away."""
-    if not isinstance(node, (ast.Import, ast.ImportFrom)):
-        return False
-    return all(name_unused(module, node, alias, gone) for alias in node.names)
-
-
 def _is_copied(module: Module, node: ast.AST, name: str, gone: AbstractSet[ast.AST]) -> bool:
     """Whether a name that TF2 has not is only ``multi_gpu_model``, which goes."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
-        return _inside(module, node, gone)
+        return is_inside(module, node, gone)
     copying = [alias for alias in node.names if alias.name == "multi_gpu_model"]
     return (
         bool(copying)
         and name.endswith("multi_gpu_model")
         and all(name_unused(module, node, alias, gone) for alias in copying)
     )
-
-
-def name_unused(
-    module: Module, node: ast.AST, alias: ast.alias, gone: AbstractSet[ast.AST]
-) -> bool:
-    """Whether everything that mentions an imported name goes away (and something does)."""
-    names = module.names
-    local = alias.asname or alias.name.split(".")[0]
-    home = names.defining_scope(local, names.scope_at(node))
-    if home is None:
-        return False
-    mentions = names.mentions(local, home)
-    return bool(mentions) and all(_inside(module, mention, gone) for mention in mentions)
 
 
 def _silently_different(module: Module) -> list[Use]:

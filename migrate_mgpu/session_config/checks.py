@@ -7,7 +7,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import field_rules, known
+from migrate_mgpu.session_config.field_rewriter import field_rewriters, known
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
@@ -28,11 +28,13 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
     does not matter which of them would read ``tf.config``.
     """
     found = list(flow.problems)
-    rules = field_rules()
+    rewriters = field_rewriters()
     for setting in flow.settings:
-        rule = rules.get(setting.path)
+        rewriter = rewriters.get(setting.path)
         reason = (
-            f"`{setting.path}` has no form in tf.config" if rule is None else rule.plan(setting)
+            f"`{setting.path}` has no form in tf.config"
+            if rewriter is None
+            else rewriter.plan(setting)
         )
         if reason:
             place = Place(setting.module, setting.keyword or setting.statement)

@@ -11,8 +11,9 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.order import Order
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant, field_rules
+from migrate_mgpu.core.registry import constant
 from migrate_mgpu.session_config.checks import GPU_FIELDS
+from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.source.statements import Layout
 
@@ -78,8 +79,8 @@ class Timing:
 
     def place(self, flow: Flow) -> Hoist | Diagnostic | None:
         """None: every call can stand where its setting stood. Or where to, or why not at all."""
-        rules = field_rules()
-        early = [s for s in flow.settings if rules[s.path].rule.early]
+        rewriters = field_rewriters()
+        early = [s for s in flow.settings if rewriters[s.path].early]
         if self._native:
             early = list(flow.settings)
         if not early:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import ROOTS, Module
-from migrate_mgpu.analysis.symbols import tensorflow_root
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import FieldRule, Writer, field_rules, known
 from migrate_mgpu.session_config.checks import (
     FRACTION,
     GROWTH,
@@ -16,6 +15,12 @@ from migrate_mgpu.session_config.checks import (
     settings_of,
     statements,
     together,
+)
+from migrate_mgpu.session_config.field_rewriter import (
+    FieldRewriter,
+    Writer,
+    field_rewriters,
+    known,
 )
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
@@ -33,7 +38,7 @@ class Move:
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     imports: dict[Module, set[str]] = field(default_factory=dict)
     spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
-    applied: list[tuple[Setting, FieldRule]] = field(default_factory=list)
+    applied: list[tuple[Setting, FieldRewriter]] = field(default_factory=list)
     overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
 
     def edit(self, module: Module, edit: Edit) -> None:
@@ -60,7 +65,7 @@ def build(
         sink.kind.name in ("Session", "InteractiveSession") or sink.call in converted
         for sink in flow.sinks
     )
-    rules = field_rules()
+    rewriters = field_rewriters()
     limits = settings_of(flow, FRACTION)
     early: list[str] = []
     emptied: list[tuple[Module, ast.stmt]] = []
@@ -83,14 +88,14 @@ def build(
             elif default[0] not in early:
                 early = default + early
         for setting in settings:
-            rule = rules[setting.path]
+            rewriter = rewriters[setting.path]
             if setting.path == GROWTH and any(together(setting, limit) for limit in limits):
                 if known(setting) is not False:
                     move.overruled.append(setting)
                 continue
-            lines = rule.apply(setting, writer)
-            move.applied.append((setting, rule))
-            if hoist and (native or rule.rule.early):
+            lines = rewriter.apply(setting, writer)
+            move.applied.append((setting, rewriter))
+            if hoist and (native or rewriter.early):
                 early += lines
             else:
                 groups.append((setting, lines))
@@ -281,30 +286,6 @@ def _writer(move: Move, module: Module, statement: ast.stmt) -> Writer:
         fresh=lambda *candidates: names.fresh(scope, *candidates),
         code=code,
     )
-
-
-def spelling(module: Module, statement: ast.AST) -> str | None:
-    """The name by which TensorFlow's root module is known at a statement, if it is."""
-    names = module.names
-    scope = names.scope_at(statement)
-    best: str | None = None
-    current = scope
-    while current is not None:
-        for name, bindings in current.bindings.items():
-            if names.defining_scope(name, scope) is not current:
-                continue
-            if any(binding.qualname in ROOTS for binding in bindings):
-                roots = names.roots(name, scope)
-                if (
-                    roots
-                    and all(tensorflow_root(path) for path in roots)
-                    and (best is None or name == "tf")
-                ):
-                    best = name
-        if best or current.parent is None:
-            break
-        current = current.parent
-    return best
 
 
 def _is_last(module: Module, statement: ast.stmt) -> bool:

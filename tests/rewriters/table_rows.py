@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.rewriters import (
+from migrate_mgpu.rewriters.estimators import (
     estimator_layers,
     estimator_metrics,
     estimator_optimizers,

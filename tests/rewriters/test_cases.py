@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.core import registry as rules
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.core.registry import Case, documented
 from migrate_mgpu.run.migrate import migrate
 
 CASES = [
-    pytest.param(case, id=f"{module.RULE.name}: {case.name}")
-    for module in rules.modules()
-    for case in module.CASES
+    pytest.param(case, id=f"{rewriter.rule.name}: {case.name}")
+    for rewriter, _ in documented()
+    for case in rewriter.cases
 ]
 
 
@@ -29,7 +29,7 @@ def after(result: RunResult, code: str) -> str:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_case(case: rules.Case) -> None:
+def test_case(case: Case) -> None:
     result = run(case.before)
     changed = after(result, case.before)
     if case.refused is not None:
@@ -41,11 +41,11 @@ def test_case(case: rules.Case) -> None:
 
 
 def test_every_rule_is_complete() -> None:
-    codes = [module.RULE.code for module in rules.modules()]
-    names = [module.RULE.name for module in rules.modules()]
+    codes = [rewriter.rule.code for rewriter, _ in documented()]
+    names = [rewriter.rule.name for rewriter, _ in documented()]
     assert len(set(codes)) == len(codes)
     assert len(set(names)) == len(names)
-    for module in rules.modules():
-        assert module.CASES, module.RULE.name
+    for rewriter, doc in documented():
+        assert rewriter.cases, rewriter.rule.name
         for heading in ("What it does", "Why", "Safety", "References"):
-            assert f"## {heading}" in module.__doc__, (module.RULE.name, heading)
+            assert f"## {heading}" in doc, (rewriter.rule.name, heading)

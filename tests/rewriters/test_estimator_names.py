@@ -7,7 +7,7 @@ import json
 from importlib import resources
 
 import pytest
-from migrate_mgpu.rewriters import (
+from migrate_mgpu.rewriters.estimators import (
     estimator_functions,
     estimator_layers,
     estimator_metrics,

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from types import ModuleType
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.core.registry import modules as rule_modules
+from migrate_mgpu.core.registry import Kind, only
+from migrate_mgpu.models.front.rewriters import (
+    FunctionRewriter,
+    LayerRewriter,
+    MetricRewriter,
+    OptimizerRewriter,
+)
 from migrate_mgpu.models.keras.network.scopes import scope_edits, scope_kind
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit
 
 
-@cache
-def rule(code: str) -> ModuleType:
-    """The rewriter module of a code."""
-    return next(module for module in rule_modules() if code == module.RULE.code)
+def rule(kind: type[Kind]) -> Kind:
+    """The rewriter of a kind."""
+    return only(kind)
 
 
-LAYERS, LOSSES, OPTIMIZERS = "MGPU402", "MGPU403", "MGPU404"
-METRICS, FUNCTIONS, ABSL = "MGPU405", "MGPU406", "MGPU204"
+LAYERS, OPTIMIZERS = LayerRewriter, OptimizerRewriter
+METRICS, FUNCTIONS = MetricRewriter, FunctionRewriter
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]
@@ -137,10 +140,10 @@ class Context:
         if isinstance(node, ast.Call):
             made = rule(LAYERS).layer_class(self.module, node, self.tf)
             if made is not None:
-                return made  # type: ignore[no-any-return]
+                return made
             schedule = rule(OPTIMIZERS).schedule(self.module, node, self.tf)
             if schedule is not None:
-                return schedule  # type: ignore[no-any-return]
+                return schedule
         return rule(FUNCTIONS).function(self.module, node, self.tf) or ()
 
     def _tensorflow(self, node: ast.AST) -> bool:

@@ -10,14 +10,13 @@ from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.models.front.canned.column_names import comments_above
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
+from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.driver.checkpoints import model_dir
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-
-CANNED = "MGPU409"
 
 
 def place(flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, tf: str, drive: Drive) -> (
@@ -61,7 +60,7 @@ class _Placing:
         for call in self.plan.handled:
             drive.gone.add(call.func)
             drive.moved.add(call)
-        drive.replaced(self.module, flow.call, CANNED)
+        drive.replaced(self.module, flow.call, CannedRewriter)
         text = "the Estimator trained a copy of the Keras model; now the model itself is trained"
         drive.note(self.module, flow.call, text)
 

@@ -8,14 +8,19 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import Rule
+from migrate_mgpu.core.registry import Rule, of, only
 from migrate_mgpu.core.selection import Selection, suppressed
-from migrate_mgpu.models.keras.expressions import ABSL, FUNCTIONS, OPTIMIZERS, rule
+from migrate_mgpu.models.front.rewriters import (
+    FunctionRewriter,
+    OptimizerRewriter,
+    SymbolRewriter,
+)
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -34,19 +39,12 @@ def rest(
 ) -> Rest:
     """What becomes of the uses of TensorFlow outside of everything that is gone."""
     found = Rest()
-    absl = rule(ABSL)
     for use in uses:
-        if _inside(module, use.node, gone) or isinstance(use.node, (ast.Import, ast.ImportFrom)):
+        if is_inside(module, use.node, gone) or isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
         if use.guarded:
             continue
-        plain = absl.rewrite(module, use.node, tf)
-        if plain is not None and not _wanted(module, use.node, absl.RULE, rules):
-            found.left.append(use)
-            continue
-        if plain is not None:
-            found.edits.extend(plain[0])
-            found.imports |= plain[1]
+        if _rewritten(module, use, tf, rules, found):
             continue
         alias = _unused_alias(module, use.node, gone)
         if alias is not None:
@@ -76,13 +74,28 @@ def rest(
         try:
             edits = None
             if isinstance(node, ast.Call):
-                edits = rule(OPTIMIZERS).schedule(module, node, tf)
-            edits = edits or rule(FUNCTIONS).function(module, node, tf)
+                edits = only(OptimizerRewriter).schedule(module, node, tf)
+            edits = edits or only(FunctionRewriter).function(module, node, tf)
         except Refused:
             found.left.append(use)
             continue
         found.edits.extend(edits or ())  # none: TF2 has it under the same name
     return found
+
+
+def _rewritten(module: Module, use: Use, tf: str, rules: Selection, found: Rest) -> bool:
+    """Whether a name is some rewriter's, which may be switched off."""
+    for rewriter in of(SymbolRewriter):
+        made = rewriter.rewrite(module, use.node, tf)
+        if made is None:
+            continue
+        if _wanted(module, use.node, rewriter.rule, rules):
+            found.edits.extend(made[0])
+            found.imports |= made[1]
+        else:
+            found.left.append(use)
+        return True
+    return False
 
 
 def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> ast.stmt | None:
@@ -103,7 +116,7 @@ def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> 
     if not Layout(module.source, statement).owns_lines:
         return None
     reads = [name for name in names.mentions(target.id, home) if name is not target]
-    return statement if reads and all(_inside(module, read, gone) for read in reads) else None
+    return statement if reads and all(is_inside(module, read, gone) for read in reads) else None
 
 
 def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit], set[ast.AST]]:
@@ -144,7 +157,3 @@ def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> boo
     line = node.lineno  # type: ignore[attr-defined]
     off = suppressed(module.source, line, line, known.code)
     return rules.enabled(known.code, known.name) and not off
-
-
-def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
-    return node in gone or any(parent in gone for parent in module.names.ancestors(node))

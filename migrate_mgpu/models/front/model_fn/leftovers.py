@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -166,7 +167,7 @@ def _prints(module: Module, node: ast.expr) -> bool:
 def _arguments(reading: Reading) -> list[Note]:
     """Arguments of EstimatorSpecs that Keras has no place for."""
     notes: list[Note] = []
-    driving = rule("MGPU408")
+    known_hooks = {**LOGGING_HOOKS, **IDLE_HOOKS}
     for mode in MODES:
         for name in _HOOKS[mode]:
             value, _ = reading.resolved(mode, name)
@@ -178,12 +179,12 @@ def _arguments(reading: Reading) -> list[Note]:
                 known = tensorflow_name(reading.module, func) if func is not None else ""
                 if known == "train.StopAtStepHook" and mode == TRAIN:
                     continue  # its number of steps is the training's
-                if known not in {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}:
+                if known not in known_hooks:
                     text = f"a hook in {name} is not followed"
                     raise Refused(reading.module, hook, text, "make it a Keras callback")
                 shown = known.rpartition(".")[2]
-                told = {**driving.LOGGING_HOOKS, **driving.IDLE_HOOKS}[known]
-                notes.append((reading.module, hook, f"`{shown}` is left out: {told}"))
+                text = f"`{shown}` is left out: {known_hooks[known]}"
+                notes.append((reading.module, hook, text))
         scaffold = reading.argument(mode, "scaffold")
         if scaffold is not None:
             raise Refused(reading.module, scaffold, "the EstimatorSpec has a scaffold")

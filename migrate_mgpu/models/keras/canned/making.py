@@ -6,9 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.drive import Drive
-from migrate_mgpu.models.keras.model_to_estimator import CANNED
 from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
@@ -51,5 +51,5 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Dri
         lines[-1] += f"  {layout.trailing_comment}"
     text = source.newline.join(lines).removeprefix(layout.indent)
     drive.edit(module, Edit(layout.start, layout.line_end, text))
-    drive.replaced(module, flow.call, CANNED)
+    drive.replaced(module, flow.call, CannedRewriter)
     drive.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}

@@ -24,8 +24,8 @@ from migrate_mgpu.models.keras.canned.combined import also_built
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
 from migrate_mgpu.models.keras.driver.reads import is_read
-from migrate_mgpu.models.keras.driver.setup import STRATEGY, Setup
-from migrate_mgpu.models.keras.expressions import rule
+from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.models.keras.driver.strategies import WORKERS
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
@@ -103,7 +103,7 @@ def plan(
             raise Refused(look.module, look.node, text)
         return None
     for strategy_made in [made for one in strategies for made in one.made]:
-        if strategy_made.kind in rule(STRATEGY).WORKERS:
+        if strategy_made.kind in WORKERS:
             raise Refused(
                 module, node, "a model_dir under several workers: each would write the same files",
                 "save on the first worker alone",

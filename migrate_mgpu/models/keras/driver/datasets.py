@@ -7,8 +7,8 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.drive import Drive
-from migrate_mgpu.models.keras.driver.hooks import DRIVING
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.source import layout as write
@@ -39,7 +39,7 @@ class Datasets:
         if node is None:
             raise Refused(module, spec.call, f"this {spec.kind} has no input_fn")
         statement = spec.statement
-        self.drive.replaced(spec.module, spec.call, DRIVING)
+        self.drive.replaced(spec.module, spec.call, DrivingRewriter)
         if statement is module.names.statement(use.call) and module is use.module:
             self.named[spec.call] = ""
             return

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
@@ -26,7 +27,7 @@ class Drive:
     anew, in TF2's words already: nothing else may edit them. ``configs`` are the
     RunConfig calls that go: a session_config that went into one of these moves to
     ``tf.config`` without an edit of the call. ``sites`` are the places that changed,
-    with their rule's code.
+    with the kind of their rewriter.
     """
 
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
@@ -35,18 +36,18 @@ class Drive:
     moved: set[ast.AST] = field(default_factory=set)
     configs: set[ast.Call] = field(default_factory=set)
     notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
-    sites: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    sites: list[tuple[Module, ast.AST, type[PartRewriter]]] = field(default_factory=list)
 
     def edit(self, module: Module, edit: Edit) -> None:
         edits = self.edits.setdefault(module, [])
         if edit not in edits:
             edits.append(edit)
 
-    def replaced(self, module: Module, call: ast.Call, code: str) -> None:
+    def replaced(self, module: Module, call: ast.Call, kind: type[PartRewriter]) -> None:
         """A call that another one stands for: its function is gone, its arguments may not be."""
         self.gone.add(call.func)
         self.moved.add(call)
-        self.sites.append((module, call, code))
+        self.sites.append((module, call, kind))
 
     def note(self, module: Module, node: ast.AST, text: str) -> None:
         if (module, node, text) not in self.notes:

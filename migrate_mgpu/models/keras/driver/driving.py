@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.estimators.parts import (
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.model_fn.reading import with_default
+from migrate_mgpu.models.front.rewriters import DrivingRewriter, ModelRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
 from migrate_mgpu.models.keras.driver import checkpoints
@@ -31,7 +32,7 @@ from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
 from migrate_mgpu.models.keras.driver.drive import Drive, check_named, mode_keys, text_of
 from migrate_mgpu.models.keras.driver.exports import Exports
 from migrate_mgpu.models.keras.driver.fitting import Fitting, Training, operand
-from migrate_mgpu.models.keras.driver.hooks import ADVICE, DRIVING, Callbacks, Hooks
+from migrate_mgpu.models.keras.driver.hooks import ADVICE, Callbacks, Hooks
 from migrate_mgpu.models.keras.driver.reads import substitute, written
 from migrate_mgpu.models.keras.driver.results import adapt_results
 from migrate_mgpu.models.keras.driver.rows import rows_of, walked_once
@@ -43,8 +44,6 @@ from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
-
-MODEL = "MGPU401"
 
 
 def drive(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> Drive:
@@ -185,7 +184,7 @@ class _Driver:
         if self.strategy is not None:
             lead += f"with {self.strategy}.scope():{source.newline}{base}"
         self.drive.edit(module, Edit(layout.start, layout.end, lead + text))
-        self.drive.replaced(flow.module, flow.call, MODEL)
+        self.drive.replaced(flow.module, flow.call, ModelRewriter)
 
     # -- driving -----------------------------------------------------------
 
@@ -248,7 +247,7 @@ class _Driver:
         kept = [c.text for c in comments(layout.source.code(layout.statement))]
         text = f"{newline}{layout.indent}".join([*kept, *lines])
         self.drive.edit(use.module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(use.module, use.call, DRIVING)
+        self.drive.replaced(use.module, use.call, DrivingRewriter)
 
     def _evaluate(self, use: Use) -> None:
         module, arguments = use.module, use.arguments
@@ -311,7 +310,7 @@ class _Driver:
     def _replace(self, use: Use, text: str) -> None:
         start, end = use.module.source.span(use.call)
         self.drive.edit(use.module, Edit(start, end, text))
-        self.drive.replaced(use.module, use.call, DRIVING)
+        self.drive.replaced(use.module, use.call, DrivingRewriter)
 
     def _train_and_evaluate(self, use: Use) -> None:
         module = use.module

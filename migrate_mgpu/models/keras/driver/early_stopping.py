@@ -13,6 +13,7 @@ from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use, tensorflow_name
 from migrate_mgpu.models.front.estimators.places import settled
 from migrate_mgpu.models.front.estimators.signatures import bind
+from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.source.statements import Layout
 
@@ -100,7 +101,7 @@ class EarlyStopping:
         edit = layout.insert_before([*(gap if above else []), *lines, *gap])
         self.drive.edit(module, edit)
         module.substitutes[call] = f"{name}()"
-        self.drive.replaced(module, call, "MGPU408")
+        self.drive.replaced(module, call, DrivingRewriter)
         self.drive.gone.update([*call.args, *call.keywords])
         return steps is not None
 

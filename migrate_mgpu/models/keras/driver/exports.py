@@ -20,10 +20,11 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use,
 from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
-from migrate_mgpu.models.keras.driver.hooks import DRIVING, forget, forget_value
+from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
@@ -199,7 +200,7 @@ class Exports:
         lines += self._lines(use, receiver, folder, layout.indent)
         text = f"{source.newline}{layout.indent}".join(lines)
         self.drive.edit(module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(module, use.call, DRIVING)
+        self.drive.replaced(module, use.call, DrivingRewriter)
 
     def _lines(self, use: Use, receiver: str, folder: str, indent: str) -> list[str]:
         """What exports into a folder, without the indentation of the first line."""

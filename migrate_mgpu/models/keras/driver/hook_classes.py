@@ -16,6 +16,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
 from migrate_mgpu.models.keras.driver.hook_lookup import class_of
@@ -101,7 +102,7 @@ class _Conversion:
         text = f"{root(module, base)}.keras.callbacks.Callback"
         self.drive.edit(module, Edit(*self.source.span(base), text))
         self.drive.gone.add(base)
-        self.drive.sites.append((module, owner, "MGPU408"))
+        self.drive.sites.append((module, owner, DrivingRewriter))
         self.fetches.read(self.methods.get("before_run"))
         if LOSS in self.fetches.kinds and self.phase != "train":
             raise Refused(module, owner, "a hook that fetches the loss of an evaluation")

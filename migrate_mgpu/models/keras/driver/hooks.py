@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS, REFUSED_HOOKS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
 from migrate_mgpu.models.front.inputs.lengths import Lengths
@@ -16,10 +17,8 @@ from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
 from migrate_mgpu.models.keras.driver.hook_lookup import hook_class
-from migrate_mgpu.models.keras.expressions import rule
 from migrate_mgpu.source.statements import Layout
 
-DRIVING = "MGPU408"
 STOP = "train.StopAtStepHook"
 ADVICE = "make it a tf.keras.callbacks.Callback, or take it out"
 
@@ -171,13 +170,12 @@ class Hooks:
 
     def _drop(self, hook: Value, node: ast.expr, stops: bool) -> bool:
         """Takes a hook away that only logs, or ends the training; whether it logs."""
-        logging: dict[str, str] = rule(DRIVING).LOGGING_HOOKS
-        left: dict[str, str] = {**logging, **rule(DRIVING).IDLE_HOOKS}
-        refused: dict[str, str] = rule(DRIVING).REFUSED_HOOKS
+        left = {**LOGGING_HOOKS, **IDLE_HOOKS}
         call, name = hook.node, name_of_hook(hook)
         last = name.rpartition(".")[2]
-        if last in refused:
-            raise Refused(hook.module, call or node, f"`{last}` is not converted", refused[last])
+        if last in REFUSED_HOOKS:
+            text = f"`{last}` is not converted"
+            raise Refused(hook.module, call or node, text, REFUSED_HOOKS[last])
         if name not in left and (name != STOP or not stops):
             text = "this hook may do more than log"
             raise Refused(hook.module, call or node, text, ADVICE)
@@ -186,7 +184,7 @@ class Hooks:
         if name != STOP:
             shown = name.rpartition(".")[2]
             self.drive.note(hook.module, call, f"`{shown}` is left out: {left[name]}")
-        return name in logging
+        return name in LOGGING_HOOKS
 
     def _forget(self, dropped: list[Value]) -> None:
         """The variables of hooks that went."""

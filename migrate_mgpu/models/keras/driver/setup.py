@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
 from migrate_mgpu.models.front.estimators.parts import (
     STRATEGIES,
     EstimatorFlow,
@@ -19,6 +20,7 @@ from migrate_mgpu.models.front.estimators.parts import (
 )
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
+from migrate_mgpu.models.front.rewriters import RunConfigRewriter, StrategyRewriter
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.handed import (
     Handover,
@@ -28,11 +30,9 @@ from migrate_mgpu.models.keras.driver.handed import (
     rename_all,
 )
 from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
-from migrate_mgpu.models.keras.expressions import rule
+from migrate_mgpu.models.keras.driver.strategies import WORKERS, strategy_edit, strategy_text
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
-
-STRATEGY, RUN_CONFIG = "MGPU301", "MGPU407"
 
 
 class Setup:
@@ -64,11 +64,11 @@ class Setup:
         for strategy in flows:
             for made in strategy.made:
                 if not any(made.call is s.expression for s in flows):
-                    edit = rule(STRATEGY).strategy_edit(made, root(made.module, made.call))
+                    edit = strategy_edit(made, root(made.module, made.call))
                     if edit is not None:
                         self.drive.edit(made.module, edit)
-                self.drive.replaced(made.module, made.call, STRATEGY)
-                if made.kind in rule(STRATEGY).WORKERS:
+                self.drive.replaced(made.module, made.call, StrategyRewriter)
+                if made.kind in WORKERS:
                     text = "several workers train equally by design; only one was measured"
                     self.drive.note(made.module, made.call, text)
             for none in strategy.nones:
@@ -90,10 +90,10 @@ class Setup:
                     continue
                 if isinstance(module.names.parents[call], ast.keyword):
                     continue  # given to another Estimator's RunConfig in place
-                edit = rule(STRATEGY).strategy_edit(one, root(module, call))
+                edit = strategy_edit(one, root(module, call))
                 if edit is not None:
                     self.drive.edit(module, edit)
-                self.drive.replaced(module, call, STRATEGY)
+                self.drive.replaced(module, call, StrategyRewriter)
 
     def _handed(self) -> list[Made]:
         config = self.flow.config
@@ -137,7 +137,7 @@ class Setup:
         config = self.flow.config
         if config is None:
             return
-        for name, advice in rule(RUN_CONFIG).REFUSED.items():
+        for name, advice in REFUSED.items():
             for module, node in config.values(name):
                 raise Refused(module, node, f"`{name}` of RunConfig has no form in Keras", advice)
         if config.eval and not config.train:
@@ -272,7 +272,7 @@ class Setup:
         """A statement that made a RunConfig: what it said besides is said on its own."""
         module = made.module
         self.drive.configs.add(made.call)
-        self.drive.replaced(made.module, made.call, RUN_CONFIG)
+        self.drive.replaced(made.module, made.call, RunConfigRewriter)
         statement = made.statement
         lines = self._config_lines(made)
         layout = Layout(module.source, statement)
@@ -305,7 +305,7 @@ class Setup:
     def _chosen_line(self, made: Made, choice: ast.expr) -> list[str]:
         """`strategy = A if several else B` for RunConfigs that are chosen in one expression."""
         module, name = made.module, self.outer or self.strategy
-        told = {"train_distribute", *rule(RUN_CONFIG).LEFT_OUT}
+        told = {"train_distribute", *LEFT_OUT}
         configs = {m.outer or m.call: m for m in self._configs()}
 
         def written(node: ast.expr) -> str:
@@ -336,7 +336,7 @@ class Setup:
                 module, arguments["tf_random_seed"],
                 "the same seed draws other numbers in TF2 than in TF1",
             ))  # fmt: skip
-        for name, advice in rule(RUN_CONFIG).LEFT_OUT.items():
+        for name, advice in LEFT_OUT.items():
             if name in arguments:
                 self.drive.note(module, arguments[name], f"`{name}` is left out{advice}")
         for name, value in arguments.items():
@@ -362,7 +362,7 @@ class Setup:
         strategy = next(s for s in config.train if s.expression is node)
         for one in strategy.made:
             if one.call is node:
-                return str(rule(STRATEGY).strategy_text(one, tf))
+                return strategy_text(one, tf)
         return text_of(module, node)
 
 

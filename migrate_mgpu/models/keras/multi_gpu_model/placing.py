@@ -15,7 +15,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
     is_print,
     loaded,
 )
-from migrate_mgpu.rewriters import model_copies
+from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -91,7 +91,7 @@ class Placing:
 
     def _made(self, indent: str) -> str:
         head = f"{self.strategy} = "
-        return head + model_copies.strategy(
+        return head + strategy(
             self.module, self.site.gpus, self.tf, indent, len(indent) + len(head)
         )
 

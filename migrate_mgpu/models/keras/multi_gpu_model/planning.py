@@ -9,17 +9,18 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
 from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
 from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
+from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
 from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
 from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
-from migrate_mgpu.rewriters.model_copies import RULE
 from migrate_mgpu.run.states import NATIVE, State
-from migrate_mgpu.session_config.moves import spelling
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -103,10 +104,11 @@ class Copies:
 
     def _check_rules(self, copy: Copy) -> None:
         module, call = copy.module, copy.call
-        off = not self.rules.enabled(RULE.code, RULE.name)
+        rule = only(CopiesRewriter).rule
+        off = not self.rules.enabled(rule.code, rule.name)
         last = call.end_lineno or call.lineno
-        if off or suppressed(module.source, call.lineno, last, RULE.code):
-            raise Refused(module, call, f"{RULE.code} ({RULE.name}) is switched off")
+        if off or suppressed(module.source, call.lineno, last, rule.code):
+            raise Refused(module, call, f"{rule.code} ({rule.name}) is switched off")
         if file_suppressed(module.source):
             raise Refused(module, call, "a comment switches the file off")
 

@@ -1,0 +1,120 @@
+"""Which TensorFlow a module is written for: TF1, ``compat.v1``, TF2, or several."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.symbols import Symbol
+
+# Statuses of plain names that TF2 does not have, or has as something else.
+ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
+_PLAIN_ABSENT = {"v1_absent", "legacy_keras"}
+_DIFFERS = {"v1_differs", "tf2.15_only"}
+_PRIVATE_SESSION = Symbol("private", "python.client.session.Session")
+
+
+def v1_uses(module: Module) -> list[Use]:
+    """Uses of names that exist only in TF1, however they are spelled; not the guarded ones."""
+    return [
+        use
+        for use in module.uses
+        if not use.guarded
+        and use.symbol.flavour in ("plain", "v1")
+        and (use.status in ABSENT or (use.symbol.flavour == "v1" and use.status == "v1_differs"))
+    ]
+
+
+def needs_tf1(module: Module) -> bool:
+    """Whether the module uses names that TF2 lacks; the same before and after a bridge."""
+    return opens_private_session(module) or any(
+        use.symbol.flavour in ("plain", "v1")
+        and use.status in ABSENT
+        and use.symbol.name != "disable_v2_behavior"
+        and not use.guarded
+        for use in module.uses
+    )
+
+
+def opens_private_session(module: Module) -> bool:
+    """Whether the module opens a session by TensorFlow's private class, which TF2 has as well."""
+    return any(
+        use.symbol == _PRIVATE_SESSION and not use.guarded
+        for use in module.uses
+        if not isinstance(use.node, ast.stmt)
+    )
+
+
+def is_plain_v1(module: Module) -> bool:
+    """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks.
+
+    ``tf.estimator`` is no such name: TF 2.0 to 2.15 have one, with other defaults.
+    """
+    return any(
+        use.symbol.flavour == "plain" and use.status in _PLAIN_ABSENT and not use.guarded
+        for use in module.uses
+    )
+
+
+def is_tf2(module: Module) -> Use | None:
+    """A use of a name that only TF2 has, outside of every version switch."""
+    for use in module.uses:
+        if use.symbol.flavour == "plain" and use.status == "v2_only" and not use.guarded:
+            return use
+    return None
+
+
+def reads_eagerly(module: Module) -> ast.Call | None:
+    """An ``x.numpy()``: under v1 behaviour a tensor or variable has none."""
+    if "numpy" not in module.names.attributes:
+        return None
+    if any(name.split(".")[0] == "torch" for name in _imported(module)):
+        return None  # its tensors have one, too
+    for node in ast.walk(module.tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "numpy"
+            and not (node.args or node.keywords)
+        ):
+            return node
+    return None
+
+
+def _imported(module: Module) -> Iterator[str]:
+    for node in module.names.imports:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        else:
+            yield node.module or ""
+
+
+def is_explicit_v1(module: Module) -> bool:
+    """Whether the module reaches TF1's names as ``tf.compat.v1.X`` from a plain import."""
+    roots = [
+        binding.qualname
+        for bindings in module.names.module_scope.bindings.values()
+        for binding in bindings
+        if binding.kind == "import"
+    ]
+    return "tensorflow" in roots and any(use.symbol.flavour == "v1" for use in module.uses)
+
+
+def is_mixed(module: Module) -> Use | None:
+    """A use of a name that only TF2 has, in a module whose other names are only TF1's."""
+    return is_tf2(module) if is_plain_v1(module) else None
+
+
+def swaps(module: Module) -> bool:
+    """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
+    if module.switched_root is not None:
+        return False  # its own switch takes TF1's names where it runs on TF2
+    if is_plain_v1(module) or any(is_plain_v1(user) for user in module.borrowers):
+        return True
+    if is_explicit_v1(module) or is_tf2(module):
+        return False
+    return any(
+        use.symbol.flavour == "plain" and use.status in _DIFFERS and not use.guarded
+        for use in module.uses
+    )

@@ -1,0 +1,161 @@
+"""A strategy's constructor in TF2."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.estimators.parts import TOWERS, Made, tensorflow_name
+from migrate_mgpu.source import layout
+from migrate_mgpu.source.source import Edit
+
+# Several workers, one program each.
+WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
+_OPERATIONS = {
+    "ReductionToOneDevice": "ReductionToOneDevice",
+    "ReductionToOneDeviceCrossDeviceOps": "ReductionToOneDevice",
+    "ReductionToOneDeviceCrossTowerOps": "ReductionToOneDevice",
+    "NcclAllReduce": "NcclAllReduce",
+    "HierarchicalCopyAllReduce": "HierarchicalCopyAllReduce",
+}
+_ALGORITHMS = {"nccl": "NcclAllReduce", "hierarchical_copy": "HierarchicalCopyAllReduce"}
+
+
+def strategy_text(made: Made, tf: str) -> str:
+    """A strategy's constructor in TF2.
+
+    Raises:
+        Refused: TF2 has no strategy that does the same with Keras's ``fit``.
+    """
+    module, arguments = made.module, made.arguments
+    if made.kind == "ParameterServerStrategy":
+        raise Refused(
+            module, made.call, "parameter servers are driven by a coordinator in TF2, not by fit",
+            "use MultiWorkerMirroredStrategy, or write the loop with ParameterServerStrategy",
+        )  # fmt: skip
+    if made.kind == "TPUStrategy":
+        raise Refused(
+            module, made.call, "a TPU's strategy: this tool proves GPUs",
+            "see TensorFlow's guide to TPUStrategy with Keras",
+        )  # fmt: skip
+    if made.kind == "CentralStorageStrategy":
+        raise Refused(
+            module, made.call, "CentralStorageStrategy is not known to train equally in TF2",
+            "use MirroredStrategy",
+        )  # fmt: skip
+    if made.kind in WORKERS:
+        return _of_workers(made, tf)
+    code = module.source.code
+    pieces: list[str] = []
+    devices = _devices(made)
+    if devices:
+        pieces.append(devices)
+    if made.kind == "OneDeviceStrategy":
+        device = arguments.get("device")
+        if device is None:
+            raise Refused(module, made.call, "which device this strategy uses cannot be told")
+        pieces = [f"device={code(device)}"] if _keyword(made, "device") else [code(device)]
+    operations = arguments.get("cross_device_ops", arguments.get("cross_tower_ops"))
+    if operations is not None:
+        pieces.append(f"cross_device_ops={_operations(module, operations, tf)}")
+    known = {"devices", "device", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
+             "cross_tower_ops"}  # fmt: skip
+    for name, value in arguments.items():
+        if name not in known and constant(value) is not False:
+            raise Refused(module, value, f"`{name}` of {made.kind} has no form in TF2")
+    source = module.source
+    indent = source.indent_of(made.statement)
+    column = source.place(source.span(made.call)[0])[1] - 1
+    kind = "MirroredStrategy" if made.kind == TOWERS else made.kind
+    return layout.call(source, f"{tf}.distribute.{kind}", pieces, indent, column)
+
+
+def _of_workers(made: Made, tf: str) -> str:
+    """The strategy of several workers, which TF_CONFIG describes before and after."""
+    module, arguments = made.module, made.arguments
+    for name, value in arguments.items():
+        if name == "num_gpus_per_worker":
+            raise Refused(
+                module, value, "a worker uses all GPUs that it sees in TF2",
+                "take the argument out, and let CUDA_VISIBLE_DEVICES say which",
+            )  # fmt: skip
+        if name != "communication":
+            raise Refused(module, value, f"`{name}` of {made.kind} has no form in TF2")
+    head = f"{tf}.distribute.MultiWorkerMirroredStrategy"
+    if "communication" not in arguments:
+        return f"{head}()"
+    value = arguments["communication"]
+    last = tensorflow_name(module, value).rpartition(".")[2]
+    if last not in ("AUTO", "RING", "NCCL"):
+        raise Refused(module, value, "which communication this is cannot be told")
+    chosen = f"{tf}.distribute.experimental.CommunicationImplementation.{last}"
+    options = f"{tf}.distribute.experimental.CommunicationOptions(implementation={chosen})"
+    return f"{head}(communication_options={options})"
+
+
+def _keyword(made: Made, name: str) -> bool:
+    return any(keyword.arg == name for keyword in made.call.keywords)
+
+
+def _devices(made: Made) -> str:
+    """The devices of a MirroredStrategy; empty for all there are."""
+    arguments, source = made.arguments, made.module.source
+    devices = arguments.get("devices")
+    if devices is not None:
+        text = source.code(devices)
+        return f"devices={text}" if _keyword(made, "devices") else text
+    count = arguments.get("num_gpus", arguments.get("num_gpus_per_worker"))
+    if count is None:
+        return ""
+    quote = source.quote
+    number = constant(count)
+    if isinstance(number, int) and number <= 4:
+        names = [f"{quote}/gpu:{i}{quote}" for i in range(number)] or [f"{quote}/cpu:0{quote}"]
+        return f"[{', '.join(names)}]"
+    text = source.code(count)
+    listed = f"[{quote}/gpu:%d{quote} % i for i in range({text})]"
+    if isinstance(number, int) or _is_some(made.module, made.call, count):
+        return listed
+    return f"{listed} or [{quote}/cpu:0{quote}]"  # as contrib did for no GPUs
+
+
+def _is_some(module: Module, call: ast.Call, count: ast.expr) -> bool:
+    """Whether a condition around a call asks how many GPUs there are."""
+    wanted = ast.dump(count)
+    for parent in module.names.ancestors(call):
+        if isinstance(parent, (ast.If, ast.IfExp)):
+            if any(ast.dump(part) == wanted for part in ast.walk(parent.test)):
+                return True
+    return False
+
+
+def _operations(module: Module, node: ast.expr, tf: str) -> str:
+    """The all-reduce of a strategy."""
+    if isinstance(node, ast.Call):
+        last = tensorflow_name(module, node.func).rpartition(".")[2]
+        code = module.source.code
+        rest = [code(part) for part in (*node.args, *node.keywords)]
+        if last in _OPERATIONS:
+            return f"{tf}.distribute.{_OPERATIONS[last]}({', '.join(rest)})"
+        if last in ("AllReduceCrossDeviceOps", "AllReduceCrossTowerOps"):
+            names = ("all_reduce_alg", "num_packs", "agg_small_grads_max_bytes")
+            given = dict(zip(names, node.args))
+            given.update({k.arg: k.value for k in node.keywords if k.arg})
+            algorithm = given.get("all_reduce_alg")
+            name = "nccl" if algorithm is None else constant(algorithm)
+            if isinstance(name, str) and name in _ALGORITHMS and set(given) <= set(names[:2]):
+                packs = f"num_packs={code(given['num_packs'])}" if "num_packs" in given else ""
+                return f"{tf}.distribute.{_ALGORITHMS[name]}({packs})"
+    raise Refused(
+        module, node, "how gradients are summed here is not known in TF2",
+        "use tf.distribute.NcclAllReduce or HierarchicalCopyAllReduce",
+    )  # fmt: skip
+
+
+def strategy_edit(made: Made, tf: str) -> Edit | None:
+    """The edit of a constructor's text; None where it says the same in TF2."""
+    start, end = made.module.source.span(made.call)
+    text = strategy_text(made, tf)
+    return Edit(start, end, text) if text != made.module.source.code(made.call) else None

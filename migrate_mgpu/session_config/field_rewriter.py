@@ -1,0 +1,78 @@
+"""The kind of rewriter that moves fields of a ConfigProto to ``tf.config``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.registry import Rewriter, constant, of
+from migrate_mgpu.session_config.flows import Setting
+
+
+@record()
+class Writer:
+    """What a field's rewriter needs to write its calls in the style of a file."""
+
+    tf: str  # how the module spells TensorFlow
+    quote: str
+    unit: str  # one level of indentation
+    fresh: Callable[..., str]
+    code: Callable[[ast.expr], str]
+    imports: set[str] = field(default_factory=set)  # modules that the calls use
+
+    def string(self, text: str) -> str:
+        return f"{self.quote}{text}{self.quote}"
+
+    def devices(self, kind: str = "GPU") -> str:
+        return f"{self.tf}.config.list_physical_devices({self.string(kind)})"
+
+
+def every_value(setting: Setting) -> str | None:
+    """The plan of a field of which each value can move."""
+    return None
+
+
+@record(frozen=True, eq=False)
+class FieldRewriter(Rewriter):
+    """Moves ``fields``, paths of ConfigProto (``gpu_options.allow_growth``).
+
+    ``apply`` gives the lines that do in TF2 what the setting did; none for TF2's own
+    default. ``plan`` says why a value cannot move exactly; None when it can. ``early``:
+    TF2 refuses the call once the runtime is initialised.
+    """
+
+    folder = "session_config"
+
+    fields: tuple[str, ...]
+    apply: Callable[[Setting, Writer], list[str]]
+    plan: Callable[[Setting], str | None] = every_value
+    early: bool = True
+
+
+@lru_cache(maxsize=1)
+def field_rewriters() -> dict[str, FieldRewriter]:
+    """The rewriter of each ConfigProto path that moves."""
+    return {path: rewriter for rewriter in of(FieldRewriter) for path in rewriter.fields}
+
+
+def known(setting: Setting) -> object | None:
+    """A setting's value where it can be told: a literal, or a variable that only ever holds one."""
+    value = constant(setting.value)
+    if value is None and isinstance(setting.value, ast.Name):
+        bindings = setting.module.names.bindings_of(setting.value)
+        if len(bindings) == 1 and bindings[0].value is not None:
+            value = constant(bindings[0].value)
+    return value
+
+
+def enum_value(setting: Setting, members: dict[str, int]) -> int | None:
+    """The number of an enum value, written as a number or as a name of TensorFlow's."""
+    number = constant(setting.value)
+    if isinstance(number, int) and number in members.values():
+        return int(number)
+    qualname = setting.module.names.qualname(setting.value) or ""
+    if qualname.startswith("tensorflow."):
+        return members.get(qualname.rpartition(".")[2])
+    return None

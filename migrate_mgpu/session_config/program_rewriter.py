@@ -1,0 +1,54 @@
+"""The kinds of rewriters for the modules of a whole program, bridged or native."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import Rewriter
+from migrate_mgpu.source.source import Edit
+
+
+@record(frozen=True, eq=False)
+class BridgeRewriter(Rewriter):
+    """A program keeps its graphs and sessions: its modules go on to speak of TF1.
+
+    ``apply`` gives a module's edits, by whether the program starts in it and what the
+    configs that moved leave out.
+    """
+
+    folder = "programs"
+
+    apply: Callable[[Module, bool, AbstractSet[ast.AST]], list[Edit]]
+
+
+def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:
+    return ()
+
+
+def _no_edits(module: Module) -> Iterable[tuple[ast.Call, list[Edit]]]:
+    return ()
+
+
+def _fits(module: Module) -> Iterable[Diagnostic]:
+    return ()
+
+
+@record(frozen=True, eq=False)
+class NativeRewriter(Rewriter):
+    """A program runs without sessions: calls that do something else there are rewritten.
+
+    ``apply`` gives the edits of a module by the call that they change; ``refuses`` what
+    keeps the program as it is; ``remarks`` what a call does otherwise where a session
+    went away.
+    """
+
+    folder = "programs"
+
+    apply: Callable[[Module], Iterable[tuple[ast.Call, list[Edit]]]] = _no_edits
+    refuses: Callable[[Module], Iterable[Diagnostic]] = _fits
+    remarks: Callable[[Module], Iterable[tuple[ast.Call, str]]] = _nothing

@@ -1,0 +1,363 @@
+"""``tf.app``, ``tf.flags`` and ``tf.logging`` become absl's, and TF2's logger, in native programs.
+
+## What it does
+In a program that becomes native ``tf.app.run()`` becomes ``app.run(main)`` of absl,
+``tf.app.flags`` and ``tf.flags`` become ``absl.flags``, and what ``tf.logging`` said goes to
+``tf.get_logger()``. ``tf.test.mock`` becomes what it is on Python 3: ``unittest.mock``.
+
+## Why
+TF2 has none of these names outside of ``compat.v1``. TF1's flags and logger were absl's
+already: absl-py comes with every TensorFlow.
+
+## Safety
+Exact: the same parser reads the command line, and the logger is the one that TF1 wrote to
+(``tensorflow``). TF1 passed over flags that it did not know, absl ends the program: one that
+reads its command line by itself as well (argparse, ``sys.argv``) gets a parser that does not.
+absl's flags are parsed by ``app.run``: a module that reads one before, or has no ``tf.app.run``,
+keeps its program as it is. Only programs that become native are touched; a bridge keeps the
+names under ``compat.v1``.
+
+## References
+``absl.app``, ``absl.flags``, ``tf.get_logger``, ``unittest.mock``
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.models.front.rewriters import SymbolRewriter
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+RULE = Rule(
+    code="MGPU204",
+    name="absl-app",
+    summary="tf.app, tf.flags and tf.logging become absl's and TF2's logger",
+)
+
+_LEVELS = {"DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"}
+_METHODS = {
+    "debug": "debug",
+    "info": "info",
+    "warn": "warning",
+    "warning": "warning",
+    "error": "error",
+    "fatal": "critical",
+}
+_FLAGS = ("app.flags", "flags")
+
+CASES = (
+    Case(
+        "a program started by tf.app.run",
+        """\
+import numpy as np
+import tensorflow as tf
+
+flags = tf.app.flags
+flags.DEFINE_integer('steps', 10, 'how long to train')
+FLAGS = flags.FLAGS
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def main(_):
+    tf.logging.info('training')
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn, steps=FLAGS.steps)
+
+
+if __name__ == '__main__':
+    tf.logging.set_verbosity(tf.logging.INFO)
+    tf.app.run()
+""",
+        """\
+import numpy as np
+from absl import app, flags
+import tensorflow as tf
+
+flags.DEFINE_integer('steps', 10, 'how long to train')
+FLAGS = flags.FLAGS
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    loss = tf.keras.losses.MeanSquaredError()
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+def main(_):
+    tf.get_logger().info('training')
+    estimator = model_fn()
+    estimator.fit(input_fn(), steps_per_epoch=FLAGS.steps)
+
+
+if __name__ == '__main__':
+    tf.get_logger().setLevel('INFO')
+    app.run(main)
+""",
+    ),
+    Case(
+        "a program with arguments of its own as well",
+        """\
+import argparse
+
+import numpy as np
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--steps', type=int, default=10)
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def main(argv):
+    args = parser.parse_args(argv[1:])
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn, steps=args.steps)
+
+
+if __name__ == '__main__':
+    tf.app.run(main)
+""",
+        """\
+import argparse
+
+import numpy as np
+from absl import app, flags
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--steps', type=int, default=10)
+
+
+def input_fn():
+    data = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    loss = tf.keras.losses.MeanSquaredError()
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+def main(argv):
+    args = parser.parse_args(argv[1:])
+    estimator = model_fn()
+    estimator.fit(input_fn(), steps_per_epoch=args.steps, verbose=0)
+
+
+if __name__ == '__main__':
+    app.run(main, flags_parser=lambda argv: flags.FLAGS(argv, known_only=True))
+""",
+    ),
+)
+
+
+def rewrite(module: Module, node: ast.AST, tf: str) -> tuple[list[Edit], set[str]] | None:
+    """The edits of one mention of these names, with the imports that they need; None if it is none.
+
+    ``node`` is the longest chain of attributes (``tf.app.flags.DEFINE_string``), or an
+    import statement.
+    """
+    if isinstance(node, ast.ImportFrom):
+        return None
+    if _is_alias(module, node):
+        return [], set()  # `FLAGS.steps`: the statement that made the alias is rewritten
+    found = symbol(module.names.qualname(node))
+    if found is None:
+        return None
+    name = found.name
+    if name == "app.run":
+        return _run(module, node)
+    for prefix in _FLAGS:
+        if name == prefix or name.startswith(prefix + "."):
+            return _flags(module, node, name[len(prefix) :])
+    if name.startswith("logging."):
+        return _logging(module, node, name.partition(".")[2], tf)
+    if name == "test.mock" or name.startswith("test.mock."):
+        if _taken(module, node, "mock"):
+            return None
+        start, end = module.source.span(node)
+        text = name.removeprefix("test.")
+        return [Edit(start, end, text)], {"from unittest import mock"}
+    return None
+
+
+def _is_alias(module: Module, node: ast.AST) -> bool:
+    """Whether a name stands for flags by an assignment that is rewritten itself."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    found = symbol(module.names.qualname(node))
+    return (
+        isinstance(node, ast.Name)
+        and found is not None
+        and found.name.startswith(_FLAGS)
+        and all(binding.kind == "assign" for binding in module.names.bindings_of(node))
+        and _parsed(module)
+    )
+
+
+def _run(module: Module, node: ast.AST) -> tuple[list[Edit], set[str]] | None:
+    call = module.names.parents[node]
+    if not isinstance(call, ast.Call) or call.func is not node or _taken(module, node, "app"):
+        return None
+    source = module.source
+    start, end = source.span(call)
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if len(given) > 1:
+        return None
+    imports, tolerant = {"from absl import app"}, ""
+    if _reads_arguments(module):
+        if _taken(module, node, "flags"):
+            return None
+        tolerant = ", flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
+        imports.add("from absl import flags")
+    if not given or is_none(given[0]):
+        if "main" not in module.names.module_scope.bindings:
+            return None
+        return [Edit(start, end, f"app.run(main{tolerant})")], imports
+    first, last = source.span(node)
+    edits = [Edit(first, last, "app.run")]
+    if call.keywords:
+        value, _ = source.span(call.keywords[0].value)
+        edits.append(Edit(source.span(call.keywords[0])[0], value, ""))
+    if tolerant:
+        behind = source.span(given[0])[1]
+        edits.append(Edit(behind, behind, tolerant))
+    return edits, imports
+
+
+def _reads_arguments(module: Module) -> bool:
+    """Whether a program reads its command line otherwise than by flags."""
+    modules, seen = [module], {module}
+    for one in modules:  # grows as it is walked
+        for statement in one.names.imports:
+            if any(alias.name.partition(".")[0] == "argparse" for alias in statement.names):
+                return True
+            if isinstance(statement, ast.ImportFrom) and statement.module == "argparse":
+                return True
+        for node in one.names.attributes.get("argv", ()):
+            if one.names.qualname(node) == "sys.argv":
+                return True
+        fresh = [other for other in one.imported if other not in seen]
+        seen.update(fresh)
+        modules += fresh
+    return False
+
+
+def _flags(module: Module, node: ast.AST, rest: str) -> tuple[list[Edit], set[str]] | None:
+    names, source = module.names, module.source
+    if not _parsed(module):
+        return None
+    statement = names.statement(node)
+    if not rest and isinstance(statement, ast.Assign) and statement.value is node:
+        target = statement.targets[0]
+        at_top = isinstance(names.parents[statement], ast.Module)
+        if isinstance(target, ast.Name) and at_top and len(statement.targets) == 1:
+            alias = "" if target.id == "flags" else f" as {target.id}"
+            return [Layout(source, statement).replace([])], {f"from absl import flags{alias}"}
+        return None
+    if _taken(module, node, "flags"):
+        return None
+    start, end = source.span(node)
+    return [Edit(start, end, f"flags{rest}")], {"from absl import flags"}
+
+
+def _parsed(module: Module) -> bool:
+    """Whether app.run parses the command line before a flag is read.
+
+    TF1's flags parsed it themselves when one was read, absl's raise an error then.
+    """
+    names = module.names
+    started = any(
+        (found := symbol(names.qualname(call.func))) is not None and found.name == "app.run"
+        for call in names.calls
+    )
+    early = any(
+        isinstance(parent, ast.Attribute) and names.scope_at(mention).is_module
+        for mention in names.by_id.get("FLAGS", ())
+        for parent in [names.parents.get(mention)]
+    )
+    return started and not early
+
+
+def _taken(module: Module, node: ast.AST, name: str) -> bool:
+    """Whether a name means something else where absl's module would be known by it."""
+    names = module.names
+    home = names.defining_scope(name, names.scope_at(node))
+    if home is None:
+        return False
+    wanted = "app.flags", "flags", "app"
+    for binding in home.bindings[name]:
+        found = symbol(names.qualname(binding.value)) if binding.value is not None else None
+        if found is not None and found.name in wanted:
+            continue
+        if (binding.qualname or "").startswith(("absl.", "unittest.mock")):
+            continue
+        return True
+    return False
+
+
+def _logging(
+    module: Module, node: ast.AST, name: str, tf: str
+) -> tuple[list[Edit], set[str]] | None:
+    source = module.source
+    call = module.names.parents[node]
+    if not isinstance(call, ast.Call) or call.func is not node:
+        if name in _LEVELS:  # inside of set_verbosity, which is rewritten whole
+            outer = module.names.parents[node]
+            if isinstance(outer, ast.Call):
+                found = symbol(module.names.qualname(outer.func))
+                if found is not None and found.name == "logging.set_verbosity":
+                    return [], set()
+        return None
+    start, end = source.span(node)
+    if name in _METHODS:
+        return [Edit(start, end, f"{tf}.get_logger().{_METHODS[name]}")], set()
+    if name == "set_verbosity" and len(call.args) == 1 and not call.keywords:
+        level = symbol(module.names.qualname(call.args[0]))
+        if level is not None and level.name.rpartition(".")[2] in _LEVELS:
+            short = level.name.rpartition(".")[2].replace("WARN", "WARNING")
+            short = "WARNING" if short.startswith("WARNING") else short
+            text = f"{tf}.get_logger().setLevel({source.quote}{short}{source.quote})"
+            first, last = source.span(call)
+            return [Edit(first, last, text)], set()
+        return [Edit(start, end, f"{tf}.get_logger().setLevel")], set()
+    return None
+
+
+REWRITER = SymbolRewriter(RULE, CASES, rewrite)

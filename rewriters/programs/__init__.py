@@ -1,0 +1,1 @@
+"""Whole programs: bridged ones keep their sessions, native ones have none."""

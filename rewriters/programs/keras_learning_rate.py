@@ -1,0 +1,157 @@
+"""``lr=`` of Keras's optimizers becomes ``learning_rate=`` in a program that becomes native.
+
+## What it does
+Renames the argument in calls of optimizers, and writes out the default learning
+rates that standalone Keras had and TF2's Keras has not: ``Adagrad`` 0.01,
+``Adadelta`` 1.0, ``Adamax`` and ``Nadam`` 0.002 (all 0.001 in TF2).
+
+## Why
+TF 2.15 ignores ``lr`` with no more than a warning and trains with the default
+rate, Keras 3 rejects it.
+
+## Safety
+Exact; ``learning_rate`` is what ``lr`` was an alias of. A ``decay`` other than 0
+has no argument in TF2: such a program stays as it is (a
+``learning_rate`` schedule, ``InverseTimeDecay``, says the same). An optimizer
+that is named by a string (``optimizer='adadelta'``) with another default in TF2
+keeps the program as it is too.
+
+## References
+``tf.keras.optimizers``
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.session_config.program_rewriter import NativeRewriter
+from migrate_mgpu.source.source import Edit
+
+RULE = Rule(
+    code="MGPU203",
+    name="keras-learning-rate",
+    summary="`lr=` of a Keras optimizer becomes `learning_rate=`",
+)
+
+CASES = (
+    Case(
+        "beside a session that goes",
+        """\
+import tensorflow as tf
+from tensorflow.keras.optimizers import Adam
+
+tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=Adam(lr=0.01), loss='mse')
+""",
+        """\
+import tensorflow as tf
+from tensorflow.keras.optimizers import Adam
+
+tf.config.set_soft_device_placement(True)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=Adam(learning_rate=0.01), loss='mse')
+""",
+    ),
+    Case(
+        "a decay",
+        """\
+import tensorflow as tf
+
+tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=tf.keras.optimizers.SGD(lr=0.01, decay=1e-6), loss='mse')
+""",
+        refused="`decay`",
+    ),
+)
+
+_OPTIMIZERS = {"SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam"}
+# Standalone Keras's defaults where TF2's differ; tf.keras of 1.15 has TF2's.
+_DEFAULTS = {"Adagrad": "0.01", "Adadelta": "1.0", "Adamax": "0.002", "Nadam": "0.002"}
+
+
+def _calls(module: Module) -> Iterator[tuple[ast.Call, str, bool]]:
+    """Each call of an optimizer: the call, its class, whether it is standalone Keras's."""
+    for call in module.names.calls:
+        qualname = module.names.qualname(call.func) or ""
+        head, _, name = qualname.rpartition(".")
+        if ".optimizers" in f".{head}" and "keras" in head:
+            for known in _OPTIMIZERS:
+                if name.lower() == known.lower():
+                    yield call, known, head.startswith("keras")
+
+
+def refuses(module: Module) -> list[Diagnostic]:
+    """What the optimizers of a module say that TF2's cannot."""
+    found: list[Diagnostic] = []
+    for call, name, _ in _calls(module):
+        for keyword in call.keywords:
+            if keyword.arg == "decay" and constant(keyword.value) != 0:
+                text = f"`decay` of Keras's {name} does not exist in TF2"
+                advice = "give it a schedule: tf.keras.optimizers.schedules.InverseTimeDecay"
+                found.append(Diagnostic("keras-decay", Place(module, call), text, advice))
+    standalone = any(
+        (binding.qualname or "").split(".")[0] == "keras"
+        for bindings in module.names.module_scope.bindings.values()
+        for binding in bindings
+    )
+    for call in module.names.calls if standalone else ():
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
+            for value in [
+                *call.args[:1],
+                *(k.value for k in call.keywords if k.arg == "optimizer"),
+            ]:
+                named = constant(value)
+                for name, rate in _DEFAULTS.items():
+                    if isinstance(named, str) and named.lower() == name.lower():
+                        text = f"{named!r} learns with {rate} in standalone Keras, 0.001 in TF2"
+                        advice = f"write keras.optimizers.{name}(learning_rate={rate})"
+                        place = Place(module, value)
+                        found.append(Diagnostic("keras-default-rate", place, text, advice))
+    return found
+
+
+def apply(module: Module) -> list[tuple[ast.Call, list[Edit]]]:
+    """The edits of a native program's module, by the call that they change."""
+    found: list[tuple[ast.Call, list[Edit]]] = []
+    for call, name, standalone in _calls(module):
+        edits: list[Edit] = []
+        given = bool(call.args) or any(
+            k.arg in ("lr", "learning_rate", None) for k in call.keywords
+        )
+        for keyword in call.keywords:
+            if keyword.arg == "lr":
+                start, _ = module.source.span(keyword)
+                edits.append(Edit(start, start + len("lr"), "learning_rate"))
+            elif keyword.arg == "decay":  # 0, see refuses
+                edits += _without(module, call, keyword)
+        if standalone and not given and name in _DEFAULTS:
+            _, end = module.source.span(call.func)
+            start = module.source.text.index("(", end) + 1
+            more = ", " if call.keywords else ""
+            edits.append(Edit(start, start, f"learning_rate={_DEFAULTS[name]}{more}"))
+        if edits:
+            found.append((call, edits))
+    return found
+
+
+def _without(module: Module, call: ast.Call, keyword: ast.keyword) -> list[Edit]:
+    """The keyword and the comma before it (it is rarely the first)."""
+    start, end = module.source.span(keyword)
+    before = module.source.text[:start].rstrip()
+    if before.endswith(","):
+        return [Edit(len(before) - 1, end, "")]
+    behind = module.source.text[end:].lstrip()
+    skipped = len(module.source.text) - len(behind) - end
+    if behind.startswith(","):
+        rest = behind[1:].lstrip(" ")
+        return [Edit(start, end + skipped + 1 + (len(behind) - 1 - len(rest)), "")]
+    return [Edit(start, end, "")]
+
+
+REWRITER = NativeRewriter(RULE, CASES, apply, refuses)

@@ -1,0 +1,145 @@
+"""``set_session(tf.Session(config=...))`` goes away: Keras in TF2 has no session.
+
+## What it does
+In a program that builds Keras models, the options of the session given to
+``set_session`` move to ``tf.config``; the session, the call and the imports
+that only they used are removed. The calls are put before the first thing that
+starts TF2's runtime.
+
+## Why
+TF2's Keras runs eagerly, configured by ``tf.config``. Under v1 behaviour ``fit``
+and strategies break, so such a program becomes native TF2 code or stays.
+
+## Safety
+Exact. A session that is used for anything else (``sess.run``), or any other
+name of TF1 left in the program, keeps the program unchanged, and a finding says
+which. An ``InteractiveSession`` with a config, the default session that Keras takes
+for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
+its default ``False`` is written, because TF2's eager default is ``True``. ``LSTM`` and
+``GRU`` that leave their gates to Keras, and ``RMSprop``, do something else in TF2: a
+finding names each of them.
+
+## References
+``tf.config``, ``tf.keras``
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.program_rewriter import NativeRewriter
+
+RULE = Rule(
+    code="MGPU202",
+    name="keras-session",
+    summary="the session given to Keras's `set_session` goes away, its options move",
+)
+
+CASES = (
+    Case(
+        "standalone Keras",
+        """\
+import tensorflow as tf
+from keras.backend.tensorflow_backend import set_session
+from keras.layers import Dense
+from keras.models import Sequential
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True
+config.allow_soft_placement = True
+set_session(tf.Session(config=config))
+
+model = Sequential([Dense(1, input_shape=(4,))])
+""",
+        """\
+import tensorflow as tf
+from keras.layers import Dense
+from keras.models import Sequential
+
+for gpu in tf.config.list_physical_devices('GPU'):
+    tf.config.experimental.set_memory_growth(gpu, True)
+tf.config.set_soft_device_placement(True)
+
+model = Sequential([Dense(1, input_shape=(4,))])
+""",
+    ),
+    Case(
+        "the default session",
+        """\
+import tensorflow as tf
+from tensorflow.compat.v1 import ConfigProto, InteractiveSession
+
+config = ConfigProto()
+config.gpu_options.allow_growth = True
+session = InteractiveSession(config=config)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+for gpu in tf.config.list_physical_devices('GPU'):
+    tf.config.experimental.set_memory_growth(gpu, True)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+    ),
+    Case(
+        "a model before the session",
+        """\
+import tensorflow as tf
+from tensorflow.keras import backend as K
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
+K.set_session(sess)
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+tf.debugging.set_log_device_placement(True)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+""",
+    ),
+)
+
+# Standalone Keras changed the gates itself, with 2.3.
+_GATES = (
+    "its gates are a sigmoid in TF2; in tf.keras of TF1, and in Keras up to 2.2, they were a "
+    "hard_sigmoid, clip(0.2 x + 0.5)"
+)
+_RESET = "its reset gate stands behind the product in TF2; it stood before it"
+_ROOT = "it adds epsilon under the root in TF2, where it was added to the root"
+# By class, what it says itself and what that changed to.
+_CHANGED = {
+    "LSTM": (("recurrent_activation", _GATES),),
+    "LSTMCell": (("recurrent_activation", _GATES),),
+    "GRU": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
+    "GRUCell": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
+    "RMSprop": (("", _ROOT),),
+}
+
+
+def remarks(module: Module) -> Iterator[tuple[ast.Call, str]]:
+    """What Keras's own layers and optimizers do otherwise in TF2, by the calls that make them.
+
+    In code that says ``tf.compat.v1`` they are TF2's already.
+    """
+    for call in module.names.calls:
+        head, _, name = (module.names.qualname(call.func) or "").rpartition(".")
+        parts = head.split(".")
+        if "keras" not in parts or "v1" in parts or name not in _CHANGED:
+            continue
+        given = {keyword.arg for keyword in call.keywords}
+        for argument, text in _CHANGED[name]:
+            if argument not in given and None not in given:
+                yield call, f"`{name}`: {text}"
+
+
+REWRITER = NativeRewriter(RULE, CASES, remarks=remarks)

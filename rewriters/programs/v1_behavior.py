@@ -1,0 +1,273 @@
+"""A TF1 program keeps its graphs and sessions on TF2: ``compat.v1`` and ``disable_v2_behavior()``.
+
+## What it does
+In every module of the program that uses TF1's names, ``import tensorflow as tf``
+becomes ``import tensorflow.compat.v1 as tf``, directly followed by
+``tf.disable_v2_behavior()``. A module that already says ``tf.compat.v1.X`` keeps
+its import and gets ``tf.compat.v1.disable_v2_behavior()``: there, plain names
+mean TF2's, and swapping the import would change ``tf.nn.dropout``, ``tf.argmax``
+and others in silence.
+
+## Why
+A graph-mode program runs on TF2 only with v1 behaviour, which is process-wide
+and must be chosen before anything else happens. A module that is imported by a
+bridged one must speak of the same TensorFlow.
+
+## Safety
+Nothing else changes: graphs, variables, savers and checkpoints stay TF1's. On
+TF 1.13 to 1.15 the migrated modules run as before.
+
+## References
+``tf.compat.v1.disable_v2_behavior``
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.analysis.api_version import (
+    ABSENT,
+    is_explicit_v1,
+    opens_private_session,
+    swaps,
+    v1_uses,
+)
+from migrate_mgpu.analysis.import_edits import without_names
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import name_unused
+from migrate_mgpu.analysis.style import spelling
+from migrate_mgpu.analysis.symbols import table
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.program_rewriter import BridgeRewriter
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+RULE = Rule(
+    code="MGPU201",
+    name="v1-behavior",
+    summary="`import tensorflow.compat.v1 as tf` and `tf.disable_v2_behavior()`",
+)
+
+CASES = (
+    Case(
+        "a session without a config",
+        """\
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+    ),
+    Case(
+        "after tf_upgrade_v2",
+        """\
+import tensorflow as tf
+
+with tf.compat.v1.Session() as sess:
+    print(sess.run(tf.argmax(input=[1, 2], axis=0)))
+""",
+        """\
+import tensorflow as tf
+tf.compat.v1.disable_v2_behavior()
+
+with tf.compat.v1.Session() as sess:
+    print(sess.run(tf.argmax(input=[1, 2], axis=0)))
+""",
+    ),
+    Case(
+        "TensorFlow's private session",
+        """\
+from tensorflow.python.client import session
+from tensorflow.python.framework import constant_op
+
+with session.Session() as sess:
+    print(sess.run(constant_op.constant(1)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from tensorflow.python.client import session
+from tensorflow.python.framework import constant_op
+
+with session.Session() as sess:
+    print(sess.run(constant_op.constant(1)))
+""",
+    ),
+    Case(
+        "names imported one by one",
+        """\
+from tensorflow import Session, constant
+
+with Session() as sess:
+    print(sess.run(constant(1)))
+""",
+        """\
+from tensorflow.compat.v1 import Session, constant, disable_v2_behavior
+disable_v2_behavior()
+
+with Session() as sess:
+    print(sess.run(constant(1)))
+""",
+    ),
+    Case(
+        "a graph of its own beside code that runs eagerly",
+        """import tensorflow as tf
+
+with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+    print(sess.run(tf.constant(1)))
+print(tf.constant(1).numpy())
+""",
+        refused="it runs eagerly (`tf.constant(1).numpy()`) and opens v1 sessions",
+    ),
+)
+
+
+def chooses_behavior(module: Module) -> bool:
+    """Whether the module already says itself how much of TF2's behaviour it wants.
+
+    ``disable_eager_execution()`` alone is such a word only in code that speaks
+    TF2 otherwise; beside TF1's own names it leaves v2 shapes, variables and
+    control flow, which TF1 did not have.
+    """
+    enough = {"disable_v2_behavior"}
+    if is_explicit_v1(module) and not swaps(module):
+        enough.add("disable_eager_execution")
+    return any(use.symbol.name in enough for use in module.uses)
+
+
+def apply(module: Module, is_entry: bool, gone: AbstractSet[ast.AST]) -> list[Edit]:
+    """The edits of one module of a bridged program; ``gone`` is what its moved configs leave out.
+
+    A module that keeps its import needs the call only as an entry point: the
+    modules of the program that speak TF1 make it too.
+    """
+    swap = swaps(module)
+    private = opens_private_session(module)
+    disable = not chooses_behavior(module) and (
+        swap
+        or private
+        or (is_entry and _says_v1(module))
+        or _imports_v1_root(module)
+        or any(v1_uses(user) for user in module.borrowers)
+    )
+    edits: list[Edit] = []
+    if module.switched_root is not None:
+        name = spelling(module, module.switched_root)
+        if name is not None and not chooses_behavior(module):
+            place = Layout(module.source, module.switched_root)
+            edits.append(place.insert_after([f"{name}.disable_v2_behavior()"]))
+        return edits
+    for statement in module.tensorflow_imports:
+        if module.is_guarded(statement):
+            continue
+        start, end = module.source.span(statement)
+        code = module.source.text[start:end]
+        new, call = _swapped(statement, code) if swap else (code, _explicit_call(statement))
+        if isinstance(statement, ast.ImportFrom) and new != code:
+            unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+            if len(unused) < len(statement.names):
+                new = without_names(new, unused)
+        if disable and call and call.startswith("disable"):  # `from tensorflow import ...`
+            new = _with_name(new, "disable_v2_behavior")
+        if new != code:
+            edits.append(Edit(start, end, new))
+        if disable and call:
+            edits.append(Layout(module.source, statement).insert_after([call]))
+            disable = False
+    if disable and private:  # nothing of it is TensorFlow's root, which has the call
+        name = module.names.fresh(module.names.module_scope, "tf", "tensorflow")
+        lines = [f"import tensorflow.compat.v1 as {name}", f"{name}.disable_v2_behavior()"]
+        edits.append(Layout(module.source, module.tensorflow_imports[0]).insert_before(lines))
+    return edits
+
+
+def _says_v1(module: Module) -> bool:
+    return any(use.symbol.flavour == "v1" for use in module.uses)
+
+
+def _imports_v1_root(module: Module) -> bool:
+    """`import tensorflow.compat.v1 as tf`, with TF1's names behind it."""
+    return any(
+        isinstance(statement, ast.Import)
+        and any(alias.name == "tensorflow.compat.v1" for alias in statement.names)
+        for statement in module.tensorflow_imports
+    ) and bool(v1_uses(module))
+
+
+def _swapped(statement: ast.stmt, code: str) -> tuple[str, str | None]:
+    """An import with TF1's root, and the call that turns TF2's behaviour off there."""
+    if isinstance(statement, ast.Import):
+        call = None
+        for alias in statement.names:
+            if alias.name in ("tensorflow", "tensorflow.compat.v1"):
+                call = f"{alias.asname or 'tensorflow'}.disable_v2_behavior()"
+                if alias.name == "tensorflow.compat.v1" and not alias.asname:
+                    call = "tensorflow.compat.v1.disable_v2_behavior()"
+        code = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
+        code = re.sub(r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", code)
+        return code, call
+    assert isinstance(statement, ast.ImportFrom)
+    module = statement.module or ""
+    if module == "tensorflow.compat" or module.startswith(("tensorflow.python", "tensorflow.core")):
+        for alias in statement.names:
+            if module == "tensorflow.compat" and alias.name == "v1":
+                return code, f"{alias.asname or 'v1'}.disable_v2_behavior()"
+        return code, None
+    if module.startswith("tensorflow.compat.v1"):
+        return code, "disable_v2_behavior()" if module == "tensorflow.compat.v1" else None
+    inside = module[len("tensorflow.") :] + "." if "." in module else ""
+    if not any(_differs(inside + alias.name) for alias in statement.names):
+        return code, None  # the same in TF1 and TF2, or a module of Keras
+    new = re.sub(r"\btensorflow\b", "tensorflow.compat.v1", code, count=1)
+    return new, "disable_v2_behavior()" if module == "tensorflow" else None
+
+
+def _differs(name: str) -> bool:
+    """Whether TF2's plain name is missing or another thing (Keras is reached the same way)."""
+    status = table().status(name)
+    if name.split(".")[0] == "keras" and status in ("v1_differs", "modules"):
+        return False
+    return status in ABSENT or status in ("v1_differs", "modules")
+
+
+def _explicit_call(statement: ast.stmt) -> str | None:
+    """The call in a module that keeps its import."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name == "tensorflow":
+                return f"{alias.asname or 'tensorflow'}.compat.v1.disable_v2_behavior()"
+            if alias.name == "tensorflow.compat.v1":
+                return f"{alias.asname or alias.name}.disable_v2_behavior()"
+        return None
+    assert isinstance(statement, ast.ImportFrom)
+    for alias in statement.names:
+        if statement.module == "tensorflow.compat" and alias.name == "v1":
+            return f"{alias.asname or 'v1'}.disable_v2_behavior()"
+    if statement.module == "tensorflow.compat.v1":
+        return "disable_v2_behavior()"
+    return None
+
+
+def _with_name(code: str, name: str) -> str:
+    """A `from` import with one more name at its end."""
+    if code.rstrip().endswith(")"):
+        head, _, _ = code.rstrip().rpartition(")")
+        body = head.rstrip()
+        gap = head[len(body) :]
+        if body.endswith(","):
+            separator = gap if "\n" in gap else " "
+            return f"{body}{separator or ' '}{name}," + gap + ")"
+        return f"{body}, {name}{gap})"
+    return f"{code}, {name}"
+
+
+REWRITER = BridgeRewriter(RULE, CASES, apply)

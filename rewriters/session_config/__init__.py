@@ -1,0 +1,1 @@
+"""Fields of a ConfigProto that move to ``tf.config``."""

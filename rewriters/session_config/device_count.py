@@ -1,0 +1,97 @@
+"""``device_count`` becomes visible GPUs and logical CPUs.
+
+## What it does
+``{'GPU': 0}`` hides every GPU, ``{'GPU': n}`` keeps the first n,
+``{'CPU': n}`` splits the CPU into n logical devices.
+
+## Why
+TF1 counts devices by type in the session's config; TF2 says which physical
+devices are visible and how one is split.
+
+## Safety
+Exact. ``{'CPU': 1}`` is the default of both and needs no call. A config that
+also lists visible devices stays, because TF1 combines the two.
+
+## References
+``tf.config.set_visible_devices``, ``tf.config.set_logical_device_configuration``
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.flows import Setting
+
+RULE = Rule(
+    code="MGPU107",
+    name="device-count",
+    summary="`device_count` becomes visible GPUs and logical CPUs",
+)
+
+CASES = (
+    Case(
+        "no GPU",
+        """\
+import tensorflow as tf
+
+config = tf.ConfigProto(device_count={'GPU': 0})
+sess = tf.Session(config=config)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.config.set_visible_devices([], 'GPU')
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "logical CPUs and the first GPUs",
+        """\
+import tensorflow as tf
+
+sess = tf.Session(config=tf.ConfigProto(device_count={'GPU': 2, 'CPU': 4}))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.config.set_visible_devices(tf.config.list_physical_devices('GPU')[:2], 'GPU')
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices('CPU')[0],
+    [tf.config.LogicalDeviceConfiguration()] * 4)
+sess = tf.Session()
+""",
+    ),
+)
+
+
+def plan(setting: Setting) -> str | None:
+    value = constant(setting.value)
+    if value is not None and (not isinstance(value, int) or value < 0):
+        return f"a device count of {value!r} means nothing in TF2"
+    if setting.path == "device_count.CPU" and value == 0:
+        return "a program without a CPU device means nothing in TF2"
+    return None
+
+
+def apply(setting: Setting, writer: Writer) -> list[str]:
+    tf, value = writer.tf, constant(setting.value)
+    code = writer.code(setting.value)
+    if setting.path == "device_count.GPU":
+        shown = "[]" if value == 0 else f"{writer.devices()}[:{code}]"
+        return [f"{tf}.config.set_visible_devices({shown}, {writer.string('GPU')})"]
+    if value == 1:
+        return []
+    if not isinstance(setting.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)):
+        code = f"({code})"
+    return [
+        f"{tf}.config.set_logical_device_configuration(",
+        f"{writer.unit}{writer.devices('CPU')}[0],",
+        f"{writer.unit}[{tf}.config.LogicalDeviceConfiguration()] * {code})",
+    ]
+
+
+REWRITER = FieldRewriter(RULE, CASES, ("device_count.GPU", "device_count.CPU"), apply, plan)

@@ -1,0 +1,120 @@
+"""``gpu_options.per_process_gpu_memory_fraction`` becomes a memory limit in MiB for each GPU.
+
+## What it does
+Gives each physical GPU one logical device whose memory limit is the fraction
+of that GPU's own total memory, asked of the CUDA driver when the program runs.
+
+## Why
+TF2 has no fraction. ``cuDeviceTotalMem_v2`` answers in the order in which
+TensorFlow numbers its GPUs, whatever ``CUDA_VISIBLE_DEVICES`` and
+``CUDA_DEVICE_ORDER`` say, and gives the number that TF1 multiplied;
+``nvidia-smi`` does neither. Listing the GPUs has initialised the driver before
+it is called. Without a GPU the loop does nothing.
+
+## Safety
+Exact for fractions up to 1. A larger one asked TF1 for unified memory: such a
+config stays. ``0`` means TF1's default, no limit; where the fraction is not a
+constant, the loop is guarded for that. With ``allow_growth`` in the same config
+the limit wins, because TF2 takes only one of the two.
+
+## References
+``tf.config.set_logical_device_configuration``, ``tf.config.LogicalDeviceConfiguration``
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer, known
+from migrate_mgpu.session_config.flows import Setting
+
+RULE = Rule(
+    code="MGPU104",
+    name="memory-fraction",
+    summary="`per_process_gpu_memory_fraction` becomes a memory limit for each GPU",
+)
+
+CASES = (
+    Case(
+        "a constant fraction",
+        """\
+import tensorflow as tf
+
+gpu_options = tf.GPUOptions(per_process_gpu_memory_fraction=0.4)
+sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
+""",
+        """\
+import ctypes
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
+    total = ctypes.c_size_t()  # bytes
+    ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
+    limit = tf.config.LogicalDeviceConfiguration(
+        memory_limit=0.4 * total.value / 2**20)
+    tf.config.set_logical_device_configuration(gpu, [limit])
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "unified memory",
+        """\
+import tensorflow as tf
+
+gpu_options = tf.GPUOptions(per_process_gpu_memory_fraction=1.5)
+sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
+""",
+        refused="unified memory",
+    ),
+)
+
+
+def plan(setting: Setting) -> str | None:
+    value = known(setting)
+    if isinstance(value, (int, float)) and value > 1:
+        return f"a memory fraction of {value} asks for unified memory, which tf.config cannot"
+    if value is None and not _repeatable(setting.value):
+        return "the memory fraction is computed by a call that should run only once"
+    return None
+
+
+def apply(setting: Setting, writer: Writer) -> list[str]:
+    fraction = known(setting)
+    code = writer.code(setting.value)
+    if fraction == 0:
+        return []
+    if not isinstance(setting.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)):
+        code = f"({code})"
+    index = writer.fresh("index", "gpu_index")
+    gpu = writer.fresh("gpu", "physical_gpu")
+    total = writer.fresh("total", "total_memory")
+    limit = writer.fresh("limit", "memory_limit")
+    tf, unit = writer.tf, writer.unit
+    writer.imports.add("ctypes")
+    library = writer.string("libcuda.so.1")
+    lines = [
+        f"for {index}, {gpu} in enumerate({writer.devices()}):",
+        f"{unit}{total} = ctypes.c_size_t()  # bytes",
+        f"{unit}ctypes.CDLL({library}).cuDeviceTotalMem_v2(ctypes.byref({total}), {index})",
+        f"{unit}{limit} = {tf}.config.LogicalDeviceConfiguration(",
+        f"{unit}{unit}memory_limit={code} * {total}.value / 2**20)",
+        f"{unit}{tf}.config.set_logical_device_configuration({gpu}, [{limit}])",
+    ]
+    if fraction is None:  # 0 is TF1's way to say: no limit
+        lines = [f"if {code}:", *(unit + line for line in lines)]
+    return lines
+
+
+def _repeatable(node: ast.expr) -> bool:
+    """Whether evaluating an expression again gives the same and does nothing else."""
+    return all(
+        not isinstance(part, ast.Call)
+        or (isinstance(part.func, ast.Name) and part.func.id in ("float", "int", "min", "max"))
+        for part in ast.walk(node)
+    )
+
+
+REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.per_process_gpu_memory_fraction",), apply, plan)

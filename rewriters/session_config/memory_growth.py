@@ -1,0 +1,59 @@
+"""``gpu_options.allow_growth`` becomes ``set_memory_growth`` on every GPU.
+
+## What it does
+Turns the option into a loop over the physical GPUs.
+
+## Why
+TF1 sets growth for the whole process; TF2 sets it for each GPU, asks for the
+same on all of them, and only before the runtime is initialised.
+
+## Safety
+Exact. Together with a memory limit TF2 accepts only one of the two: the limit
+stays, and a finding says so (`memory-fraction`).
+
+## References
+``tf.config.experimental.set_memory_growth``
+"""
+
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.flows import Setting
+
+RULE = Rule(
+    code="MGPU103",
+    name="memory-growth",
+    summary="`gpu_options.allow_growth` becomes `set_memory_growth` on every GPU",
+)
+
+CASES = (
+    Case(
+        "set on the config's attribute",
+        """\
+import tensorflow as tf
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True  # share the GPU with others
+sess = tf.Session(config=config)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+for gpu in tf.config.list_physical_devices('GPU'):  # share the GPU with others
+    tf.config.experimental.set_memory_growth(gpu, True)
+sess = tf.Session()
+""",
+    ),
+)
+
+
+def apply(setting: Setting, writer: Writer) -> list[str]:
+    gpu = writer.fresh("gpu", "physical_gpu")
+    value = writer.code(setting.value)
+    return [
+        f"for {gpu} in {writer.devices()}:",
+        f"{writer.unit}{writer.tf}.config.experimental.set_memory_growth({gpu}, {value})",
+    ]
+
+
+REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.allow_growth",), apply)

@@ -16,18 +16,18 @@ import argparse
 import hashlib
 import json
 import re
-import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+import live
+from live import DEVICES
 from mutant_list import MUTANTS
 
-from migrate_mgpu import runtimes
-from migrate_mgpu.parity import check, ladder, launch, sides
+from migrate_mgpu.parity import check, ladder, sides
 from migrate_mgpu.parity.sides import Side
 from migrate_mgpu.parity.tolerances import Tolerances
 
@@ -35,7 +35,6 @@ ROOT = Path(__file__).parents[2]
 PAIRS = ROOT / "fixtures" / "parity"
 STORED = Path(__file__).parent / "mutants"
 PAGE = ROOT / "docs" / "mutants.md"
-DEVICES = 2
 REFERENCE, TARGET = "tf1.15", "tf2.15"
 _PATH = re.compile(r'"[^"]*/migrate-mgpu-[^/"]+/[^/"]+/')  # of this machine
 
@@ -75,47 +74,9 @@ def keys(names: Collection[str]) -> dict[str, str]:
 def run(names: Collection[str], folder: Path, target: str = TARGET) -> None:
     """Run mutants and the references of their cases, importing each TensorFlow once."""
     before = {reference_of(n): (reference_of(n), texts(n)[0]) for n in names}
-    _run(REFERENCE, before, folder)
+    live.run(REFERENCE, before, folder)
     after = {n: (reference_of(n), texts(n)[1]) for n in names}
-    _run(target, after, folder)
-
-
-def _run(runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path) -> None:
-    """Leaves ``<name>.json`` and its arrays and output in the folder.
-
-    Args:
-      programs: by name, the reference that gives the initial values, and the text.
-    """
-    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work:
-        jobs = []
-        for name, (reference, text) in programs.items():
-            copy = Path(work) / name
-            copy.mkdir()
-            (copy / "program.py").write_text(text, encoding="utf-8")
-            side = "publish" if name == reference else "initial"
-            watch = {"steps": None, "dropout": "mask", "isolate": str(copy)}
-            jobs.append(
-                {
-                    "program": str(copy / "program.py"),
-                    "argv": [],
-                    "cwd": str(copy),
-                    "out": str(folder / f"{name}.json"),
-                    "stdout": str(folder / f"{name}.stdout"),
-                    "stderr": str(folder / f"{name}.stderr"),
-                    "gpus": DEVICES,
-                    "gpu_memory": "",
-                    "map_gpus": True,
-                    "timeout_s": 300,
-                    "watch": {**watch, side: str(folder / f"{reference}.initial.npz")},
-                }
-            )
-        request = {"results": str(Path(work) / "results"), "parallel": 2, "jobs": jobs}
-        (Path(work) / "jobs").write_text(json.dumps(request), encoding="utf-8")
-        command = [
-            str(runtimes.ensure(runtime).python),
-            str(Path(launch.__file__).parent / "batch.py"),
-        ]
-        subprocess.run([*command, str(Path(work) / "jobs")], env=launch.environment({}), check=True)
+    live.run(target, after, folder)
 
 
 # Judging -----------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Equal pairs pass, on real TensorFlow; wrong variants are in ``diagnose/test_mutants.py``."""
+"""Equal pairs pass, on real TensorFlow; wrong variants are in ``diagnose/test_mutants.py``.
+
+The programs of a runtime run in one process that imports TensorFlow once.
+"""
 
 from __future__ import annotations
 
@@ -9,47 +12,61 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.parity import check, ladder, sides
-from migrate_mgpu.parity.sides import Options, Side
-from migrate_mgpu.parity.supervise import Limits
 from migrate_mgpu.parity.tolerances import Tolerances
 
 sys.path.insert(0, str(Path(__file__).parent))
+import live
 import pairs
 
 pytest.importorskip("numpy")
-DEVICES = 2
-OPTIONS = Options(limits=Limits(seconds=200))
-References = Callable[[str], "tuple[Side, Path]"]
+REFERENCE = "tf1.15"
+NOT_RESTORED = "two_models, not restored"
+Judge = Callable[[str, str, str], check.Judged]
+
+
+def text(case: str, side: str) -> str:
+    return (pairs.FOLDER / case / f"{side}.py").read_text(encoding="utf-8")
+
+
+def not_restored() -> str:
+    """The pair ``two_models`` whose second model does not begin as the first one ended."""
+    program = text("two_models", "after")
+    restored = "tf.train.Checkpoint(model=again).restore"
+    assert restored in program
+    program = program.replace(restored, "tf.train.Checkpoint().restore", 1)
+    return program.replace(".assert_existing_objects_matched()", "", 1)
 
 
 @pytest.fixture(scope="module")
-def reference(runtime, tmp_path_factory) -> References:
-    """``reference("towers")``: the run of its before.py, once for all tests."""
-    done: dict[str, tuple[Side, Path]] = {}
+def judged(runtime, tmp_path_factory) -> Judge:
+    """``judged("towers", "towers", "tf2.15")``: a program of a runtime beside its reference."""
+    folders: dict[str, Path] = {}
 
-    def get(case: str) -> tuple[Side, Path]:
-        if case not in done:
-            place = tmp_path_factory.mktemp(case)
-            before = pairs.FOLDER / case / "before.py"
-            side = sides.run_one(runtime("tf1.15"), before, DEVICES, OPTIONS, place)
-            assert side.failure is None, side.stderr[-2000:]
-            done[case] = side, place / "initial.npz"
-        return done[case]
+    def get(case: str, name: str, where: str) -> check.Judged:
+        runtime(REFERENCE), runtime(where)  # skips where they cannot be made
+        if REFERENCE not in folders:
+            folders[REFERENCE] = tmp_path_factory.mktemp(REFERENCE)
+            before = {one: (one, text(one, "before")) for one in pairs.CASES}
+            live.run(REFERENCE, before, folders[REFERENCE])
+        if where not in folders:
+            folders[where] = tmp_path_factory.mktemp(where)
+            after = {f"{one}.after": (one, text(one, "after")) for one in pairs.CASES}
+            after[NOT_RESTORED] = ("two_models", not_restored())
+            for initial in folders[REFERENCE].glob("*.initial.npz*"):
+                (folders[where] / initial.name).symlink_to(initial)
+            live.run(where, after, folders[where])
+        before = sides.collect(folders[REFERENCE], case, "before.py", REFERENCE)
+        assert before.failure is None, before.stderr[-2000:]
+        found = sides.collect(folders[where], name, "after.py", where)
+        return check.judge(live.DEVICES, before, found, Tolerances())
 
     return get
 
 
-def judged(reference: References, case: str, target, after: Path, place: Path) -> check.Judged:
-    before, initial = reference(case)
-    side = sides.run_one(target, after, DEVICES, OPTIONS, place, "target", initial)
-    return check.judge(DEVICES, before, side, Tolerances())
-
-
 @pytest.mark.parametrize("where", ["tf2.15", "tf2-latest"])
 @pytest.mark.parametrize("case", pairs.CASES)
-def test_pair_is_equal(reference, runtime, tmp_path, case, where):
-    after = pairs.FOLDER / case / "after.py"
-    found = judged(reference, case, runtime(where), after, tmp_path)
+def test_pair_is_equal(judged, case, where):
+    found = judged(case, f"{case}.after", where)
     assert found.verdict == check.EQUIVALENT, found.reason
     steps = sides.summary(found.target)["steps"]
     assert steps and min(steps) >= 40
@@ -59,18 +76,8 @@ def test_pair_is_equal(reference, runtime, tmp_path, case, where):
         assert curve.largest_relative is not None and curve.largest_relative < 1e-5
 
 
-def test_a_model_that_is_not_restored_is_another_one(reference, runtime, tmp_path):
-    text = (pairs.FOLDER / "two_models" / "after.py").read_text(encoding="utf-8")
-    restored = "tf.train.Checkpoint(model=again).restore"
-    assert restored in text
-    after = tmp_path / "after.py"
-    after.write_text(
-        text.replace(restored, "tf.train.Checkpoint().restore", 1).replace(
-            ".assert_existing_objects_matched()", "", 1
-        ),
-        encoding="utf-8",
-    )
-    found = judged(reference, "two_models", runtime("tf2.15"), after, tmp_path / "run")
+def test_a_model_that_is_not_restored_is_another_one(judged):
+    found = judged("two_models", NOT_RESTORED, "tf2.15")
     assert found.verdict == check.NOT_EQUIVALENT
     lacking = [output.name for output in found.rungs[1].outputs]
     assert len(lacking) == 4 and all("of model 3" in name for name in lacking), lacking

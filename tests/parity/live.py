@@ -1,0 +1,53 @@
+"""Programs on real TensorFlow under the probe, all of a runtime in one process that imports it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.parity import launch
+
+DEVICES = 2
+
+
+def run(runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path) -> None:
+    """Leaves ``<name>.json`` and its arrays and output in the folder.
+
+    Args:
+      programs: by name, the reference that gives the initial values, and the text. A program
+        that is its own reference records them.
+    """
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work:
+        jobs = []
+        for name, (reference, text) in programs.items():
+            copy = Path(work) / name
+            copy.mkdir()
+            (copy / "program.py").write_text(text, encoding="utf-8")
+            side = "publish" if name == reference else "initial"
+            watch = {"steps": None, "dropout": "mask", "isolate": str(copy)}
+            jobs.append(
+                {
+                    "program": str(copy / "program.py"),
+                    "argv": [],
+                    "cwd": str(copy),
+                    "out": str(folder / f"{name}.json"),
+                    "stdout": str(folder / f"{name}.stdout"),
+                    "stderr": str(folder / f"{name}.stderr"),
+                    "gpus": DEVICES,
+                    "gpu_memory": "",
+                    "map_gpus": True,
+                    "timeout_s": 300,
+                    "watch": {**watch, side: str(folder / f"{reference}.initial.npz")},
+                }
+            )
+        request = {"results": str(Path(work) / "results"), "parallel": 2, "jobs": jobs}
+        (Path(work) / "jobs").write_text(json.dumps(request), encoding="utf-8")
+        command = [
+            str(runtimes.ensure(runtime).python),
+            str(Path(launch.__file__).parent / "batch.py"),
+        ]
+        subprocess.run([*command, str(Path(work) / "jobs")], env=launch.environment({}), check=True)

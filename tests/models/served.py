@@ -1,8 +1,8 @@
-"""Asks every signature of a SavedModel, in TF1 and TF2 alike: names, types, and what it answers.
+"""Asks every signature of SavedModels, in TF1 and TF2 alike: names, types, and what it answers.
 
-    python served.py FOLDER < inputs.json
+    python served.py < asked.json
 
-Prints one JSON line.
+``asked.json`` is a list of pairs, a folder and its inputs; prints one JSON line, a list.
 """
 
 import json
@@ -13,11 +13,14 @@ import tensorflow as tf
 
 
 def main():
-    given = json.load(sys.stdin)
+    print(json.dumps([ask(folder, given) for folder, given in json.load(sys.stdin)]))
+
+
+def ask(folder, given):
     v1 = tf.compat.v1
     found = {}
     with v1.Session(graph=tf.Graph()) as session:
-        loaded = v1.saved_model.loader.load(session, ["serve"], sys.argv[1])
+        loaded = v1.saved_model.loader.load(session, ["serve"], folder)
         for key, signature in loaded.signature_def.items():
             if key.startswith("__"):  # TF2's own bookkeeping
                 continue
@@ -28,7 +31,7 @@ def main():
                 "types": {name: tf.as_dtype(i.dtype).name for name, i in signature.outputs.items()},
                 "outputs": {n: v.tolist() for n, v in session.run(fetches, feeds).items()},
             }
-    print(json.dumps(found))
+    return found
 
 
 def values(given):

@@ -7,47 +7,90 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from migrate_mgpu.parity import launch
 from migrate_mgpu.runtimes import Runtime
 from tests.models.test_handing import converted
 from tests.models.test_whole import HEAD, migrated, stays
 
-HERE = Path(__file__).parent
-FIXTURE = HERE.parents[2] / "fixtures" / "estimator" / "exported_model"
-QUIET = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "estimator"
+# The programs, and the options that say where they export to.
+PROGRAMS = {
+    "exported_model": "--export_dir",
+    "exporters": "--model_dir",
+    "exported_examples": "--export_dir",
+}
+PIXELS = np.random.RandomState(3).randint(0, 200, size=(5, 4, 4)).tolist()
+PLACES = {"place": [[0.5, -0.5], [-1.0, 0.25], [0.0, 0.5]]}
+EXAMPLES = [{"row": [0.5, 2.0, 0.25, 1.0], "scale": [3]}, {"row": [1.5, 0.5, 0.75, 1.0]}]
+NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
+# What the models are asked, by the places of the SavedModels.
+ASKED: dict[str, dict[str, object]] = {
+    "exported_model": {"pixels": PIXELS, "request_id": 7},
+    "exporters/export/latest": PLACES,
+    "exporters/export/final": PLACES,
+    "exported_examples/examples": {"examples": EXAMPLES},
+    "exported_examples/numbers": NUMBERS,
+    "exported_examples/parsed": {"sent": EXAMPLES},
+}
+NEW = ("tf2.15", "tf2-latest")
+Answers = Callable[[str, str], dict[str, Any]]
 
 
-def answers(
-    runtime: Runtime, program: Path, inputs: dict[str, object], folder: Path,
-    option: str = "--export_dir", place: str = "",
-) -> dict:  # fmt: skip
-    """What the SavedModel answers that a program exports to a ``place`` below a folder."""
-    arguments = [runtime.python, program, "--num_gpus", "0", option, folder]
-    subprocess.run(arguments, check=True, env=QUIET, cwd=folder.parent, capture_output=True)
-    (version,) = (folder / place).iterdir()
-    assert version.name.isdigit()
-    asked = subprocess.run(
-        [runtime.python, HERE / "served.py", version],
-        input=json.dumps(inputs), check=True, env=QUIET, capture_output=True, text=True,
+@pytest.fixture(scope="module")
+def answers(runtime: Callable[[str], Runtime], tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """``answers("tf1.15", place)``: what the SavedModel answers that a runtime's programs left
+    there; all of them are trained in one process, and asked in another."""
+    done: dict[str, dict[str, Any]] = {}
+
+    def get(where: str, place: str) -> dict[str, Any]:
+        if where not in done:
+            done[where] = served(runtime(where), tmp_path_factory.mktemp(where))
+        return done[where][place]  # type: ignore[no-any-return]
+
+    return get
+
+
+def served(runtime: Runtime, folder: Path) -> dict[str, Any]:
+    """What every SavedModel answers, by its place."""
+    side = "before.py" if runtime.name == "tf1.15" else "after.py"
+    jobs = [
+        launch.Job(
+            FIXTURES / name / side,
+            ("--num_gpus", "0", option, str(folder / name)),
+            cwd=folder,
+            gpus=0,
+        )
+        for name, option in PROGRAMS.items()
+    ]
+    for ran in launch.run_many(runtime, jobs, parallel=2):
+        assert ran.status == 0, ran.stderr[-2000:]
+    asked = []
+    for place, inputs in ASKED.items():
+        (version,) = (folder / place).iterdir()
+        assert version.name.isdigit()
+        asked.append([str(version), inputs])
+    done = subprocess.run(
+        [runtime.python, Path(__file__).with_name("served.py")],
+        input=json.dumps(asked), check=True, capture_output=True, text=True,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"},
     )  # fmt: skip
-    return json.loads(asked.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+    return dict(zip(ASKED, json.loads(done.stdout.splitlines()[-1])))
 
 
-def test_the_same_signatures_and_answers(runtime: Callable[[str], Runtime], tmp_path: Path) -> None:
-    pixels = np.random.RandomState(3).randint(0, 200, size=(5, 4, 4)).tolist()
-    inputs = {"pixels": pixels, "request_id": 7}
-    want = answers(runtime("tf1.15"), FIXTURE / "before.py", inputs, tmp_path / "tf1")
+@pytest.mark.parametrize("name", NEW)
+def test_the_same_signatures_and_answers(answers: Answers, name: str) -> None:
+    want = answers("tf1.15", "exported_model")
     assert sorted(want) == ["rows", "serving_default"]
     assert len({str(np.round(p, 3)) for p in want["rows"]["outputs"]["probabilities"]}) == 5
-    for name in ("tf2.15", "tf2-latest"):
-        found = answers(runtime(name), FIXTURE / "after.py", inputs, tmp_path / name)
-        same(found, want)
+    same(answers(name, "exported_model"), want)
 
 
-def same(found: dict, want: dict, values: bool = True) -> None:
+def same(found: dict[str, Any], want: dict[str, Any], values: bool = True) -> None:
     """Two SavedModels have the same signatures, and answer the same."""
     assert sorted(found) == sorted(want)
     for key, signature in want.items():
@@ -61,20 +104,15 @@ def same(found: dict, want: dict, values: bool = True) -> None:
                 np.testing.assert_allclose(answer, numbers, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", NEW)
 @pytest.mark.parametrize("exporter", ["latest", "final"])
-def test_exporters_write_where_tf1s_did(
-    runtime: Callable[[str], Runtime], tmp_path: Path, exporter: str
-) -> None:
+def test_exporters_write_where_tf1s_did(answers: Answers, exporter: str, name: str) -> None:
     """Without the same initial weights: that the trained model is exported, ``proof.json`` says."""
-    inputs = {"place": [[0.5, -0.5], [-1.0, 0.25], [0.0, 0.5]]}
-    where = "--model_dir", f"export/{exporter}"
-    program = FIXTURE.parent / "exporters"
-    want = answers(runtime("tf1.15"), program / "before.py", inputs, tmp_path / "tf1", *where)
+    want = answers("tf1.15", f"exporters/export/{exporter}")
     assert want["serving_default"]["outputs"]["side"] == [1, 0, 0]
-    for name in ("tf2.15", "tf2-latest"):
-        found = answers(runtime(name), program / "after.py", inputs, tmp_path / name, *where)
-        same(found, want, values=False)
-        assert found["serving_default"]["outputs"]["side"] == [1, 0, 0]
+    found = answers(name, f"exporters/export/{exporter}")
+    same(found, want, values=False)
+    assert found["serving_default"]["outputs"]["side"] == [1, 0, 0]
 
 
 RUN = """\
@@ -217,26 +255,13 @@ def test_another_meaning_of_time() -> None:
     stays(f"from time import time\n{text}", "`time` is no module here")
 
 
-EXAMPLES = [{"row": [0.5, 2.0, 0.25, 1.0], "scale": [3]}, {"row": [1.5, 0.5, 0.75, 1.0]}]
-NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
-
-
-@pytest.mark.parametrize(
-    ("place", "inputs"),
-    [("examples", {"examples": EXAMPLES}), ("numbers", NUMBERS), ("parsed", {"sent": EXAMPLES})],
-)
-def test_receivers_that_tf1_builds(
-    runtime: Callable[[str], Runtime], tmp_path: Path, place: str, inputs: dict[str, object]
-) -> None:
-    program = FIXTURE.parent / "exported_examples"
-    first = tmp_path / "tf1"
-    want = answers(runtime("tf1.15"), program / "before.py", inputs, first, place=place)
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("place", ["examples", "numbers", "parsed"])
+def test_receivers_that_tf1_builds(answers: Answers, place: str, name: str) -> None:
+    want = answers("tf1.15", f"exported_examples/{place}")
     assert sorted(want) == ["classes", "serving_default"]
     assert want["classes"]["outputs"]["class"] == [1, 0][: len(want["classes"]["outputs"]["class"])]
-    for name in ("tf2.15", "tf2-latest"):
-        folder = tmp_path / name
-        found = answers(runtime(name), program / "after.py", inputs, folder, place=place)
-        same(found, want)
+    same(answers(name, f"exported_examples/{place}"), want)
 
 
 BUILT = "serve_fn = tf.estimator.export.build_{}_serving_input_receiver_fn({})\n"

@@ -339,8 +339,13 @@ class Project:
         """Modules of this name that Python finds only with a PYTHONPATH, or installed."""
         if self._by_name is None:
             self._by_name = {}
-            for one in self.modules.values():
-                self._by_name.setdefault(one.name, []).append(one)
+            for real, one in self.modules.items():
+                # A PYTHONPATH may lead into a package, too: `facenet` is `src/facenet.py`.
+                name = "" if one.path.name == "__init__.py" else os.path.splitext(real)[0]
+                ends = name.split(os.sep)
+                names = {".".join(ends[-length:]) for length in range(1, min(len(ends), 4))}
+                for found in {one.name, *names} - {""}:
+                    self._by_name.setdefault(found, []).append(one)
         known = self._by_name.get(dotted, [])
         if not known or is_standard(dotted.partition(".")[0]):
             return []

@@ -246,9 +246,13 @@ def test_modules_are_found_where_sys_path_says(tmp_path: Path, adds: str) -> Non
     assert (tmp_path / "other/ops.py").read_text() == OPS
 
 
-def test_a_module_of_a_python_path_belongs_to_the_program_that_imports_it(tmp_path: Path) -> None:
-    """Started with PYTHONPATH=src: no other file of the run has that name."""
-    for name, text in {"tools/train.py": TRAINED_BY_OPS.format(adds=""), "src/ops.py": OPS}.items():
+@pytest.mark.parametrize("more", [{}, {"src/__init__.py": ""}])
+def test_a_module_of_a_python_path_belongs_to_the_program_that_imports_it(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    """Started with PYTHONPATH=src, which may be a package itself: no other file has that name."""
+    texts = {"tools/train.py": TRAINED_BY_OPS.format(adds=""), "src/ops.py": OPS, **more}
+    for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert [p.state for p in run(tmp_path).programs] == ["bridge"]

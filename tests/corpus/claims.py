@@ -1,0 +1,98 @@
+"""Does what the tool says run on TF2 run there? Every migrated program of real code, imported.
+
+    python tests/corpus/claims.py FOLDER [NAME ...]
+
+``FOLDER`` has one repository a sub-folder; each is migrated in place, on a copy. Programs that
+are said to run are imported on 2.15 and on the newest TensorFlow, third-party modules stubbed
+(``importer.py``). A claim is false when a program fails by a name of TensorFlow's or Keras's, by
+a module of the run, or because TF1's code meets TF2's behaviour. Exit status 1 with any.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from test_corpus import contents_of, repositories
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.run.migrate import migrate
+
+IMPORTER = Path(__file__).with_name("importer.py")
+FALSE = re.compile(
+    r"module '(tensorflow|keras)[\w.]*' has no attribute|\b(tensorflow|keras)\.[\w.]+"
+    r"|cannot import name .* from '(tensorflow|keras)|[Ee]ager|tf\.function|disable_v2|placeholder"
+    r"|Keras 3|tf\.layers|compat\.v1|No module named"
+)
+
+
+def jobs_of(repository: Path, folder: Path) -> list[dict[str, object]]:
+    """Migrates a copy; one job for each program that is said to run."""
+    shutil.copytree(repository, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    given = contents_of(folder)
+    own = {Path(path).stem for path, _ in given} | {
+        part for path, _ in given for part in Path(path).relative_to(folder).parts[:-1]
+    }
+    result = migrate(given, bridge=True, write=True)
+    roots = {_root(Path(path).parent) for path, _ in given}
+    return [
+        {
+            "entry": str(program.entry),
+            "root": str(folder),
+            "own": sorted(own),
+            "path": [*sorted(map(str, roots)), *sorted({str(Path(p).parent) for p, _ in given})],
+            "state": program.state,
+            "runs_on": program.runs_on,
+        }
+        for program in result.programs
+        if program.runs_on and program.entry.suffix == ".py"
+    ]
+
+
+def _root(folder: Path) -> Path:
+    """Where the absolute names of a folder's modules start: above its outermost package."""
+    return _root(folder.parent) if (folder / "__init__.py").exists() else folder
+
+
+def imported(jobs: list[dict[str, object]], runtime: str) -> list[dict[str, object]]:
+    with tempfile.TemporaryDirectory() as name:
+        given, found = Path(name) / "jobs.json", Path(name) / "results.json"
+        given.write_text(json.dumps(jobs))
+        python = runtimes.ensure(runtime).python
+        subprocess.run([python, str(IMPORTER), str(given), str(found)], check=True)
+        results: list[dict[str, object]] = json.loads(found.read_text())
+    return results
+
+
+def main() -> int:
+    tally: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        jobs = []
+        for repository in repositories(sys.argv[1]):
+            if not sys.argv[2:] or repository.name in sys.argv[2:]:
+                jobs += jobs_of(repository, Path(name) / repository.name)
+        for runtime, words in (("tf2.15", "TF 2.15"), ("tf2-latest", " and newest")):
+            claimed = [job for job in jobs if words in str(job["runs_on"])]
+            for one in imported(claimed, runtime) if claimed else []:
+                error = str(one["error"] or "")
+                kind = "false" if FALSE.search(error) else "other" if error else "imported"
+                tally[f"{runtime} {kind}"] += 1
+                if error:
+                    where = str(one["where"]).removeprefix(f"{name}/")
+                    entry = str(one["entry"]).removeprefix(f"{name}/")
+                    print(
+                        f"{kind:<6} {runtime:<10} {entry} ({one['state']}) {where}: {error[:200]}"
+                    )
+    for kind, count in sorted(tally.items()):
+        print(f"{count:>5}  {kind}")
+    return 1 if any("false" in kind for kind in tally) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

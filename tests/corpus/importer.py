@@ -1,0 +1,158 @@
+"""Import programs under a TensorFlow, each in a process of its own; runs in a runtime.
+
+    PYTHON importer.py JOBS.json RESULTS.json
+
+A job has ``entry`` (a script's path), ``root`` (its repository), ``path`` (the PYTHONPATH that its
+repository asks for) and ``own`` (names of the run's modules). Modules that are
+neither of the run, nor installed, nor TensorFlow's or Keras's stand for anything: what is asked
+is whether the program's own code meets a TensorFlow that it can use. A script without a main
+guard runs, for ``LIMIT`` seconds at most. A result is the job with ``error`` and ``where``, None
+when all went well or time ran out.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import json
+import os
+import runpy
+import signal
+import sys
+import traceback
+import types
+
+LIMIT = 20
+NEVER = {"tensorflow", "keras", "tf_keras", "tensorflow_estimator"}
+
+
+class Anything(type):
+    """A class that is whatever is asked of it."""
+
+    def __getattr__(cls, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Stub
+
+    def __iter__(cls):
+        return iter(())
+
+    def __mro_entries__(cls, bases):
+        return (Stub,)
+
+
+class Stub(metaclass=Anything):
+    def __init__(self, *args, **keywords):
+        pass
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Stub()
+
+    def __call__(self, *args, **keywords):
+        # A decorator leaves its function.
+        return args[0] if len(args) == 1 and callable(args[0]) and not keywords else Stub()
+
+    def __iter__(self):
+        return iter(())
+
+    def __getitem__(self, key):
+        return Stub()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+class StubModule(types.ModuleType):
+    __path__ = ()
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Stub
+
+
+class Finder:
+    """Asked last: what nobody else finds is a stub, unless it had to be found."""
+
+    def __init__(self, own):
+        self.own = own
+
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top in NEVER or top in self.own or top in sys.stdlib_module_names:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return StubModule(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class OutOfTime(BaseException):
+    pass
+
+
+def stop(*_):
+    raise OutOfTime
+
+
+def attempt(job):
+    """The error of one import and the line of the job's folder that raised it; None for none."""
+    folder = os.path.dirname(os.path.abspath(job["entry"]))
+    os.chdir(folder)
+    sys.argv = [job["entry"]]
+    sys.path[:0] = [folder]
+    sys.path += job["path"]
+    sys.meta_path.append(Finder(set(job["own"])))
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LIMIT)
+    try:
+        runpy.run_path(job["entry"], run_name="__imported__")
+    except (OutOfTime, SystemExit):
+        return None
+    except BaseException as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if job["root"] in f.filename]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else job["entry"]
+        return f"{type(error).__name__}: {error}", where
+    return None
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        jobs = json.load(file)
+    if any(job.get("legacy") for job in jobs):
+        os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    import tensorflow  # noqa: F401 - once, for all that are forked
+
+    results = []
+    for job in jobs:
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            found = attempt(job)
+            signal.alarm(0)
+            os.write(writer, json.dumps(found).encode()[:60000])
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            text = stream.read()
+        os.waitpid(pid, 0)
+        error, where = (json.loads(text) if text else ("died", job["entry"])) or (None, None)
+        results.append({**job, "error": error, "where": where})
+    with open(sys.argv[2], "w") as file:
+        json.dump(results, file)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.source.call_edit import CallEdit
 
 
@@ -21,14 +21,4 @@ class BoundCall(CallEdit):
     def __init__(self, module: Module, call: ast.Call, signature: Sequence[str]) -> None:
         super().__init__(module.source, call, signature)
         self.module = module
-        for index, argument in enumerate(call.args):
-            if isinstance(argument, ast.Starred) or index >= len(signature):
-                text = f"which argument of `{self.shown}` this is cannot be told"
-                raise Refused(module, argument, text, "write the arguments out")
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                text = f"arguments of `{self.shown}` come from `**`"
-                raise Refused(module, keyword.value, text, "write the arguments out")
-            if keyword.arg not in signature:
-                text = f"`{self.shown}` is given `{keyword.arg}`, which is not known for it"
-                raise Refused(module, keyword.value, text)
+        NamedArguments(module, call, signature)

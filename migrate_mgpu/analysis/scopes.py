@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from operator import attrgetter
 from typing import Any, Union
 
@@ -309,3 +309,8 @@ def absolute(node: ast.ImportFrom, package: str) -> str:
     parts = package.split(".") if package else []
     parts = parts[: len(parts) - (node.level - 1)]
     return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def holds(statement: ast.stmt, some: Container[ast.AST]) -> bool:
+    """Whether one of some statements stands inside of another one."""
+    return any(node in some for node in walk(statement) if node is not statement)

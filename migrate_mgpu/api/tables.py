@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import Protocol
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.source.call_edit import CallEdit
 
 # Other ways to the same functions.
 _ALIASES = {
@@ -58,15 +59,26 @@ def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
     return node
 
 
+class Given(Protocol):
+    """A call whose arguments are known by the names of its parameters."""
+
+    @property
+    def module(self) -> Module: ...
+
+    def get(self, name: str) -> ast.expr | None: ...
+
+    def drop(self, *names: str) -> None: ...
+
+
 def refuse_unless(
-    edit: BoundCall, name: str, allowed: tuple[object, ...], reason: str, advice: str = ""
+    given: Given, name: str, allowed: tuple[object, ...], reason: str, advice: str = ""
 ) -> None:
     """Drops an argument that says what TF2 does anyway.
 
     Raises:
         Refused: it says something else, or it cannot be told.
     """
-    value = edit.get(name)
+    value = given.get(name)
     if value is None:
         return
     known = constant(value)
@@ -75,8 +87,8 @@ def refuse_unless(
     else:
         fits = known is not None and any(known == a and type(known) is type(a) for a in allowed)
     if not fits:
-        raise Refused(edit.module, value, reason, advice)
-    edit.drop(name)
+        raise Refused(given.module, value, reason, advice)
+    given.drop(name)
 
 
 def number(value: float) -> str:
@@ -84,7 +96,7 @@ def number(value: float) -> str:
     return repr(float(f"{value:.12g}"))
 
 
-def negative(edit: BoundCall, name: str, low: str) -> None:
+def negative(edit: CallEdit, name: str, low: str) -> None:
     """Writes ``low - value`` for a value; a number where it is a literal."""
     value = edit.get(name)
     known = constant(value) if value is not None else None
@@ -94,7 +106,7 @@ def negative(edit: BoundCall, name: str, low: str) -> None:
         edit.wrap(name, f"{low} - ", parentheses=True)
 
 
-def scaled(edit: BoundCall, name: str, factor: float) -> None:
+def scaled(edit: CallEdit, name: str, factor: float) -> None:
     """Writes ``factor * value`` for a value; a number where it is a literal."""
     value = edit.get(name)
     known = constant(value) if value is not None else None

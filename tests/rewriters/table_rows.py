@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from migrate_mgpu.rewriters.estimators import (
-    estimator_layers,
     estimator_metrics,
     estimator_optimizers,
 )
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.front.network.layer_calls import read_layer
+from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, loss_object, replacement
 from migrate_mgpu.models.properties import compared_labels, has_keras_class
@@ -416,14 +417,14 @@ def edited(module: Module, call: ast.Call, edits: tuple[Edit, ...]) -> str:
 
 def _layer(name: str, code: str) -> Row:
     module, call = module_of(code)
-    made = estimator_layers.layer(module, call, "tf")
+    made = read_layer(module, call)
     assert isinstance(made, Layer), name
     return {
         "kind": "layer",
         "code": code,
-        "new": edited(module, call, made.edits),
+        "new": edited(module, call, made_edits(module, made, "tf")),
         "inputs": Context(module, "tf").render(made.inputs[0]),
-        "takes_training": made.takes_training,
+        "takes_training": made.row.takes_training,
         "training": made.training is not None and module.source.code(made.training) == "True",
     }
 

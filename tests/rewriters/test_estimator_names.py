@@ -8,8 +8,6 @@ from importlib import resources
 
 import pytest
 from migrate_mgpu.rewriters.estimators import (
-    estimator_functions,
-    estimator_layers,
     estimator_metrics,
     estimator_optimizers,
 )
@@ -17,7 +15,10 @@ from migrate_mgpu.rewriters.estimators import (
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.rates import Rate, rate_of
 from migrate_mgpu.models.front.losses import read_loss
-from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.front.network.layer_calls import read_layer
+from migrate_mgpu.models.keras.constructors import made_edits
+from migrate_mgpu.models.keras.expressions import Context, made_by
+from migrate_mgpu.models.keras.functions import function
 from tests.rewriters.table_rows import edited, module_of
 
 NAMES = json.loads(resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text())
@@ -45,7 +46,7 @@ def test_every_name_exists_or_is_refused(status: str, called: bool) -> None:
             continue  # other rules' names
         module, node = module_of(f"x = tf.{name}{'()' if called else ''}")
         try:
-            edits = estimator_functions.function(module, node, "tf")
+            edits = function(module, node, "tf")
         except Refused as refused:
             assert refused.diagnostic.reason
             continue
@@ -137,12 +138,12 @@ def test_refused(code: str, reason: str) -> None:
     module, node = module_of(f"x = {code}")
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] or [node]
     tables = (
-        lambda n: estimator_layers.layer(module, n, "tf"),
+        lambda n: read_layer(module, n),
         lambda n: read_loss(module, n),
         lambda n: estimator_optimizers.optimizer(module, n, "tf"),
         lambda n: estimator_optimizers.schedule(module, n, "tf"),
         lambda n: estimator_metrics.metric(module, n, "tf"),
-        lambda n: estimator_functions.function(module, n, "tf"),
+        lambda n: function(module, n, "tf"),
     )
     for call in calls:
         for table in tables:
@@ -182,19 +183,19 @@ def test_arg_scope_keeps_a_layer() -> None:
     )
     module, call = module_of(code)
     with pytest.raises(Refused, match="arg_scope"):
-        estimator_layers.layer(module, call, "tf")
+        read_layer(module, call)
 
 
 def test_regularizers_go_where_the_loss_ignores_them() -> None:
     module, call = module_of("tf.layers.dense(x, 3, kernel_regularizer=r, name='a/b')")
-    made = estimator_layers.layer(module, call, "tf", regularized=False)
+    made = read_layer(module, call, regularized=False)
     assert made is not None
-    assert edited(module, call, made.edits) == "tf.keras.layers.Dense(3)"
+    assert edited(module, call, made_edits(module, made, "tf")) == "tf.keras.layers.Dense(3)"
 
 
 def test_layer_class() -> None:
     module, call = module_of("tf.layers.BatchNormalization(axis=-1, fused=True, _scope='x')")
-    edits = estimator_layers.layer_class(module, call, "tf")
+    edits = made_by(module, call, "tf")
     assert edits is not None
     assert edited(module, call, edits) == "tf.keras.layers.BatchNormalization(axis=-1)"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
-from migrate_mgpu.models.types import Layer, Metric, Optimizer
+from migrate_mgpu.models.types import Metric, Optimizer
 from migrate_mgpu.source.source import Edit
 
 Edits = tuple[Edit, ...]
@@ -58,14 +58,10 @@ class DrivingRewriter(PartRewriter):
     """The calls that train, evaluate, predict and export."""
 
 
-@record(frozen=True, eq=False)
 class LayerRewriter(PartRewriter):
     """Calls that make layers, and classes of layers."""
 
     every_model = True
-
-    layer: Callable[[Module, ast.Call, str, bool], Layer | None]
-    layer_class: Callable[[Module, ast.Call, str], Edits | None]
 
 
 class LossRewriter(PartRewriter):
@@ -93,12 +89,7 @@ class MetricRewriter(PartRewriter):
     metric: Callable[[Module, ast.AST, str], Metric | None]
 
 
-@record(frozen=True, eq=False)
 class FunctionRewriter(PartRewriter):
     """Functions that TF2 has by another name or with other arguments."""
 
     every_model = True
-
-    function: Callable[[Module, ast.AST, str], Edits | None]
-    dimension: Callable[[Module, ast.Attribute], Edits | None]
-    is_summary: Callable[[Module, ast.AST], bool]

@@ -11,13 +11,13 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.registry import Kind, only
-from migrate_mgpu.models.front.rewriters import (
-    FunctionRewriter,
-    LayerRewriter,
-    MetricRewriter,
-    OptimizerRewriter,
-)
-from migrate_mgpu.models.keras.network.scopes import scope_edits, scope_kind
+from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
+from migrate_mgpu.models.front.network.layer_calls import read_layer_class
+from migrate_mgpu.models.front.network.recurrent import read_cell
+from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
+from migrate_mgpu.models.front.rewriters import MetricRewriter, OptimizerRewriter
+from migrate_mgpu.models.keras.constructors import cell_edits, keras_recurrent_edits, layer_edits
+from migrate_mgpu.models.keras.functions import dimension, function
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit
 
@@ -27,8 +27,7 @@ def rule(kind: type[Kind]) -> Kind:
     return only(kind)
 
 
-LAYERS, OPTIMIZERS = LayerRewriter, OptimizerRewriter
-METRICS, FUNCTIONS = MetricRewriter, FunctionRewriter
+OPTIMIZERS, METRICS = OptimizerRewriter, MetricRewriter
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]
@@ -110,14 +109,19 @@ class Context:
         found: list[Edit] = []
         children = list(ast.iter_child_nodes(node))
         if isinstance(node, ast.Attribute):
-            found += rule(FUNCTIONS).dimension(self.module, node) or ()
+            found += dimension(self.module, node) or ()
         if isinstance(node, (ast.Call, ast.Attribute)):
             name = self._tensorflow(node.func if isinstance(node, ast.Call) else node)
             if name:
                 found += self._known(node)
                 children = children[1:] if isinstance(node, ast.Call) else []
         if isinstance(node, ast.With):
-            found += scope_edits(self.module, node, self)
+            for scope in name_scopes(self.module, node, self.modes):
+                item = scope.item
+                start, _ = self.module.source.span(item.context_expr)
+                _, end = self.module.source.span(item.optional_vars or item.context_expr)
+                text = f"{self.tf}.name_scope({self.render(scope.name)})"
+                found.append(Edit(start, end, text))
         if isinstance(node, ast.withitem) and scope_kind(self.module, node.context_expr):
             return []
         if isinstance(node, ast.Lambda):
@@ -138,13 +142,13 @@ class Context:
     def _known(self, node: ast.Call | ast.Attribute) -> Iterable[Edit]:
         """A name of TensorFlow's, in TF2."""
         if isinstance(node, ast.Call):
-            made = rule(LAYERS).layer_class(self.module, node, self.tf)
+            made = made_by(self.module, node, self.tf)
             if made is not None:
                 return made
             schedule = rule(OPTIMIZERS).schedule(self.module, node, self.tf)
             if schedule is not None:
                 return schedule
-        return rule(FUNCTIONS).function(self.module, node, self.tf) or ()
+        return function(self.module, node, self.tf) or ()
 
     def _tensorflow(self, node: ast.AST) -> bool:
         return symbol(self.module.names.qualname(node)) is not None
@@ -177,6 +181,22 @@ class Context:
     def _edit(self, node: ast.AST, text: str) -> Edit:
         start, end = self.module.source.span(node)
         return Edit(start, end, text)
+
+
+def made_by(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
+    """The edits of a call that makes a layer or a cell, and applies nothing; None for others.
+
+    Raises:
+        Refused: it has an argument that no Keras layer has.
+    """
+    layer = read_layer_class(module, call)
+    if layer is not None:
+        return layer_edits(module, layer, tf)
+    cell = read_cell(module, call)
+    if cell is not None:
+        return cell_edits(module, cell, tf)
+    recurrent = read_keras_recurrent(module, call)
+    return keras_recurrent_edits(module, recurrent, tf) if recurrent is not None else None
 
 
 def cast_to(node: ast.expr, dtype: str) -> Replacement:

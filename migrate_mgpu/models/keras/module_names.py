@@ -16,11 +16,8 @@ from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rule, of, only
 from migrate_mgpu.core.selection import Selection, suppressed
-from migrate_mgpu.models.front.rewriters import (
-    FunctionRewriter,
-    OptimizerRewriter,
-    SymbolRewriter,
-)
+from migrate_mgpu.models.front.rewriters import OptimizerRewriter, SymbolRewriter
+from migrate_mgpu.models.keras.functions import function
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -75,7 +72,7 @@ def rest(
             edits = None
             if isinstance(node, ast.Call):
                 edits = only(OptimizerRewriter).schedule(module, node, tf)
-            edits = edits or only(FunctionRewriter).function(module, node, tf)
+            edits = edits or function(module, node, tf)
         except Refused:
             found.left.append(use)
             continue

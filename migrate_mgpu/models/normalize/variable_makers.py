@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import NAMES
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit, splice
@@ -41,7 +41,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
 
 def concerns(module: Module, nodes: Iterable[ast.AST]) -> bool:
     """Whether one of some nodes makes a variable."""
-    return any(isinstance(n, ast.Call) and name_of(module, n) in NAMES for n in nodes)
+    return any(isinstance(n, ast.Call) and name_of(module, n) in VARIABLES for n in nodes)
 
 
 class _Maker:
@@ -95,7 +95,7 @@ class _Maker:
         value = last.value if isinstance(last, ast.Return) else None
         if isinstance(value, ast.Name):
             value = self.locals.get(value.id)
-        return value if name_of(self.module, value) in NAMES else None
+        return value if name_of(self.module, value) in VARIABLES else None
 
     def _written(self, value: ast.expr, call: ast.Call) -> str | None:
         """What it returns for the arguments of a call."""

@@ -11,12 +11,11 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.api.recurrent_keras import keras_recurrent
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.keras.expressions import OPTIMIZERS, rule
+from migrate_mgpu.models.keras.expressions import OPTIMIZERS, made_by, rule
 from migrate_mgpu.models.types import Optimizer
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.source import Edit
@@ -125,7 +124,7 @@ def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
         for initializer in _INITIAL:
             _known(module, given.given(initializer), _INITIALIZERS, "initializers")
         return ()
-    recurrent = keras_recurrent(module, call, tf)
+    recurrent = made_by(module, call, tf)
     if recurrent is not None:
         return recurrent
     shown = module.source.code(call.func)

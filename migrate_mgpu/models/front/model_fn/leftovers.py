@@ -15,8 +15,7 @@ from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingPlan
-from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
-from migrate_mgpu.models.keras.network.summaries import LEFT_OUT, writes_summary
+from migrate_mgpu.models.front.network.summaries import LEFT_OUT, is_summary, writes_summary
 
 Note = tuple[Module, ast.AST, str]
 
@@ -100,7 +99,7 @@ def _leave(reading: Reading, unit: ast.stmt, graph: CallGraph) -> str:
     message = _message(reading, unit)
     if message:
         return message
-    if any(rule(FUNCTIONS).is_summary(module, call) for call in calls):
+    if any(is_summary(module, call) for call in calls):
         return LEFT_OUT
     if writes_summary(module, unit, graph):
         return LEFT_OUT

@@ -11,11 +11,10 @@ from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.tables import name_of, short_name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.losses import is_regularization, read_loss
+from migrate_mgpu.models.front.model_fn.decay import Decay, read_decay
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import Objective
-from migrate_mgpu.models.keras.expressions import LAYERS, rule
-from migrate_mgpu.models.keras.model.decay import Decay, read_decay
 from migrate_mgpu.models.properties import (
     compared_labels,
     fits_compile,
@@ -23,6 +22,7 @@ from migrate_mgpu.models.properties import (
     is_number,
     is_scalar,
 )
+from migrate_mgpu.models.types import Weight
 
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 
@@ -252,7 +252,7 @@ class LossReader:
             return False
         if isinstance(value.func, ast.Call):  # tf.layers.Dense(1)(net)
             return True
-        return rule(LAYERS).layer(self.module, value, self.tf, True) is not None
+        return self.reading.layers.read(self.module, value) is not None
 
     def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
         """The statements between the output and a value, with what they are set by."""
@@ -261,7 +261,7 @@ class LossReader:
         running.sort(key=lambda statement: statement.lineno)
         self._check_variables(node, unit)
         for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
-            if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
+            if self.reading.layers.read(self.module, call) is not None:
                 text = "the loss looks at more than one value of the network"
                 advice = "let the network end in one variable, and compute the rest from it"
                 raise NeedsSteps(self.module, call, text, advice)
@@ -287,8 +287,8 @@ class LossReader:
         while stack:
             part, place = stack.pop()
             for call in (c for c in ast.walk(part) if isinstance(c, ast.Call)):
-                found = rule(LAYERS).layer(self.module, call, self.tf, True)
-                if found is not None and found.variable:
+                found = self.reading.layers.read(self.module, call)
+                if isinstance(found, Weight):
                     text = "the loss looks at a variable of the network"
                     raise NeedsSteps(self.module, call, text, "give it a regularizer")
             for name in loaded(part):

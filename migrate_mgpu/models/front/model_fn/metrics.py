@@ -12,7 +12,7 @@ from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import reduces
 from migrate_mgpu.models.ir import Computation
-from migrate_mgpu.models.keras.expressions import LAYERS, METRICS, rule
+from migrate_mgpu.models.keras.expressions import METRICS, rule
 from migrate_mgpu.models.types import Metric
 
 # Keras's own average over the last axis first: of a list of numbers they make one.
@@ -116,7 +116,7 @@ class _Reader:
     def _is_layer(self, node: ast.expr) -> bool:
         if not isinstance(node, ast.Call):
             return False
-        found = rule(LAYERS).layer(self.module, node, self.tf, True)
+        found = self.reading.layers.read(self.module, node)
         return isinstance(node.func, ast.Call) or found is not None
 
     def mean(self, name: str, value: ast.expr, unit: ast.stmt | None) -> Computation | None:

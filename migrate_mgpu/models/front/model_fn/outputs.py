@@ -14,10 +14,10 @@ from migrate_mgpu.analysis.modes import EVAL, PREDICT, TRAIN, Path
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY, LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.expressions import LAYERS, rule
-from migrate_mgpu.models.keras.network.classes import Classes
-from migrate_mgpu.models.keras.network.layers import inline_layer
-from migrate_mgpu.models.keras.network.objects import Objects
+from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.network.layers import inline_layer
+from migrate_mgpu.models.front.network.objects import Objects
+from migrate_mgpu.models.types import Weight
 
 Place = tuple[ast.AST, "ast.stmt | None"]
 
@@ -38,13 +38,10 @@ class Outputs:
         Refused: what is asked for cannot be parted from the network.
     """
 
-    def __init__(
-        self, reading: Reading, loss: LossPlan, classes: Classes, tf: str, predicts: bool
-    ) -> None:
+    def __init__(self, reading: Reading, loss: LossPlan, helpers: Helpers, predicts: bool) -> None:
         self.reading = reading
         self.module = reading.module
-        self.classes = classes
-        self.tf = tf
+        self.helpers = helpers
         asked: dict[str, list[Place]] = {TRAIN: [(loss.value, loss.unit)]}
         if EVAL in reading.specs:
             asked[EVAL] = [
@@ -117,7 +114,7 @@ class Outputs:
     def _objects(self) -> Objects:
         units = {u: None for path in self.reading.paths.values() for u in path.units}
         nodes = [node for unit in units for node in walk(unit)]
-        return Objects(self.module, nodes, self.classes.graph, self.classes.network)
+        return Objects(self.module, nodes, self.helpers.graph, self.helpers.network)
 
     def _network(self, asked: dict[str, list[Place]]) -> set[ast.stmt]:
         found: set[ast.stmt] = set()
@@ -151,12 +148,12 @@ class Outputs:
 
     def _makes_layers(self, node: ast.AST) -> bool:
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):
-            function = self.classes.target(self.module, call)
-            if function is not None and self.classes.makes_layers(function):
+            function = self.helpers.target(self.module, call)
+            if function is not None and self.helpers.makes_layers(function):
                 return True
             if self.objects.applied(call) or inline_layer(self.module, call):
                 return True
-            if rule(LAYERS).layer(self.module, call, self.tf, True) is not None:
+            if self.reading.layers.read(self.module, call) is not None:
                 return True
         return False
 
@@ -215,8 +212,8 @@ class Outputs:
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
             return False
         target = statement.targets[0]
-        found = rule(LAYERS).layer(self.module, statement.value, self.tf, True)
-        if found is None or not found.variable or not isinstance(target, ast.Name):
+        found = self.reading.layers.read(self.module, statement.value)
+        if not isinstance(found, Weight) or not isinstance(target, ast.Name):
             return False
         bindings = self.module.names.scopes[self.reading.function].bindings
         return len(bindings[target.id]) == 1

@@ -20,6 +20,7 @@ from migrate_mgpu.analysis.modes import (
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.model_fn.twins import find_twins
+from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 
 _SPEC = (
     "mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs",
@@ -50,6 +51,7 @@ class Reading:
     ) -> None:
         self.module = module
         self.function = function
+        self.layers = LayerCalls()
         arguments = function.args
         self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
         known = {*_ROLES, *bound, *with_default(function)}

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, TRAIN, Value
 from migrate_mgpu.analysis.module import Module
-
-if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.network.classes import Classes
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.functions import Helpers
 
 
 @record(frozen=True)
@@ -37,8 +34,8 @@ class Twins:
         assert isinstance(first, ast.Name) and isinstance(second, ast.Name)
         return first.id, second.id
 
-    def share(self, module: Module, classes: Classes, normalizes: bool) -> None:
-        """The second call goes away: the class of the first one's function has both.
+    def share(self, module: Module, helpers: Helpers, normalizes: bool) -> None:
+        """The second call goes away: the first one's function has both.
 
         Raises:
             Refused: an evaluation would move batch normalization's statistics.
@@ -46,10 +43,10 @@ class Twins:
         if normalizes:
             text = "an evaluation's loss is of batch normalization as it trains"
             raise Refused(module, self.first, text, "call the network once, told by the mode")
-        for made in classes.made.values():
-            if any(call is self.first.value for _, call in made.calls):
+        for helper in helpers.found.values():
+            if any(call is self.first.value for _, call in helper.calls):
                 assert isinstance(self.second.value, ast.Call)
-                made.calls.append((module, self.second.value))
+                helper.calls.append((module, self.second.value))
 
 
 def find_twins(units: Sequence[ast.stmt]) -> Twins | None:

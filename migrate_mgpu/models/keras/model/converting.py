@@ -11,8 +11,6 @@ from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
 from migrate_mgpu.analysis.modes import PREDICT, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
-from migrate_mgpu.api.recurrent_classes import class_edits
-from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
@@ -20,27 +18,30 @@ from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.network.layers import class_name
+from migrate_mgpu.models.front.network.summaries import (
+    LEFT_OUT,
+    unused_functions,
+    without_summaries,
+)
+from migrate_mgpu.models.front.network.weights import double_weight
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.model.compiling import Compiling
 from migrate_mgpu.models.keras.model.optimizing import statistics_class
 from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.steps import Steps
-from migrate_mgpu.models.keras.network.classes import Classes, Made, PlainFunctions, class_name
+from migrate_mgpu.models.keras.network.cells import class_edits
+from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses, PlainFunctions
 from migrate_mgpu.models.keras.network.direct import direct, write_direct
-from migrate_mgpu.models.keras.network.layers import Found
+from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
-from migrate_mgpu.models.keras.network.summaries import (
-    LEFT_OUT,
-    unused_functions,
-    without,
-    without_summaries,
-)
-from migrate_mgpu.models.keras.network.weights import double_weight
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, Source
+from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -101,7 +102,8 @@ class _Conversion:
             self._compiled(graph)
         except NeedsSteps:
             self._with_steps(graph)
-        self.plain = PlainFunctions(graph, tf, self.classes)
+        self.classes = HelperClasses(self.helpers)
+        self.plain = PlainFunctions(graph, tf, self.helpers)
 
     def _compiled(self, graph: CallGraph) -> None:
         """Reads loss, metrics and predictions as what Keras makes of one output and the labels."""
@@ -116,7 +118,7 @@ class _Conversion:
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.metrics = read_metrics(self.reading, self.tf)
-        self.classes = Classes(graph, self.tf, self.loss.regularized)
+        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         self.network = self.reading.network
         double = double_weight(self.module, self.network)
         if double is not None:
@@ -129,8 +131,8 @@ class _Conversion:
         self.loss = LossReader(self.reading, self.tf).term()
         self.training = TrainingReader(self.reading).read()
         self.metrics = MetricPlan()
-        self.classes = Classes(graph, self.tf, self.loss.regularized)
-        outputs = Outputs(self.reading, self.loss, self.classes, self.tf, self.predicts)
+        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
+        outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
         self.steps = Steps(self.reading, outputs, self.loss, self.tf, self.distributed)
         self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
         self.outputs = outputs
@@ -161,7 +163,7 @@ class _Conversion:
                 text = "the gradients of looked up rows are clipped before equal ones are summed up"
                 raise Refused(module, self.lookup, text, "do not clip them")
         if self.reading.twins is not None:
-            self.reading.twins.share(module, self.classes, self.normalizes)
+            self.reading.twins.share(module, self.helpers, self.normalizes)
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
@@ -171,12 +173,12 @@ class _Conversion:
             self.loss,
             self.training,
             compiling.units,
-            self.classes.graph,
+            self.helpers.graph,
         )
         plan.notes += [*self._warnings(), *self.summaries]
         written = [(where, statement) for where, statement, text in plan.notes if text == LEFT_OUT]
-        for other, function in unused_functions(written, self.classes.graph):
-            plan.edits.setdefault(other, []).append(without(other.source, function))
+        for other, function in unused_functions(written, self.helpers.graph):
+            plan.edits.setdefault(other, []).append(_without(other.source, function))
             plan.gone.add(function)
         for node in self._new_code(compiling, step):
             self.plain.visit(module, node)
@@ -203,7 +205,7 @@ class _Conversion:
     def _cells(self, plan: ModelPlan) -> None:
         """Classes of recurrent cells, above the first code of a file that makes one."""
         nodes: dict[Module, list[ast.AST]] = {self.module: [*self.network]}
-        made = [one.function for one in self.classes.made.values()]
+        made = [helper.function for helper in self.helpers.found.values()]
         for function in [*made, *self.plain.functions]:
             nodes.setdefault(function.module, []).append(function.node)
         for function in self.plain.functions:
@@ -287,13 +289,9 @@ class _Conversion:
             ["labels"] if steps is not None else [],
         )
         network = Network(plan, self.tf, self.classes)
-        self.normalizes |= _normalizes(network)
+        self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
-        for found in network.layers.values():
-            if found.helper is not None:
-                made = self._made(found.helper.call)
-                network.layers[found.call] = _as_made(found, made)
         plain = step is None and steps is None
         own = direct(network) if plain else None
         if own is not None:
@@ -322,26 +320,21 @@ class _Conversion:
 
         return text, instance
 
-    def _made(self, call: ast.Call) -> Made:
-        return next(
-            made for made in self.classes.made.values() if any(c is call for _, c in made.calls)
-        )
-
     def _write_helpers(self) -> None:
         """Writes the classes of helper functions, those that they use among them."""
         done: set[ast.AST] = set()
-        while len(done) < len(self.classes.made):
-            for node, made in list(self.classes.made.items()):
-                if node not in done:
-                    done.add(node)
+        while len(done) < len(self.helpers.found):
+            for made in self.classes.all():
+                if made.helper.function.node not in done:
+                    done.add(made.helper.function.node)
                     self._write_helper(made)
 
-    def _write_helper(self, made: Made) -> None:
-        node, module = made.function.node, made.function.module
+    def _write_helper(self, made: HelperClass) -> None:
+        helper = made.helper
+        node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
         if node.decorator_list:
             raise Refused(module, node, f"{node.name} makes layers, and is decorated")
-        settings = [n for n in made.settings if n not in made.known]
         kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
         kept = self._without_summaries(module, kept)
         plan = Plan(
@@ -349,9 +342,9 @@ class _Conversion:
             node,
             node.body,
             kept,
-            made.tensors,
-            settings,
-            Modes(module, node, made.known),
+            helper.tensors,
+            [n for n in helper.settings if n not in helper.known],
+            Modes(module, node, helper.known),
             made.name,
             made.base,
             None,
@@ -360,39 +353,39 @@ class _Conversion:
             self.distributed,
         )
         network = Network(plan, self.tf, self.classes)
-        self.normalizes |= _normalizes(network)
+        self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
-        for found in list(network.layers.values()):
+        for found in network.layers.values():
             if found.helper is not None:
-                inner = self._made(found.helper.call)
+                inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
                     self._write_helper(inner)
-                network.layers[found.call] = _as_made(found, inner)
         made.text = network.write(module.source.indent_of(node))
         made.trains = network.trains
-        made.settings = network.parameters
+        made.parameters = tuple(network.parameters)
         for statement in node.body:
             self.plain.visit(module, statement)
 
     def _without_summaries(self, module: Module, kept: set[ast.stmt]) -> set[ast.stmt]:
         """The statements of a network that stay; of those that do not it is told."""
-        stays, gone = without_summaries(module, kept, self.classes.graph)
+        stays, gone = without_summaries(module, kept, self.helpers.graph)
         self.summaries += [(module, statement, LEFT_OUT) for statement in gone]
         return stays
 
     def _finish_classes(self, plan: ModelPlan) -> None:
-        self.classes.check_uses()
-        for made in self.classes.made.values():
-            module, node = made.function.module, made.function.node
+        self.helpers.check_uses()
+        for made in self.classes.all():
+            module, node = made.helper.function.module, made.helper.function.node
             start, end = module.source.span(node)
             indent = module.source.indent_of(node)
             plan.edits.setdefault(module, []).append(
                 Edit(start, end, made.text.rstrip()[len(indent) :])
             )
             plan.gone.add(node)
-        for network in self.classes.networks.values():
+        for network in self.helpers.networks.values():
             home, own = network.module, network.node
-            plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), network.text))
+            text = ModelClass(network, self.tf).text()
+            plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), text))
             plan.gone.add(own)
             self.plain.visit(home, own)
         for module, edits in self.classes.import_edits().items():
@@ -427,11 +420,6 @@ class _Conversion:
         return PredictStep(self.reading, self.tf, value, unit, self.outputs)
 
 
-def _normalizes(network: Network) -> bool:
-    own = any(layer.stem.startswith("batch_norm") for layer in network.layers.values())
-    return own or any(one.normalizes for one in network.objects.classes.values())
-
-
 def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:
     """Statements and all that stand inside of them."""
     return {node for unit in units for node in ast.walk(unit) if isinstance(node, ast.stmt)}
@@ -441,6 +429,10 @@ def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _as_made(found: Found, made: Made) -> Found:
-    """A helper's layer, once its class is written."""
-    return replaced(found, trains=made.trains, parameters=tuple(made.settings))
+def _without(source: Source, function: ast.FunctionDef) -> Edit:
+    """The edit that takes a function away, and the blank lines behind it."""
+    layout = Layout(source, function)
+    end = layout.next_line
+    while end < len(source.text) and source.text[end] in "\r\n":
+        end += 1
+    return Edit(layout.line_start, end, "")

@@ -18,10 +18,10 @@ from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.means import averages
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.keras.expressions import METRICS, Context, Replacement, rule
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.models.keras.network.plan import RESERVED
 from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block

@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import holds
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.keras.network.plan import holds
 from migrate_mgpu.source.blocks import Block, trailing
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Constructor:
             return self._if(statement, depth)
         if isinstance(statement, ast.For):
             return self._for(statement, depth)
-        if network.kinds.is_setting(statement):
+        if network.times.is_setting(statement):
             names = {
                 n.id
                 for n in ast.walk(statement)
@@ -67,7 +67,7 @@ class Constructor:
             name = f"self.{network.attributes[call]}"
             base = self.block.indent + self.source.indent_unit * depth
             head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
-            made = network.layers[call].make(self.context, len(base) + len(head), base)
+            made = network.constructor(call, self.context, len(base) + len(head), base)
             behind = trailing(self.source, statement) if network.is_weight(statement) else ""
             self.block.line(f"{head}{made}{tail}{behind}", depth)
         return bool(calls)

@@ -15,7 +15,7 @@ def direct(network: Network) -> str | None:
     same = {plan.tensors[0]}
     model: str | None = None
     for statement in plan.statements:
-        if statement not in plan.kept or network.kinds.is_setting(statement):
+        if statement not in plan.kept or network.times.is_setting(statement):
             if any(node in plan.kept for node in ast.walk(statement) if node is not statement):
                 return None
             continue
@@ -57,6 +57,6 @@ def write_direct(network: Network, body: Block) -> list[str]:
     """Adds the statements that make the model; the names that they read."""
     context = Context(network.module, network.tf, network.plan.modes)
     for statement in network.plan.statements:
-        if statement in network.plan.kept and network.kinds.is_setting(statement):
+        if statement in network.plan.kept and network.times.is_setting(statement):
             body.statement(statement, context.edits(statement), 1)
     return list(context.used)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from migrate_mgpu.models.keras.network.layers import Found
-from migrate_mgpu.models.keras.network.plan import RESERVED, Plan
+from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.network.reserved import RESERVED
+from migrate_mgpu.models.keras.network.plan import Plan
 
 # Names that say nothing about the layer that made the value.
 _GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}

@@ -5,20 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import holds
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.keras.network.classes import Classes
+from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
+from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
+from migrate_mgpu.models.front.network.objects import Objects
+from migrate_mgpu.models.front.network.reserved import RESERVED
+from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
+from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
+from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
+from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
-from migrate_mgpu.models.keras.network.indices import check_texts, whole_numbers
-from migrate_mgpu.models.keras.network.kinds import Kinds
-from migrate_mgpu.models.keras.network.layers import check_all_found, find_layers, named
+from migrate_mgpu.models.keras.network.layer_texts import constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
-from migrate_mgpu.models.keras.network.objects import Objects
-from migrate_mgpu.models.keras.network.plan import RESERVED, Plan, holds, is_docstring
+from migrate_mgpu.models.keras.network.plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
-from migrate_mgpu.models.keras.network.scopes import check_shared, scope_edits
-from migrate_mgpu.models.keras.network.weights import are_double, lookup_of, weights_of
+from migrate_mgpu.models.types import Recurrent
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
@@ -31,30 +35,29 @@ Member = Callable[["Network", str], str]
 class Network:
     """Writes the class of a plan."""
 
-    def __init__(self, plan: Plan, tf: str, classes: Classes) -> None:
+    def __init__(self, plan: Plan, tf: str, classes: HelperClasses) -> None:
         self.plan = plan
         self.tf = tf
         self.module = plan.module
+        self.classes = classes
+        helpers = classes.helpers
         nodes = [node for s in plan.statements for node in self._kept_nodes(s)]
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         makers = [
             call
             for call in calls
-            if (function := classes.target(self.module, call)) and classes.makes_layers(function)
+            if (function := helpers.target(self.module, call)) and helpers.makes_layers(function)
         ]
-        layers = find_layers(self.module, calls, tf, {}, plan.regularized)
+        read = helpers.layer_calls
+        layers = find_layers(self.module, calls, read, {}, plan.regularized)
         tensors = [*plan.tensors, *plan.others]
-        self.kinds = Kinds(plan.statements, tensors, plan.modes, [*layers, *makers])
-        helpers = {
-            call: helper
-            for call in makers
-            if (helper := classes.use(self.module, call, self.kinds))
-        }
-        self.layers = find_layers(self.module, calls, tf, helpers, plan.regularized, plan.decay)
-        self.objects = Objects(self.module, nodes, classes.graph, classes.network)
+        self.times = BindingTimes(plan.statements, tensors, plan.modes, [*layers, *makers])
+        uses = {c: use for c in makers if (use := helpers.use(self.module, c, self.times))}
+        self.layers = find_layers(self.module, calls, read, uses, plan.regularized, plan.decay)
+        self.objects = Objects(self.module, nodes, helpers.graph, helpers.network)
         self.applied = [c for c in calls if c not in self.layers and self.objects.applied(c)]
         statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
-        settings = {s for s in statements if self.kinds.is_setting(s)}
+        settings = {s for s in statements if self.times.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
         self.trains = False
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
@@ -71,7 +74,7 @@ class Network:
             self._check_scopes(call)
         inside = {s for s in statements if s in plan.kept}
         self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
-        self.double = are_double(self.module, plan, self.layers)
+        self.double = are_double(self.module, self.layers, plan.base != "Model")
         self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
 
     # -- names ------------------------------------------------------------
@@ -115,7 +118,7 @@ class Network:
         """The scopes of a weight, which may not stay, say no more than names."""
         for parent in self.module.names.ancestors(call):
             if isinstance(parent, ast.With):
-                scope_edits(self.module, parent, Context(self.module, self.tf))
+                name_scopes(self.module, parent)
             if parent is self.plan.function:
                 return
 
@@ -142,9 +145,22 @@ class Network:
 
     def _is_own(self, name: str) -> bool:
         """Whether a name is a setting of this function: a parameter, or made from such."""
-        if name in self.kinds.tensors:
+        if name in self.times.tensors:
             return False
-        return name in self.plan.settings or name in self.kinds.assigned
+        return name in self.plan.settings or name in self.times.assigned
+
+    def constructor(self, call: ast.Call, context: Context, column: int, base: str) -> str:
+        """What makes a layer, as it stands behind ``column`` characters of a line."""
+        found = self.layers[call]
+        if found.helper is not None:
+            return helper_constructor(found, self.classes, context)
+        return constructor(found, context, column, base)
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether it has batch normalization, itself or in a class that it keeps."""
+        classes = self.objects.classes.values()
+        return any(f.normalizes for f in self.layers.values()) or any(c.normalizes for c in classes)
 
     # -- call -------------------------------------------------------------
 
@@ -155,7 +171,8 @@ class Network:
         replaced.update(dict.fromkeys(self._gone(), _nothing))
         if plan.replicas:
             for statement in plan.statements:
-                replaced.update(whole_numbers(self._kept_nodes(statement), self.module, self.kinds))
+                indices = looked_up_by(self._kept_nodes(statement), self.module, self.times)
+                replaced.update({node: cast_to(node, "{tf}.int64") for node in indices})
         replaced.update(self.recurrents.replaced)
         context = self.context(replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
@@ -192,8 +209,8 @@ class Network:
         """A place in a method, where settings are attributes."""
         owned = {
             name: f"self.{self._attribute_of(name)}"
-            for name in [*self.plan.settings, *self.kinds.assigned - self.kinds.tensors]
-            if name not in self.kinds.in_loops
+            for name in [*self.plan.settings, *self.times.assigned - self.times.tensors]
+            if name not in self.times.in_loops
         }
         owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
         return Context(self.module, self.tf, self.plan.modes, owned, replaced)
@@ -209,7 +226,7 @@ class Network:
             return all(self._moves_to_init(s) for s in _children(statement))
         if statement in self.recurrents.dropped:
             return True
-        return self.is_weight(statement) or self.kinds.is_setting(statement)
+        return self.is_weight(statement) or self.times.is_setting(statement)
 
     def is_weight(self, statement: ast.stmt) -> bool:
         """Whether a statement only makes a weight, whose name is an attribute in `call`."""
@@ -235,12 +252,12 @@ class Network:
             if found.variable:
                 return name
             arguments = [context.render(node) for node in found.inputs]
-            if found.layer is not None and found.layer.recurrent:
+            if isinstance(found.layer, Recurrent):
                 arguments = self.recurrents.arguments(found.layer, arguments[0], context)
             arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
             if found.training is not None:
                 arguments.append(f"training={context.render(found.training)}")
-            elif found.trains:
+            elif found.helper is not None and self.classes.of(found.helper.function).trains:
                 context.trains = True
                 arguments.append("training=training")
             elif found.takes_training:
@@ -331,7 +348,7 @@ class Network:
         made = {
             n.id
             for s in node.body
-            if self.kinds.is_setting(s)
+            if self.times.is_setting(s)
             for n in ast.walk(s)
             if isinstance(n, ast.Name)
         }
@@ -354,7 +371,7 @@ class Network:
 
     def _init_block(self, indent: str, body: _Call) -> str:
         plan, source = self.plan, self.module.source
-        shared = {name for name in body.needs | self._reads if name not in self.kinds.in_loops}
+        shared = {name for name in body.needs | self._reads if name not in self.times.in_loops}
         names = {
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
@@ -367,7 +384,7 @@ class Network:
             if not more:
                 break
             needed |= more
-        bad = [name for name in context.used if name in self.kinds.tensors]
+        bad = [name for name in context.used if name in self.times.tensors]
         if bad:
             node = context.used[bad[0]]
             text = f"a layer's setting depends on `{bad[0]}`, which is known only as the model runs"

@@ -7,20 +7,8 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.keras.model.decay import Decay
-
-# Attributes of Keras's own that a layer must not replace.
-RESERVED = {
-    "activity_regularizer", "add_loss", "add_metric", "add_weight", "build", "built", "call",
-    "compile", "compute_loss", "compute_mask", "count_params", "dtype", "dynamic", "evaluate",
-    "export", "fit", "get_layer", "inbound_nodes", "input", "input_shape", "input_spec", "inputs",
-    "layers", "loss", "losses", "metrics", "name", "optimizer", "outbound_nodes", "output",
-    "output_shape", "outputs", "path", "predict", "quantize", "run_eagerly", "save", "state",
-    "stateful", "stop_training", "submodules", "summary", "supports_masking", "trainable",
-    "updates", "variables", "weights",
-}  # fmt: skip
+from migrate_mgpu.models.front.model_fn.decay import Decay
 
 
 @record()
@@ -47,11 +35,6 @@ class Plan:
     replicas: bool = False  # whether several may train it
     reserved: frozenset[str] = frozenset()  # attributes of the model's that are no layers
     others: Sequence[str] = ()  # tensors that `call` is not given
-
-
-def holds(statement: ast.stmt, kept: set[ast.stmt]) -> bool:
-    """Whether a statement that stays stands inside of another one."""
-    return any(node in kept for node in walk(statement) if node is not statement)
 
 
 def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.recurrent import Result, start_of, zero_state
-from migrate_mgpu.api.recurrent_states import (
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
     State,
@@ -21,13 +20,11 @@ from migrate_mgpu.api.recurrent_states import (
     state_of,
     value_of,
 )
-from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.keras.network.layers import Found
-from migrate_mgpu.models.types import Layer
+from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.network.recurrent import reads, zero_state
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.types import Recurrent
 from migrate_mgpu.source.source import Edit
-
-if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.expressions import Context, Replacement
 
 _PLACES = {"c": 0, "h": 1}
 _ADVICE = "read one tensor of it by `state.h`, `state[1]` or `state[-1].h`"
@@ -55,16 +52,16 @@ class Recurrents:
         cells: dict[ast.AST, ast.Call] = {}
         for call in layers:
             layer = layers[call].layer
-            if layer is None or not layer.recurrent:
+            if not isinstance(layer, Recurrent):
                 continue
-            made = self._cell(call)
+            made = self._cell(layer)
             if cells.setdefault(made, call) is not call:
                 text = "one cell runs in two recurrent networks"
                 raise Refused(module, call, text, "make a cell for each")
             if call in looped:
                 text = "a recurrent network is made in a loop"
                 raise Refused(module, call, text, "write its cells as one MultiRNNCell")
-            self._result(call, layer.listed)
+            self._result(layer)
 
     def edits(self, statement: ast.stmt) -> list[Edit]:
         """What changes in a statement, or inside of it, besides its expressions."""
@@ -79,13 +76,13 @@ class Recurrents:
         layer = (
             self.layers[call].layer if isinstance(call, ast.Call) and call in self.layers else None
         )
-        if layer is None or layer.lengths is None:
+        if not isinstance(layer, Recurrent) or layer.lengths is None:
             return []
         mask = self._mask(layer, context.render(layer.inputs[0]), context)
         self._above[layer.call] = self.mask
         return [f"{self.mask} = {mask}"]
 
-    def arguments(self, layer: Layer, inputs: str, context: Context) -> list[str]:
+    def arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
         if layer.listed:
             return [f"{context.tf}.stack({inputs}, axis=1)"]
@@ -94,26 +91,21 @@ class Recurrents:
         mask = self._above.get(layer.call) or self._mask(layer, inputs, context)
         return [inputs, f"mask={mask}"]
 
-    def _mask(self, layer: Layer, inputs: str, context: Context) -> str:
+    def _mask(self, layer: Recurrent, inputs: str, context: Context) -> str:
         assert layer.lengths is not None
         lengths, tf = context.render(layer.lengths), context.tf
         return f"{tf}.sequence_mask({lengths}, {tf}.shape({inputs})[1])"
 
-    def _given(self, call: ast.Call) -> ast.expr:
-        return next((k.value for k in call.keywords if k.arg == "cell"), None) or call.args[0]
-
-    def _cell(self, call: ast.Call) -> ast.AST:
+    def _cell(self, layer: Recurrent) -> ast.AST:
         """What makes a network's cell: the same node for the same cell."""
-        cell = self._given(call)
-        made = value_of(self.module, cell) or cell
+        made = value_of(self.module, layer.cell) or layer.cell
         if isinstance(made, ast.Name) and made in self.module.names.scope_of_name:
             bindings = self.module.names.bindings_of(made)  # branches that make one each
             return bindings[0].node if bindings else made
         return made
 
-    def _result(self, call: ast.Call, listed: bool) -> None:
-        result = Result(self.module, call)
-        cell = self._given(call)
+    def _result(self, layer: Recurrent) -> None:
+        call, cell, result = layer.call, layer.cell, layer.result
         states = possible_states(self.module, cell)
         state = state_of(self.module, cell) if result.states else states.pop()
         source = self.module.source
@@ -126,11 +118,10 @@ class Recurrents:
             start, _ = source.span(result.state)
             edits.append(Edit(start, start, "*"))
             self._variable(result.state, state)
-        if listed:
-            self._steps(result, statement)
-        begins = start_of(self.module, call)
-        if begins is not None:
-            self._start(begins)
+        if layer.listed:
+            self._steps(result.outputs, statement)
+        if layer.start is not None:
+            self._start(layer.start)
 
     def _start(self, value: ast.expr) -> None:
         """A variable that holds nothing but the zero state is not needed."""
@@ -140,22 +131,21 @@ class Recurrents:
 
     # -- outputs of a network over a list -------------------------------------------
 
-    def _steps(self, result: Result, made: ast.stmt) -> None:
+    def _steps(self, name: ast.Name, made: ast.stmt) -> None:
         """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""
         names = self.module.names
-        name = result.outputs
         home = names.defining_scope(name.id, names.scope_of_name[name])
         mentions = names.mentions(name.id, home) if home is not None else []
         stores = {names.statement(m) for m in mentions if isinstance(m.ctx, ast.Store)} - {made}
-        reads = result.reads(name)
+        found = reads(self.module, name)
         if stores:  # `outputs = outputs[-1]` in the same block: what follows reads that step
             (again, *more) = stores
             straight = again in names.block(made) and again.lineno > made.lineno
             if more or not straight or not isinstance(again, ast.Assign):
                 text = f"`{name.id}` has several values"
                 raise Refused(self.module, name, text, "give the outputs a name of their own")
-            reads = [m for m in reads if m.lineno <= (again.end_lineno or again.lineno)]
-        for mention in reads:
+            found = [m for m in found if m.lineno <= (again.end_lineno or again.lineno)]
+        for mention in found:
             self._step(mention)
 
     def _step(self, mention: ast.Name) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.keras.network.layers import Found
+from migrate_mgpu.models.keras.network.layer_texts import constructor
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block, leading, trailing
 
@@ -56,7 +57,7 @@ def write_sequence(
     context = Context(network.module, network.tf, network.plan.modes)
     base = body.indent + source.indent_unit
     head = f"{name} = {network.tf}.keras.Sequential(["
-    single = layers[0][1].make(context, len(base) + len(head), base)
+    single = constructor(layers[0][1], context, len(base) + len(head), base)
     if len(layers) == 1 and "\n" not in single and not trailing(source, layers[0][0]):
         if len(base) + len(head) + len(single) + 2 <= _WIDTH:
             for comment in leading(source, layers[0][0]):
@@ -73,7 +74,7 @@ def write_sequence(
             for comment in leading(source, statement):
                 if comment:
                     body.line(comment, 2)
-        text = layer.make(context, len(deeper), deeper)
+        text = constructor(layer, context, len(deeper), deeper)
         body.line(f"{text},{trailing(source, statement)}", 2)
     body.line("])", 1)
     return context

@@ -5,19 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.recurrent import (
-    CELLS,
-    GRU,
-    LSTM,
-    RNN,
-    cell_of,
-    class_name,
-)
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, cell_of
+from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.models.normalize.places import above
-from migrate_mgpu.source import layout
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 
 def classes(module: Module, calls: Iterable[ast.Call], tf: str) -> list[str]:
@@ -40,7 +34,8 @@ def _class(module: Module, kind: str, tf: str) -> str:
         for keyword in _given(module, call)
     }
     forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
-    unit, quote = module.source.indent_unit, module.source.quote
+    style = FileStyle.of(module.source, tf)
+    unit, quote = style.indent, style.quote
     act = "self.activation" if acts else f"{tf}.tanh"
     start = ", initializer=self.kernel_initializer" if begins else ""
     parameters = ["units"]
@@ -54,7 +49,7 @@ def _class(module: Module, kind: str, tf: str) -> str:
     def weight(name: str, shape: str, rest: str) -> str:
         head, base = f"self.{name} = ", unit * 2
         text = f"self.add_weight(name={quote}{name}{quote}, shape=[{shape}]{rest})"
-        return head + layout.fitted(module.source, text, base, len(base) + len(head))
+        return head + style.fitted(text, base, len(base) + len(head))
 
     if kind == LSTM:
         forget = "self.forget_bias" if forgets else "1.0"
@@ -102,7 +97,7 @@ def _class(module: Module, kind: str, tf: str) -> str:
             "return h, [h]",
         ]
     lines = [
-        f"class {class_name(module, kind)}({tf}.keras.layers.Layer):",
+        f"class {cell_class_name(module, kind)}({tf}.keras.layers.Layer):",
         f'{unit}"""{text}"""',
         "",
         f"{unit}def __init__(self, {', '.join(parameters)}):",
@@ -123,7 +118,7 @@ def _class(module: Module, kind: str, tf: str) -> str:
 
 def _given(module: Module, call: ast.Call) -> set[str]:
     """The settings that a cell is given, by the names that they have in its class."""
-    edit = BoundCall(module, call, CELLS[cell_of(module, call)].parameters)
+    edit = NamedArguments(module, call, CELLS[cell_of(module, call)].parameters)
     found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}
     kernels = ("initializer", "kernel_initializer")
     return found | {"kernel" for name in kernels if edit.given(name) is not None}

@@ -6,35 +6,39 @@ import ast
 import re
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.keras.expressions import LAYERS, Context, rule
-from migrate_mgpu.models.keras.model.decay import Decay, with_arguments
-from migrate_mgpu.models.keras.network.scopes import Named
-from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source import layout
-from migrate_mgpu.source.blocks import outermost, render
+from migrate_mgpu.models.front.model_fn.decay import Decay
+from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
+from migrate_mgpu.models.front.network.layer_calls import LayerCalls
+from migrate_mgpu.models.front.network.scopes import Named
+from migrate_mgpu.models.types import Layer, Recurrent, Weight
+
+_VERBS = ("build_", "create_", "get_", "make_", "define_")
 
 
 @record(frozen=True)
-class Helper:
-    """A call of a function of the run that becomes a class of its own."""
+class HelperCall:
+    """A call of a function of the run that makes layers, and what it is given.
+
+    ``inputs`` are the tensors, by keyword or position, ``settings`` the rest by parameter, with
+    whether each is given by position.
+    """
 
     call: ast.Call
-    name: str  # of the class, as the caller's module reaches it
-    stem: str
-    inputs: tuple[tuple[str | None, ast.expr], ...]  # tensors, by keyword or position
-    settings: tuple[tuple[str, ast.expr, bool], ...]  # the last: whether by position
-    trains: bool
+    function: Function
+    inputs: tuple[tuple[str | None, ast.expr], ...]
+    settings: tuple[tuple[str, ast.expr, bool], ...]
 
 
 @record(frozen=True)
 class Found:
     """A layer in a network.
 
-    ``name`` is what its author called it. ``trains``: it is told whether the model
-    trains; ``takes_training``: it could be told, and its author did not.
+    ``name`` is what its author called it, ``stem`` what it is called where nothing better is
+    known. ``takes_training``: it could be told whether it trains, and its author did not.
     """
 
     module: Module
@@ -45,69 +49,34 @@ class Found:
     keywords: tuple[tuple[str, ast.expr], ...] = ()
     training: ast.expr | None = None
     takes_training: bool = False
-    trains: bool = False
-    layer: Layer | None = None
-    helper: Helper | None = None
-    parameters: tuple[str, ...] = ()  # of the helper's class
+    layer: Layer | Weight | Recurrent | None = None
+    helper: HelperCall | None = None
     decay: Decay | None = None
 
     @property
     def variable(self) -> bool:
         """Whether it is a weight of the model's own."""
-        return self.layer is not None and self.layer.variable
+        return isinstance(self.layer, Weight)
 
-    def make(self, context: Context, column: int, base: str) -> str:
-        """The constructor's text, as it stands behind ``column`` characters of a line."""
-        if self.helper is not None:
-            given, by_position = [], True
-            for name, value, positional in self.helper.settings:
-                if name not in self.parameters:
-                    by_position = False
-                    continue
-                by_position = by_position and positional
-                text = context.render(value)
-                given.append(text if by_position else f"{name}={text}")
-            return f"{self.helper.name}({', '.join(given)})"
-        text = self._constructor(context, column, base)
-        return with_arguments(text, self._decay(context), self.module.source, column, base)
+    @property
+    def normalizes(self) -> bool:
+        """Whether it is batch normalization."""
+        return self.kind == "BatchNormalization"
 
-    def _decay(self, context: Context) -> list[str]:
-        """The regularizers that a decay over all variables comes to."""
-        if self.decay is None:
-            return []
-        made = maker(self.call) or self.call
-        given = {keyword.arg: keyword.value for keyword in made.keywords}
-        bias = given.get("use_bias")
-        uses_bias = not (isinstance(bias, ast.Constant) and bias.value is False)
-        return self.decay.arguments(self.stem, context, uses_bias)
-
-    def _constructor(self, context: Context, column: int, base: str) -> str:
-        source = self.module.source
+    @property
+    def kind(self) -> str:
+        """Keras's class of it, where it is a layer of the library's."""
+        if isinstance(self.layer, Layer):
+            return self.layer.row.kind
         made = maker(self.call)
-        if self.layer is None and made is not None:  # tf.keras.layers.Dense(10)(net)
-            return context.render(made, column, base)
-        assert self.layer is not None
-        edits = list(self.layer.edits)
-        for argument in [*self.call.args, *(k.value for k in self.call.keywords)]:
-            start, end = source.span(argument)
-            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                edits += context.edits(argument)
-        text = render(source, self.call, outermost(edits), column, base)
-        first, *rest = text.split("\n")
-        long = max(column + len(first), *map(len, rest), 0) > layout.width_of(source)
-        if not (self.variable and long) or "#" in text:
-            return text
-        weight = ast.parse(text, mode="eval").body
-        assert isinstance(weight, ast.Call)
-        pieces = [ast.get_source_segment(text, keyword) or "" for keyword in weight.keywords]
-        return layout.call(source, "self.add_weight", pieces, base, column)
+        return layer_name(self.module, made) if made is not None else ""
 
 
 def find_layers(
     module: Module,
     nodes: Iterable[ast.AST],
-    tf: str,
-    helpers: dict[ast.Call, Helper],
+    calls: LayerCalls,
+    helpers: dict[ast.Call, HelperCall],
     regularized: bool,
     decay: Decay | None = None,
 ) -> dict[ast.Call, Found]:
@@ -125,11 +94,10 @@ def find_layers(
             found[call] = Found(
                 module,
                 call,
-                helper.stem,
+                _snake(class_name(helper.function.name)),
                 _given_name(call),
                 inputs=tuple(node for key, node in helper.inputs if key is None),
                 keywords=tuple((key, node) for key, node in helper.inputs if key is not None),
-                trains=helper.trains,
                 helper=helper,
             )
             continue
@@ -137,24 +105,27 @@ def find_layers(
         if inline is not None:
             found[call] = replaced(inline, decay=decay)
             continue
-        layer = rule(LAYERS).layer(module, call, tf, regularized)
-        if layer is not None and layer.variable:
+        layer = calls.read(module, call, regularized)
+        if isinstance(layer, Weight):
             if decay is not None:
                 text = "the weight decay over all variables takes one that is made by hand"
                 raise Refused(module, call, text, "add its tf.nn.l2_loss to the loss")
             found[call] = Found(module, call, layer.stem, layer=layer)
-        elif layer is not None:
-            if layer.recurrent and decay is not None:
+        elif isinstance(layer, Recurrent):
+            if decay is not None:
                 text = "the weight decay over all variables takes those of recurrent cells"
                 raise Refused(module, call, text, "add it to the loss variable by variable")
+            name = _given_name(call, "scope")
+            found[call] = Found(module, call, layer.stem, name, layer.inputs, layer=layer)
+        elif layer is not None:
             found[call] = Found(
                 module,
                 call,
                 layer.stem,
-                _given_name(call, "scope" if layer.recurrent else "name"),
+                _given_name(call),
                 layer.inputs,
                 training=layer.training,
-                takes_training=layer.takes_training,
+                takes_training=layer.row.takes_training,
                 layer=layer,
                 decay=decay,
             )
@@ -169,7 +140,9 @@ def named(found: Found) -> Named:
         own = next((given[name] for name in ("name", "scope") if name in given), None)
         if own is not None and not isinstance(own, ast.Constant):
             return Named(found.call, own)
-        return Named(found.call, ast.Constant(f"{found.helper.name} {own and ast.dump(own)}"))
+        return Named(
+            found.call, ast.Constant(f"{found.helper.function.name} {own and ast.dump(own)}")
+        )
     if found.variable and found.call.args:
         arguments.setdefault("name", found.call.args[0])
     return Named(found.call, arguments.get("name", arguments.get("scope")))
@@ -193,11 +166,8 @@ def check_all_found(
     """
     known = {made for call in found if (made := maker(call)) is not None} | set(found)
     for call in calls:
-        qualname = module.names.qualname(call.func) or ""
-        head, _, name = qualname.rpartition(".")
-        if not (head.endswith(("keras.layers", ".layers")) and name[:1].isupper()):
-            continue
-        if call not in known and module.names.statement(call) not in settings:
+        name = layer_name(module, call)
+        if name and call not in known and module.names.statement(call) not in settings:
             text = f"how the layer `{name}` is applied is not followed"
             raise Refused(module, call, text, "apply it where it is made, or keep it in a variable")
 
@@ -221,10 +191,8 @@ def inline_layer(module: Module, call: ast.Call) -> Found | None:
     parts = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     stem = re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower()  # as Keras names its layers
     inputs = tuple(call.args)
-    sensitive = any(word in name for word in ("Dropout", "BatchNormalization", "Noise"))
-    return Found(
-        module, call, stem, _given_name(made), inputs, (), training, takes_training=sensitive
-    )
+    given = _given_name(made)
+    return Found(module, call, stem, given, inputs, (), training, takes_training=is_sensitive(name))
 
 
 def _given_name(call: ast.Call, argument: str = "name") -> str | None:
@@ -234,3 +202,19 @@ def _given_name(call: ast.Call, argument: str = "name") -> str | None:
             if isinstance(value, str) and value.isidentifier():
                 return value
     return None
+
+
+def class_name(name: str) -> str:
+    """`cnn_model_fn` -> `CnnModel`, `build_network` -> `Network`."""
+    base = name.strip("_")
+    if base.endswith("_fn"):
+        base = base[:-3]
+    for verb in _VERBS:
+        if base.startswith(verb) and len(base) > len(verb):
+            base = base[len(verb) :]
+    parts = [part for part in base.split("_") if part]
+    return "".join(part[:1].upper() + part[1:] for part in parts) or "Model"
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()

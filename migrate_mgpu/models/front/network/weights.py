@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import assigned, name_of
-from migrate_mgpu.models.keras.network.layers import Found
-from migrate_mgpu.models.keras.network.objects import layer_name
-from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.models.front.network.keras_layers import layer_name
+from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.types import Weight
 
 
 def weights_of(
@@ -58,14 +58,17 @@ def lookup_of(
     return None
 
 
-def are_double(module: Module, plan: Plan, layers: Mapping[ast.Call, Found]) -> bool:
-    """Whether a model's weights are of float64.
+def are_double(module: Module, layers: Mapping[ast.Call, Found], part: bool) -> bool:
+    """Whether a model's weights are of float64; ``part``: the layers are of a part of it.
 
     Raises:
         Refused: only some of them, or those of a part of the model.
     """
-    double = [call for call, found in layers.items() if found.layer and found.layer.double]
-    if double and (len(double) < len(layers) or plan.base != "Model"):
+    double = [
+        call for call, found in layers.items()
+        if isinstance(found.layer, Weight) and found.layer.double
+    ]  # fmt: skip
+    if double and (len(double) < len(layers) or part):
         text = "a variable that is not of float32, beside others or in a part of the network"
         raise Refused(module, double[0], text, "let all weights be of one type")
     return bool(double)

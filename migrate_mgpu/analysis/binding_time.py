@@ -1,4 +1,4 @@
-"""What each name of a network's function is: a tensor, something about the mode, or a setting."""
+"""When each name of a function has its value: as the model is made, or as it runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 
-# Methods and attributes of a tensor that say something about it which Python knows.
-_STATIC = {"shape", "get_shape", "dtype"}
 
-
-class Kinds:
+class BindingTimes:
     """The names of one function.
 
     ``tensors`` hold values that exist while the network runs, or depend on the mode:

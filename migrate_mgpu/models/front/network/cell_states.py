@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, STACK_PARAMETERS, cell_of
 from migrate_mgpu.api.tables import assigned
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
@@ -67,7 +67,7 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
     name = cell_of(module, made)
     if name == STACK:
         assert isinstance(made, ast.Call)
-        cells = BoundCall(module, made, ("cells", "state_is_tuple")).get("cells")
+        cells = NamedArguments(module, made, STACK_PARAMETERS).get("cells")
         if cells is not None:
             return _states_of(module, cells, depth)
     elif name in CELLS:

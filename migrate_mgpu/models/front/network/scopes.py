@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
-from migrate_mgpu.source.source import Edit
-
-if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.expressions import Context
 
 _SCOPES = {"variable_scope", "name_scope", "variable_op_scope", "op_scope"}
 
@@ -26,13 +22,21 @@ def scope_kind(module: Module, node: ast.expr) -> str | None:
     return found.name if found is not None and found.name in _SCOPES else None
 
 
-def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
+@record(frozen=True)
+class NameScope:
+    """An item of a `with` that opens a scope, which does no more than give names."""
+
+    item: ast.withitem
+    name: ast.expr
+
+
+def name_scopes(module: Module, node: ast.With, modes: Modes | None = None) -> list[NameScope]:
     """The items of a `with` that open a scope.
 
     Raises:
         Refused: the scope does more than give names: it shares weights, or sets defaults.
     """
-    found: list[Edit] = []
+    found: list[NameScope] = []
     for item in node.items:
         call = item.context_expr
         kind = scope_kind(module, call)
@@ -47,7 +51,6 @@ def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
             ):
                 name = keyword.value
             elif keyword.arg == "reuse":
-                modes = context.modes
                 values = modes.values(keyword.value) if modes is not None else None
                 if values is None or any(values.values()):
                     _check_reuse(module, keyword.value)
@@ -62,9 +65,7 @@ def scope_edits(module: Module, node: ast.With, context: Context) -> list[Edit]:
         if item.optional_vars is not None and _is_used(module, item.optional_vars, node):
             text = f"the scope of tf.{kind} is used as a value"
             raise Refused(module, item.optional_vars, text, "layers own their weights in TF2")
-        source = module.source
-        start, end = source.span(call)[0], source.span(item.optional_vars or call)[1]
-        found.append(Edit(start, end, f"{context.tf}.name_scope({context.render(name)})"))
+        found.append(NameScope(item, name))
     return found
 
 

@@ -7,12 +7,8 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import holds, walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.expressions import FUNCTIONS, rule
-from migrate_mgpu.models.keras.network.plan import holds
-from migrate_mgpu.source.source import Edit, Source
-from migrate_mgpu.source.statements import Layout
 
 LEFT_OUT = "this summary is left out: Keras writes loss and metrics by its TensorBoard callback"
 
@@ -52,13 +48,9 @@ def unused_functions(
     return [(module, node) for node, module in found.items()]
 
 
-def without(source: Source, function: ast.FunctionDef) -> Edit:
-    """The edit that takes a function away, and the blank lines behind it."""
-    layout = Layout(source, function)
-    end = layout.next_line
-    while end < len(source.text) and source.text[end] in "\r\n":
-        end += 1
-    return Edit(layout.line_start, end, "")
+def is_summary(module: Module, node: ast.AST) -> bool:
+    """Whether a node writes, or merges, summaries."""
+    return name_of(module, node).startswith(("summary.", "contrib.summary.", "contrib.layers.summ"))
 
 
 def writes_summary(module: Module, statement: ast.stmt, graph: CallGraph) -> bool:
@@ -76,7 +68,7 @@ def writes_summary(module: Module, statement: ast.stmt, graph: CallGraph) -> boo
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return False
-    if rule(FUNCTIONS).is_summary(module, call):
+    if is_summary(module, call):
         return True
     function = graph.target(module, call.func)
     return function is not None and only_writes_summaries(function)
@@ -99,7 +91,7 @@ def _only_writes(module: Module, body: list[ast.stmt]) -> bool:
                 return False
             summaries += 1
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            if not rule(FUNCTIONS).is_summary(module, statement.value):
+            if not is_summary(module, statement.value):
                 return False
             summaries += 1
         elif not isinstance(statement, ast.Assign) or not _calculates(module, statement):

@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.keras.expressions import Replacement, cast_to
-from migrate_mgpu.models.keras.network.kinds import Kinds
 
 # The place and the name of the argument.
 _LOOKED_UP = {
@@ -35,18 +34,16 @@ _TEXTS = (
 )  # fmt: skip
 
 
-def whole_numbers(
-    nodes: Iterable[ast.AST], module: Module, kinds: Kinds
-) -> dict[ast.AST, Replacement]:
-    """The arguments that get a cast, with what writes it."""
-    found: dict[ast.AST, Replacement] = {}
+def looked_up_by(nodes: Iterable[ast.AST], module: Module, times: BindingTimes) -> list[ast.expr]:
+    """The arguments that must be whole numbers, and may not be."""
+    found: list[ast.expr] = []
     for call in (node for node in nodes if isinstance(node, ast.Call)):
         argument = _argument(module, call)
         if argument is None or name_of(module, argument) in _WHOLE:
             continue
         names = {n.id for n in ast.walk(argument) if isinstance(n, ast.Name)}
-        if names & kinds.tensors:
-            found[argument] = cast_to(argument, "{tf}.int64")
+        if names & times.tensors:
+            found.append(argument)
     return found
 
 

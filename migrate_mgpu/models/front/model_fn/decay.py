@@ -1,4 +1,4 @@
-"""Weight decay written over all variables: each layer's own regularizers in Keras."""
+"""Weight decay written over all variables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.source import layout
-from migrate_mgpu.source.source import Source
 
 # What people write into a condition on a variable's name, and the weights it is about.
 _WORDS = {
@@ -40,34 +37,6 @@ class Decay:
     node: ast.expr
     factor: ast.expr | None
     weights: frozenset[str]
-
-    def arguments(self, stem: str, context: Context, uses_bias: bool) -> list[str]:
-        """The regularizers of a layer, by what it is (``dense``, ``conv2d``, ...).
-
-        Raises:
-            Refused: it is a layer whose weights are not known.
-        """
-        if stem.startswith(("dense", "conv")):
-            own = ["kernel", "bias"] if uses_bias else ["kernel"]
-        elif stem.startswith("batch_norm"):
-            own = ["gamma", "beta"]
-        elif stem.startswith(("flatten", "dropout", "max_pool", "average_pool")):
-            own = []
-        else:
-            text = f"the weight decay over all variables has no form for a {stem}"
-            raise Refused(self.module, self.node, text, "give the layers their regularizers")
-        text = f"{context.tf}.keras.regularizers.L2({self._half(context)})"
-        return [f"{name}_regularizer={text}" for name in own if name in self.weights]
-
-    def _half(self, context: Context) -> str:
-        """tf.nn.l2_loss is half of the sum of squares."""
-        if self.factor is None:
-            return "0.5"
-        if isinstance(self.factor, ast.Constant) and isinstance(self.factor.value, (int, float)):
-            return repr(self.factor.value / 2)
-        text = context.render(self.factor)
-        simple = isinstance(self.factor, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-        return f"{text} / 2" if simple else f"({text}) / 2"
 
 
 def read_decay(
@@ -186,35 +155,3 @@ def _weights(module: Module, variable: str, test: ast.expr) -> set[str]:
                 return set(_ALL) - kinds
     text = "which variables the weight decay takes is not understood"
     raise Refused(module, test, text, "give the layers their regularizers")
-
-
-def with_arguments(text: str, more: list[str], source: Source, column: int, base: str) -> str:
-    """A call's text with further keyword arguments, in its own layout.
-
-    It stands behind ``column`` characters of a line whose indentation is ``base``.
-    """
-    if not more:
-        return text
-    if "\n" not in text:
-        made = ast.parse(text, mode="eval").body
-        assert isinstance(made, ast.Call)
-        given = [*made.args, *made.keywords]
-        pieces = [ast.get_source_segment(text, node) or "" for node in given]
-        head = ast.get_source_segment(text, made.func) or ""
-        return layout.call(source, head, [*pieces, *more], base, column)
-    body = text[:-1]
-    bare = body.rstrip()
-    joined = ", ".join(more)
-    if bare.endswith("("):
-        return f"{bare}{joined})"
-    if bare.endswith(",") and "\n" in bare:
-        last = bare.rpartition("\n")[2]
-        indent = last[: len(last) - len(last.lstrip())]
-        lines = "".join(f"\n{indent}{one}," for one in more)
-        return f"{bare}{lines}{body[len(bare) :]})"
-    if "\n" in bare:
-        last = bare.rpartition("\n")[2]
-        indent = last[: len(last) - len(last.lstrip())]
-        lines = "".join(f",\n{indent}{one}" for one in more)
-        return f"{bare}{lines}{body[len(bare) :]})"
-    return f"{bare.rstrip(',')}, {joined})"

@@ -1,0 +1,216 @@
+"""TensorFlow's other functions whose names or arguments TF2 has otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from migrate_mgpu.core.records import field, record
+
+# What has no TF2 form inside of a model, by the beginning of its name.
+IMPOSSIBLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("get_variable", "Variable", "get_local_variable", "contrib.framework.model_variable"),
+     "makes a variable as it is called", "use a layer, or a Keras layer of your own"),
+    (("variable_scope", "make_template", "AUTO_REUSE", "get_variable_scope"),
+     "shares variables by name", "make the layer once and call it twice"),
+    (("placeholder", "placeholder_with_default", "sparse_placeholder"),
+     "has no value outside of a session", "give it to the function as an argument"),
+    (("nn.rnn_cell", "nn.dynamic_rnn", "nn.static_rnn", "nn.bidirectional_dynamic_rnn",
+      "contrib.rnn", "contrib.cudnn_rnn"), "has no TF2 form", "use tf.keras.layers.RNN"),
+    (("feature_column.input_layer", "feature_column.linear_model"), "has no TF2 form",
+     "use tf.keras.layers of the features"),
+    (("image.resize_images", "image.resize", "image.resize_bicubic", "image.resize_area",
+      "image.resize_image_with_pad"), "samples at half pixels in TF2",
+     "resize by tf.image.resize_bilinear or resize_nearest_neighbor, which are the same"),
+    (("summary.", "contrib.summary."), "writes with a session's graph",
+     "leave it out: Keras writes loss and metrics by its TensorBoard callback"),
+    (("Print",), "has no TF2 form", "use tf.print"),
+)  # fmt: skip
+
+_REDUCE = ("input_tensor", "axis", "keepdims", "name", "reduction_indices", "keep_dims")
+_KEPT = {"keep_dims": "keepdims", "reduction_indices": "axis"}
+_RESIZE = ("images", "size", "align_corners", "name", "half_pixel_centers")
+
+
+@record(frozen=True)
+class FunctionRow:
+    """A function with other arguments in TF2.
+
+    ``parameters`` are TF1's in order, ``order`` those that TF2 takes by position,
+    ``names`` new names, ``dropped`` arguments that TF2 has not (None is no loss), ``added``
+    what TF1 did unasked.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    added: Mapping[str, str] = field(default_factory=dict)
+
+
+_Form = FunctionRow
+
+
+def _forms() -> dict[str, FunctionRow]:
+    found: dict[str, FunctionRow] = {}
+    for short in ("sum", "mean", "max", "min", "prod", "any", "all", "logsumexp"):
+        order = ("input_tensor", "axis", "keepdims", "name")
+        for name in (f"reduce_{short}", f"math.reduce_{short}"):
+            found[name] = _Form(
+                name if short != "logsumexp" else "math.reduce_logsumexp",
+                _REDUCE,
+                order if short != "logsumexp" else order[:3],
+                _KEPT,
+            )
+    for short in ("argmax", "argmin"):
+        for name in (short, f"math.{short}"):
+            parameters = ("input", "axis", "name", "dimension", "output_type")
+            found[name] = _Form(name, parameters, ("input", "axis"), {"dimension": "axis"})
+        found[short[:3] + "_" + short[3:]] = _Form(
+            short, ("input", "dimension", "output_type", "name"), ("input", "axis"),
+            {"dimension": "axis"},
+        )  # fmt: skip
+    for short, dtype in (
+        ("float", "float32"), ("double", "float64"), ("int32", "int32"), ("int64", "int64"),
+        ("bfloat16", "bfloat16"), ("complex64", "complex64"), ("complex128", "complex128"),
+    ):  # fmt: skip
+        found[f"to_{short}"] = _Form("cast", ("x", "name"), ("x",), added={"dtype": f"tf.{dtype}"})
+    found.update({
+        "expand_dims": _Form("expand_dims", ("input", "axis", "name", "dim"), ("input", "axis"),
+                             {"dim": "axis"}),
+        "squeeze": _Form("squeeze", ("input", "axis", "name", "squeeze_dims"), ("input", "axis"),
+                         {"squeeze_dims": "axis"}),
+        "nn.embedding_lookup": _Form(
+            "nn.embedding_lookup",
+            ("params", "ids", "partition_strategy", "name", "validate_indices", "max_norm"),
+            ("params", "ids"), dropped=("partition_strategy", "validate_indices")),
+        "gather": _Form("gather", ("params", "indices", "validate_indices", "name", "axis",
+                        "batch_dims"), ("params", "indices")),
+        "gather_nd": _Form("gather_nd", ("params", "indices", "name", "batch_dims"),
+                           ("params", "indices")),
+        "pad": _Form("pad", ("tensor", "paddings", "mode", "name", "constant_values"),
+                     ("tensor", "paddings", "mode")),
+        "shape": _Form("shape", ("input", "name", "out_type"), ("input",)),
+        "size": _Form("size", ("input", "name", "out_type"), ("input",)),
+        "ones_like": _Form("ones_like", ("tensor", "dtype", "name", "optimize"),
+                           ("input", "dtype", "name"), {"tensor": "input"}, ("optimize",)),
+        "zeros_like": _Form("zeros_like", ("tensor", "dtype", "name", "optimize"),
+                            ("input", "dtype", "name"), {"tensor": "input"}, ("optimize",)),
+        "transpose": _Form("transpose", ("a", "perm", "name", "conjugate"), ("a", "perm")),
+        "boolean_mask": _Form("boolean_mask", ("tensor", "mask", "name", "axis"),
+                              ("tensor", "mask")),
+        "norm": _Form("norm", ("tensor", "ord", "axis", "keepdims", "name", "keep_dims"),
+                      ("tensor", "ord", "axis", "keepdims"), _KEPT),
+        "constant": _Form("constant", ("value", "dtype", "shape", "name", "verify_shape"),
+                          ("value", "dtype", "shape", "name"), dropped=("verify_shape",)),
+        "convert_to_tensor": _Form(
+            "convert_to_tensor", ("value", "dtype", "name", "preferred_dtype", "dtype_hint"),
+            ("value", "dtype"), {"preferred_dtype": "dtype_hint"}),
+        "count_nonzero": _Form(
+            "math.count_nonzero",
+            ("input_tensor", "axis", "keepdims", "dtype", "name", "reduction_indices",
+             "keep_dims", "input"), ("input", "axis", "keepdims", "dtype", "name"),
+            {**_KEPT, "input_tensor": "input"}),
+        "confusion_matrix": _Form(
+            "math.confusion_matrix",
+            ("labels", "predictions", "num_classes", "dtype", "name", "weights"),
+            ("labels", "predictions", "num_classes")),
+        "cond": _Form("cond", ("pred", "true_fn", "false_fn", "strict", "name", "fn1", "fn2"),
+                      ("pred", "true_fn", "false_fn"), {"fn1": "true_fn", "fn2": "false_fn"},
+                      ("strict",)),
+        "reverse_sequence": _Form(
+            "reverse_sequence", ("input", "seq_lengths", "seq_axis", "batch_axis", "name",
+            "seq_dim", "batch_dim"), ("input", "seq_lengths", "seq_axis", "batch_axis"),
+            {"seq_dim": "seq_axis", "batch_dim": "batch_axis"}),
+        "multinomial": _Form(
+            "random.categorical", ("logits", "num_samples", "seed", "name", "output_dtype"),
+            ("logits", "num_samples"), {"output_dtype": "dtype"}),
+        "set_random_seed": _Form("random.set_seed", ("seed",), ("seed",)),
+        "py_func": _Form("numpy_function", ("func", "inp", "Tout", "stateful", "name"),
+                         ("func", "inp", "Tout", "stateful", "name")),
+        "nn.softmax": _Form("nn.softmax", ("logits", "axis", "name", "dim"), ("logits", "axis"),
+                            {"dim": "axis"}),
+        "nn.log_softmax": _Form("nn.log_softmax", ("logits", "axis", "name", "dim"),
+                                ("logits", "axis"), {"dim": "axis"}),
+        "nn.moments": _Form("nn.moments", ("x", "axes", "shift", "name", "keep_dims", "keepdims"),
+                            ("x", "axes", "shift"), _KEPT),
+        "nn.crelu": _Form("nn.crelu", ("features", "name", "axis"), ("features",)),
+        "nn.conv2d": _Form(
+            "nn.conv2d", ("input", "filter", "strides", "padding", "use_cudnn_on_gpu",
+            "data_format", "dilations", "name", "filters"),
+            ("input", "filters", "strides", "padding"), {"filter": "filters"},
+            ("use_cudnn_on_gpu",)),
+        "nn.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
+        "math.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
+        "nn.space_to_depth": _Form("nn.space_to_depth", ("input", "block_size", "name",
+                                   "data_format"), ("input", "block_size")),
+        "nn.depth_to_space": _Form("nn.depth_to_space", ("input", "block_size", "name",
+                                   "data_format"), ("input", "block_size")),
+        "decode_raw": _Form("io.decode_raw", ("input_bytes", "out_type", "little_endian", "name",
+                            "bytes"), ("input_bytes", "out_type", "little_endian"),
+                            {"bytes": "input_bytes"}),
+        "decode_csv": _Form(
+            "io.decode_csv", ("records", "record_defaults", "field_delim", "use_quote_delim",
+            "name", "na_value", "select_cols"),
+            ("records", "record_defaults", "field_delim", "use_quote_delim")),
+        "parse_single_example": _Form(
+            "io.parse_single_example", ("serialized", "features", "name", "example_names"),
+            ("serialized", "features")),
+        "parse_example": _Form(
+            "io.parse_example", ("serialized", "features", "name", "example_names"),
+            ("serialized", "features")),
+        "string_to_number": _Form(
+            "strings.to_number", ("string_tensor", "out_type", "name", "input"),
+            ("input", "out_type", "name"), {"string_tensor": "input"}),
+        "image.resize_bilinear": _Form("raw_ops.ResizeBilinear", _RESIZE),
+        "image.resize_nearest_neighbor": _Form("raw_ops.ResizeNearestNeighbor", _RESIZE),
+        "contrib.layers.one_hot_encoding": _Form(
+            "one_hot", ("labels", "num_classes", "on_value", "off_value", "outputs_collections",
+            "scope"), ("indices", "depth", "on_value", "off_value"),
+            {"labels": "indices", "num_classes": "depth", "scope": "name"},
+            ("outputs_collections",)),
+    })  # fmt: skip
+    for name in ("max_pool", "avg_pool"):
+        pooling = ("ksize", "strides", "padding", "data_format", "name")
+        found[f"nn.{name}"] = _Form(
+            f"nn.{name}2d", ("value", *pooling, "input"), ("input", *pooling), {"value": "input"}
+        )
+    for old in ("decode_raw", "decode_csv", "parse_single_example", "parse_example"):
+        found[f"io.{old}"] = found[old]
+    found["linalg.norm"] = found["norm"]
+    found["random.multinomial"] = found["multinomial"]
+    found["random.set_random_seed"] = found["set_random_seed"]
+    found["math.count_nonzero"] = found["count_nonzero"]
+    found["math.confusion_matrix"] = found["confusion_matrix"]
+    found["strings.to_number"] = found["string_to_number"]
+    found["space_to_depth"] = found["nn.space_to_depth"]
+    found["depth_to_space"] = found["nn.depth_to_space"]
+    return found
+
+
+FORMS = _forms()
+# Other objects in TF2 that take the same arguments and do the same.
+EQUAL = {
+    "data.Dataset", "data.TFRecordDataset", "data.TextLineDataset",
+    "data.FixedLengthRecordDataset", "data.experimental.make_csv_dataset",
+    "data.experimental.make_batched_features_dataset", "data.experimental.CsvDataset",
+    "data.experimental.sample_from_datasets", "data.experimental.choose_from_datasets",
+    "data.experimental.Counter", "map_fn", "scan", "foldl", "foldr", "where_v2",
+    "zeros_initializer", "ones_initializer", "executing_eagerly", "lookup.StaticHashTable",
+    "random.poisson", "scalar_mul", "math.scalar_mul",
+}  # fmt: skip
+# Statuses of the table of names that say: the same object in TF2.
+SAME_STATUSES = ("neutral", "v2_shared", "modules", "v1_differs_tf2.15")
+# `tf.gfile.Exists` is `tf.io.gfile.exists`; the rest is the same object or has another name.
+GFILE = {
+    "Copy": "copy", "DeleteRecursively": "rmtree", "Exists": "exists", "FastGFile": "GFile",
+    "GFile": "GFile", "Glob": "glob", "IsDirectory": "isdir", "ListDirectory": "listdir",
+    "MakeDirs": "makedirs", "MkDir": "mkdir", "Open": "GFile", "Remove": "remove",
+    "Rename": "rename", "Stat": "stat",
+}  # fmt: skip
+CONTRIB_DATA = {
+    "shuffle_and_repeat", "map_and_batch", "parallel_interleave", "ignore_errors", "unbatch",
+    "group_by_window", "bucket_by_sequence_length", "prefetch_to_device",
+}  # fmt: skip
+# With AUTO it hangs on the strategy what Keras' losses do; those of tf.losses are in their table.
+REDUCTIONS = ("NONE", "SUM", "SUM_OVER_BATCH_SIZE")

@@ -1,0 +1,180 @@
+"""Functions and classes of the run that hold a part of a network."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.binding_time import BindingTimes
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import Value
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.network.keras_layers import returns_model
+from migrate_mgpu.models.front.network.layer_calls import LayerCalls
+from migrate_mgpu.models.front.network.layers import HelperCall
+from migrate_mgpu.models.front.network.network_classes import (
+    NetworkClass,
+    class_of,
+    read_network_class,
+)
+
+
+@record(eq=False)
+class Helper:
+    """A function with layers: which of its parameters are what, and its calls.
+
+    ``known`` are the parameters that tell the mode, with what they are in each.
+    """
+
+    function: Function
+    tensors: list[str]
+    settings: list[str]
+    known: dict[str, dict[str, Value]]
+    calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+
+
+class Helpers:
+    """The functions and classes of one conversion that make layers."""
+
+    def __init__(self, graph: CallGraph, calls: LayerCalls, regularized: bool) -> None:
+        self.graph = graph
+        self.layer_calls = calls
+        self.regularized = regularized
+        self.found: dict[ast.AST, Helper] = {}
+        self.networks: dict[ast.AST, NetworkClass] = {}
+        self._layered: dict[ast.AST, bool] = {}
+
+    def makes_layers(self, function: Function) -> bool:
+        """Whether a function makes layers, itself or through others."""
+        if function.node not in self._layered:
+            self._layered[function.node] = False  # ends a recursion
+            self._layered[function.node] = not returns_model(function) and any(
+                self._is_layer(function.module, call)
+                or ((inner := self.target(function.module, call)) and self.makes_layers(inner))
+                for call in ast.walk(function.node)
+                if isinstance(call, ast.Call)
+            )
+        return self._layered[function.node]
+
+    def target(self, module: Module, call: ast.Call) -> Function | None:
+        """The function of the run that a call reaches; None for a class or anything else."""
+        found = self.graph.target(module, call.func)
+        return found if found is not None and found.owner is None else None
+
+    def network(self, module: Module, call: ast.Call) -> NetworkClass | None:
+        """The class of the run that a call makes an object of, if that is a network.
+
+        Raises:
+            Refused: it is a network that is not followed.
+        """
+        found = class_of(self.graph, module, call)
+        if found is None:
+            return None
+        home, node = found
+        if node not in self.networks:
+            if not home.writable:
+                text = f"{node.name} makes layers outside of the given paths"
+                raise Refused(module, call, text, "give its folder as a path too")
+            for inner in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+                function = self.target(home, inner)
+                if function is not None and self.makes_layers(function):
+                    text = f"{function.name} makes layers for a class that is a network"
+                    raise Refused(home, inner, text, "make them in the class's `__init__`")
+            self.networks[node] = read_network_class(home, node, self.layer_calls, self.regularized)
+        return self.networks[node]
+
+    def _is_layer(self, module: Module, call: ast.Call) -> bool:
+        qualname = module.names.qualname(call.func) or ""
+        if symbol(qualname) is None:
+            return False
+        if ".keras.layers." in qualname:
+            return True
+        found = symbol(qualname)
+        assert found is not None
+        made = found.name in VARIABLES or is_recurrent(module, call)
+        if not made and not found.name.startswith(("layers.", "contrib.layers.", "contrib.slim.")):
+            return False
+        try:
+            return self.layer_calls.read(module, call) is not None
+        except Refused:
+            return True
+
+    def use(self, module: Module, call: ast.Call, times: BindingTimes) -> HelperCall | None:
+        """What a call of a function with layers gives it; None for any other call.
+
+        Raises:
+            Refused: it is called in two ways that one class cannot serve.
+        """
+        function = self.target(module, call)
+        if function is None or not self.makes_layers(function):
+            return None
+        if not function.module.writable:
+            text = f"{function.name} makes layers outside of the given paths"
+            raise Refused(module, call, text, "give its folder as a path too")
+        given = self._bind(module, call, function)
+        tensors, settings, known = [], [], {}
+        for name, value in given.items():
+            values = times.modes.values(value)
+            if values is not None:
+                known[name] = values
+            elif times.runs(value):
+                tensors.append(name)
+            else:
+                settings.append(name)
+        helper = self.found.get(function.node)
+        if helper is None:
+            every = [n for n in function.parameters() if n not in (*tensors, *known)]
+            helper = self.found[function.node] = Helper(function, tensors, every, known)
+        elif (set(helper.tensors), helper.known) != (set(tensors), known):
+            text = f"{function.name} is called in two ways: with tensors, and with settings"
+            raise Refused(module, call, text)
+        if (module, call) not in helper.calls:
+            helper.calls.append((module, call))
+        if len(helper.calls) > 1 and self._shares(function):
+            text = f"the calls of {function.name} share weights by `reuse`"
+            raise Refused(module, call, text, "call it once, and use its value twice")
+        positions = [n for n in function.parameters() if n in tensors]
+        by_position = positions == function.parameters()[: len(positions)]
+        return HelperCall(
+            call,
+            function,
+            tuple((None if by_position else n, given[n]) for n in positions if n in given),
+            tuple(
+                (name, given[name], given[name] in call.args)
+                for name in function.parameters()
+                if name in settings
+            ),
+        )
+
+    def _bind(self, module: Module, call: ast.Call, function: Function) -> dict[str, ast.expr]:
+        parameters = [*function.parameters(), *(a.arg for a in function.node.args.kwonlyargs)]
+        starred = any(isinstance(a, ast.Starred) for a in call.args)
+        if starred or any(k.arg is None for k in call.keywords):
+            raise Refused(module, call, f"{function.name} gets its arguments from `*` or `**`")
+        if function.node.args.vararg or function.node.args.kwarg:
+            raise Refused(function.module, function.node, f"{function.name} takes `*` or `**`")
+        found = dict(zip(parameters, call.args))
+        found.update({k.arg: k.value for k in call.keywords if k.arg in parameters})
+        return found
+
+    def _shares(self, function: Function) -> bool:
+        source = function.module.source
+        code = source.code(function.node)
+        return "reuse" in code or "AUTO_REUSE" in code or "get_variable_scope" in code
+
+    def check_uses(self) -> None:
+        """Every mention of a function that became a class must be one that was rewritten.
+
+        Raises:
+            Refused: with the other mention.
+        """
+        for helper in self.found.values():
+            known = {id(call) for _, call in helper.calls}
+            for reference in self.graph.references(helper.function):
+                if reference.call is None or id(reference.call) not in known:
+                    text = f"{helper.function.name} makes layers, and is used here as well"
+                    raise Refused(reference.module, reference.node, text)

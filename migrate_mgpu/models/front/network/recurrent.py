@@ -1,0 +1,188 @@
+"""Recurrent networks: what runs a cell, what it gives, and the cells themselves."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api.recurrent import (
+    CELLS,
+    REFUSED_RUNS,
+    RUNS,
+    STACK,
+    STACK_PARAMETERS,
+    STATIC,
+    cell_of,
+    is_recurrent,
+)
+from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.network.initializers import read_initializer
+from migrate_mgpu.models.types import Cell, Recurrent, Result
+
+# -- what runs a cell ---------------------------------------------------------
+
+
+def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
+    """The recurrent layer that `tf.nn.dynamic_rnn` is; None for any other call.
+
+    Raises:
+        Refused: Keras's does not do the same.
+    """
+    name = name_of(module, call)
+    parameters = RUNS.get(name)
+    if parameters is None:
+        if name in REFUSED_RUNS:
+            shown = module.source.code(call.func)
+            raise Refused(module, call, f"`{shown}` has no TF2 form", "use tf.keras.layers.RNN")
+        return None
+    given = NamedArguments(module, call, parameters)
+    inputs, cell = given.get("inputs"), given.get("cell")
+    if inputs is None or cell is None:
+        raise Refused(module, call, f"`{given.shown}` is not given its cell and its inputs")
+    dtype = given.given("dtype")
+    if dtype is not None and name_of(module, dtype) != "float32":
+        text = "a recurrent network that is not of float32"
+        raise Refused(module, dtype, text, "Keras keeps a model's weights in float32")
+    text = "the first index of the inputs is the time"
+    refuse_unless(given, "time_major", (False,), text, "transpose them, and leave time_major out")
+    start = given.given("initial_state")
+    zeros = zero_state(module, start) if start is not None else None
+    if start is not None and zeros is None:
+        text = "the state that a recurrent network begins with is not followed"
+        raise Refused(module, start, text, "leave it out where it is zero")
+    scope = given.given("scope")
+    if scope is not None and not isinstance(constant(scope), str):
+        text = "the scope of a recurrent network is more than a name"
+        raise Refused(module, scope, text, "give it a name")
+    lengths = given.given("sequence_length")
+    if lengths is not None and not isinstance(inputs, ast.Name):
+        text = "the inputs of a recurrent network with lengths have no name"
+        raise Refused(module, inputs, text, "give them a variable")
+    result = read_result(module, call)
+    listed = name in STATIC
+    if listed and lengths is not None:
+        text = "`sequence_length` of a network over a list"
+        raise Refused(module, lengths, text, "use tf.nn.dynamic_rnn")
+    return Recurrent(call, parameters, cell, (inputs,), result, lengths, listed, start)
+
+
+def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
+    """The call of `cell.zero_state(...)` that a state is."""
+    made = assigned(module, node)
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+        return made if made.func.attr == "zero_state" else None
+    return None
+
+
+def read_result(module: Module, call: ast.Call) -> Result:
+    """`outputs, state = tf.nn.dynamic_rnn(...)`: which of the two the program reads.
+
+    Raises:
+        Refused: the result is not taken apart where it is made.
+    """
+    parent = module.names.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if len(names) != 2 or not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        text = "what a recurrent network gives is not taken apart"
+        raise Refused(module, call, text, "write `outputs, state = ...`")
+    outputs, state = names
+    if not isinstance(outputs, ast.Name) or not isinstance(state, ast.Name):
+        text = "what a recurrent network gives has no names"
+        raise Refused(module, call, text, "write `outputs, state = ...`")
+    assert isinstance(target, (ast.Tuple, ast.List))
+    states = bool(reads(module, state))
+    sequences = bool(reads(module, outputs)) or not states
+    return Result(target, outputs, state, sequences, states)
+
+
+def reads(module: Module, name: ast.Name) -> list[ast.Name]:
+    """Where a variable is read."""
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    found = names.mentions(name.id, home) if home is not None else []
+    return [mention for mention in found if isinstance(mention.ctx, ast.Load)]
+
+
+# -- cells --------------------------------------------------------------------
+
+
+def read_cell(module: Module, call: ast.Call) -> Cell | None:
+    """The cell that a call makes; None where it makes none.
+
+    Raises:
+        Refused: with what such a cell does and the one that is written does not.
+    """
+    name = cell_of(module, call)
+    row = CELLS.get(name)
+    if name == STACK or row is not None:
+        _check_uses(module, call)
+    if name == STACK:
+        given = NamedArguments(module, call, STACK_PARAMETERS)
+        refuse_unless(given, "state_is_tuple", (True,), "the state of all cells is one tensor")
+        return Cell(call, None, given.rest)
+    if row is None:
+        return None
+    given = NamedArguments(module, call, row.parameters)
+    for argument, allowed in row.plain.items():
+        text = f"`{argument}` of `{given.shown}` is not followed"
+        refuse_unless(given, argument, allowed, text, "write the cell as a Keras layer")
+    given.drop("name")
+    for argument in ("activation", "initializer", "kernel_initializer"):
+        if is_none(given.get(argument)):
+            given.drop(argument)
+    activation = given.get("activation")
+    if activation is not None and isinstance(constant(activation), str):
+        text = "an activation that is given by its name"
+        raise Refused(module, activation, text, "write the function, tf.nn.relu")
+    for argument in ("initializer", "kernel_initializer"):
+        _check_initializer(module, given.get(argument))
+    return Cell(call, row, given.rest)
+
+
+def _check_uses(module: Module, node: ast.expr) -> None:
+    """A cell is run by a network, or stands in a stack: nobody calls or asks it.
+
+    Raises:
+        Refused: with what else is done with it.
+    """
+    parent = module.names.parents[node]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    for used in [node, *(reads(module, target) if isinstance(target, ast.Name) else [])]:
+        parent = module.names.parents[used]
+        called = isinstance(parent, ast.Call) and parent.func is used
+        asked = isinstance(parent, ast.Attribute) and not _only_starts(module, parent)
+        if called or asked:
+            text = "a recurrent cell is used by itself"
+            raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")
+
+
+def _only_starts(module: Module, node: ast.Attribute) -> bool:
+    """`cell.zero_state(...)` that a network begins with anyway."""
+    parents = module.names.parents
+    call = parents[node]
+    if node.attr != "zero_state" or not isinstance(call, ast.Call) or call.func is not node:
+        return False
+    parent = parents[call]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    uses = reads(module, target) if isinstance(target, ast.Name) else [call]
+    return all(_runs(module, use) for use in uses)
+
+
+def _runs(module: Module, node: ast.expr) -> bool:
+    """Whether a value is an argument of a recurrent network."""
+    parent = module.names.parents[node]
+    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+    return isinstance(call, ast.Call) and call.func is not node and is_recurrent(module, call)
+
+
+def _check_initializer(module: Module, given: ast.expr | None) -> None:
+    if given is None:
+        return
+    if read_initializer(module, assigned(module, given) or given) is None:
+        text = "what the weights of this cell begin with cannot be told"
+        raise Refused(module, given, text, "give it an initializer of TensorFlow's")

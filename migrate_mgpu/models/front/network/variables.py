@@ -1,0 +1,136 @@
+"""Variables that a network makes by hand: weights of the model."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
+from migrate_mgpu.api.variables import FIRST_VALUES, TF1_ONLY, VARIABLES
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.network.initializers import read_initializer
+from migrate_mgpu.models.types import FirstValue, Weight
+
+_ADVICE = "make it by tf.get_variable with a shape and an initializer, or a layer"
+_DRAWN = ("value", "mean", "minval", "maxval", "stddev", "seed")
+
+
+def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | None:
+    """The weight that a call makes; None where it makes none.
+
+    ``regularized``: whether the program's loss has the regularization terms.
+
+    Raises:
+        Refused: Keras has no weight that is made so.
+    """
+    name = name_of(module, call)
+    if name not in VARIABLES:
+        return None
+    given = NamedArguments(module, call, VARIABLES[name])
+    for own in TF1_ONLY:
+        text = f"`{own}` of `{given.shown}` has no form in a Keras model"
+        refuse_unless(given, own, (None,), text, "leave it out")
+    refuse_unless(given, "validate_shape", (True, None), "a variable may change its shape", _ADVICE)
+    given.drop("use_resource", "caching_device")
+    double = _is_double(given)
+    named = given.get("name")
+    known = constant(named) if named is not None else None
+    stem = "".join(c if c.isalnum() else "_" for c in known) if isinstance(known, str) else ""
+    if isinstance(known, str) and "/" in known:
+        given.drop("name")
+    if not regularized or is_none(given.get("regularizer")):
+        given.drop("regularizer")
+    first = None
+    if name == "Variable":
+        first = _first_value(given, "initial_value")
+    elif given.get("shape") is None and _is_value(module, given.get("initializer")):
+        first = _first_value(given, "initializer")
+    else:
+        _check_shape_and_initializer(given)
+    stem = stem.lower() if stem.isidentifier() else "weight"
+    return Weight(call, VARIABLES[name], stem, given.rest, first, double)
+
+
+def _is_double(given: NamedArguments) -> bool:
+    """Whether a variable is of float64, which its model says of all."""
+    dtype = given.given("dtype")
+    name = name_of(given.module, dtype) if dtype is not None else "float32"
+    if name not in ("float32", "float64"):
+        text = "a variable that is not of float32"
+        raise Refused(given.module, dtype or given.call, text, "let it be of float32")
+    given.drop("dtype")
+    return name == "float64"
+
+
+def _check_shape_and_initializer(given: NamedArguments) -> None:
+    """`tf.get_variable`: Keras's default is TF1's, Glorot's uniform distribution."""
+    shape = given.given("shape")
+    if shape is None:
+        raise Refused(given.module, given.call, "a variable without a shape", _ADVICE)
+    _check_shape(given.module, shape)
+    initializer = given.given("initializer")
+    if initializer is None:
+        given.drop("initializer")
+        return
+    made = assigned(given.module, initializer) or initializer
+    if read_initializer(given.module, made) is None:
+        text = "what this variable begins with cannot be told"
+        raise Refused(given.module, initializer, text, "give it an initializer of TensorFlow's")
+
+
+def _check_shape(module: Module, node: ast.expr) -> None:
+    value = assigned(module, node)
+    if not isinstance(value, (ast.List, ast.Tuple)) and not _is_parameter(module, value):
+        text = "the shape of a variable is not written out"
+        raise Refused(module, node, text, "write it as a list")
+
+
+def _is_parameter(module: Module, node: ast.expr | None) -> bool:
+    """Whether a name is a parameter of a function that makes more than a variable."""
+    if not isinstance(node, ast.Name) or node not in module.names.scope_of_name:
+        return False
+    home = module.names.scope_of_name[node].node
+    returned = [n.value for n in walk(home) if isinstance(n, ast.Return)]
+    if any(name_of(module, assigned(module, value)) in VARIABLES for value in returned):
+        return False
+    return [binding.kind for binding in module.names.bindings_of(node)] == ["parameter"]
+
+
+def _is_value(module: Module, node: ast.expr | None) -> bool:
+    """Whether `tf.get_variable` is given the first value itself, which says the shape too."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Constant) and isinstance(node.value, float)
+    return name_of(module, node) in FIRST_VALUES
+
+
+def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
+    """The function that gives a variable's first value, or the number that it is."""
+    module = given.module
+    value = given.get(parameter)
+    refuse_unless(given, "shape", (None,), "the `shape` of a tf.Variable", _ADVICE)
+    if value is not None and isinstance(constant(value), float):
+        return FirstValue(parameter, "Constant", {"value": value})
+    name = name_of(module, value) if isinstance(value, ast.Call) else ""
+    if name not in FIRST_VALUES:
+        text = "what this variable begins with cannot be told"
+        raise Refused(module, value or given.call, text, _ADVICE)
+    assert isinstance(value, ast.Call)
+    kind, parameters = FIRST_VALUES[name]
+    inner = NamedArguments(module, value, parameters)
+    if _is_double(inner):
+        text = "a variable that begins with a value of float64"
+        raise Refused(module, value, text, "give tf.get_variable a shape and dtype=tf.float64")
+    shape = inner.given("shape")
+    if shape is None:
+        raise Refused(module, value, "a variable without a shape", _ADVICE)
+    _check_shape(module, shape)
+    drawn = {p: node for p in _DRAWN if (node := inner.given(p)) is not None}
+    for name, node in drawn.items():
+        if constant(node) is None:
+            text = f"`{name}` of `{inner.shown}` is not a constant"
+            raise Refused(module, node, text, _ADVICE)
+    return FirstValue(parameter, kind, drawn, shape)

@@ -1,0 +1,194 @@
+"""TensorFlow's other functions in TF2: names and arguments by the table, or the reason why not."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.bound_call import BoundCall
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.symbols import renames, symbol, table
+from migrate_mgpu.api.functions import (
+    CONTRIB_DATA,
+    EQUAL,
+    FORMS,
+    GFILE,
+    IMPOSSIBLE,
+    REDUCTIONS,
+    SAME_STATUSES,
+)
+from migrate_mgpu.api.tables import assigned, name_of, negative
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.network.initializers import read_initializer
+from migrate_mgpu.models.keras.constructors import initializer_edits
+from migrate_mgpu.source.source import Edit
+
+
+def function(module: Module, node: ast.AST, tf: str) -> tuple[Edit, ...] | None:
+    """The edits of a mention of TensorFlow, or of a call of it; None where it is none.
+
+    ``node`` is the call, or the longest chain of attributes of what is not called.
+
+    Raises:
+        Refused: TF2 has nothing equal.
+    """
+    spelled = node.func if isinstance(node, ast.Call) else node
+    found = symbol(module.names.qualname(spelled))
+    if found is None:
+        return None
+    if found.flavour == "v2" or not found.name or found.name.startswith(("app.flags", "flags")):
+        return ()  # the flags are absl's, see absl_app.py
+    name = name_of(module, spelled)
+    if not name:
+        raise Refused(module, node, f"`{module.source.code(spelled)}` is TensorFlow's own inside")
+    for stems, reason, advice in IMPOSSIBLE:
+        if any(name == n or name.startswith(n if n.endswith(".") else f"{n}.") for n in stems):
+            raise Refused(module, node, f"`{module.source.code(spelled)}` {reason}", advice)
+    if isinstance(node, ast.expr):
+        initializer = read_initializer(module, node)
+        if initializer is not None:
+            return initializer_edits(module, initializer, tf)
+    if isinstance(node, ast.Call):
+        edits = _call(module, node, tf, name)
+        if edits is not None:
+            return edits
+    return _renamed(module, spelled, tf, name, isinstance(node, ast.Call))
+
+
+def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
+    """`net.shape[1].value`: a dimension is a number in TF2. None for anything else."""
+    inner = node.value
+    if node.attr != "value" or not isinstance(inner, ast.Subscript):
+        return None
+    shape = assigned(module, inner.value)
+    if isinstance(shape, ast.Call):
+        known = isinstance(shape.func, ast.Attribute) and shape.func.attr == "get_shape"
+    else:
+        known = isinstance(shape, ast.Attribute) and shape.attr == "shape"
+    if not known:
+        return None
+    return (Edit(module.source.span(inner)[1], module.source.span(node)[1], ""),)
+
+
+def _renamed(
+    module: Module, spelled: ast.AST, tf: str, name: str, called: bool
+) -> tuple[Edit, ...]:
+    """The edit of a name alone.
+
+    Raises:
+        Refused: it is not known to be the same in TF2.
+    """
+    new = renames().get(name)
+    head, _, short = name.rpartition(".")
+    if head in ("keras.losses.Reduction", "losses.Reduction") and short in REDUCTIONS:
+        quote = module.source.quote  # Keras 3 has words only
+        return (Edit(*module.source.span(spelled), f"{quote}{short.lower()}{quote}"),)
+    if head == "gfile" and short in GFILE:
+        new = f"io.gfile.{GFILE[short]}"
+    elif head == "contrib.data" and short in CONTRIB_DATA:
+        new = f"data.experimental.{short}"
+    elif not called and name in FORMS and not FORMS[name].added:
+        # `activation=tf.nn.softmax`: it is called with a tensor alone.
+        new = FORMS[name].name
+    elif new is None:
+        status = table().status(name)
+        base = name if name in EQUAL else head
+        if status in SAME_STATUSES or base in EQUAL or name.startswith("raw_ops."):
+            new = name
+    if new is None:
+        code = module.source.code(spelled)
+        text = f"`{code}` does not exist in TF2, or does something else there"
+        raise Refused(module, spelled, text, "replace it by its TF2 form")
+    start, end = module.source.span(spelled)
+    found = symbol(module.names.qualname(spelled))
+    if new == name and found is not None and found.flavour == "plain" and found.name == name:
+        return ()
+    if module.source.text[start:end] == f"{tf}.{new}":
+        return ()
+    return (Edit(start, end, f"{tf}.{new}"),)
+
+
+def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...] | None:
+    """The edits of a call whose arguments change; None where they do not."""
+    if name == "nn.dropout":
+        return _dropout(module, call, tf)
+    if name in ("where", "div"):
+        return _where(module, call, tf) if name == "where" else _div(module, call, tf)
+    form = FORMS.get(name)
+    if form is None:
+        return None
+    edit = BoundCall(module, call, form.parameters)
+    edit.function(f"{tf}.{form.name}")
+    edit.drop(*form.dropped)
+    for old in ("dim", "squeeze_dims", "keep_dims", "reduction_indices"):
+        if is_none(edit.get(old)):
+            edit.drop(old)
+    if form.name.startswith("raw_ops."):
+        edit.drop("name")
+        if (half := edit.get("half_pixel_centers")) is None or is_none(half):
+            edit.drop("half_pixel_centers")
+    if form.name == "cast" and edit.get("name") is None:
+        edit.order(("x",))
+        edit.add("", next(iter(form.added.values())).replace("tf.", f"{tf}."))
+        return edit.edits()
+    for old, new in form.names.items():
+        edit.rename(old, new)
+    edit.order(form.order)
+    for key, text in form.added.items():
+        edit.add(key, text.replace("tf.", f"{tf}."))
+    return edit.edits()
+
+
+def _dropout(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+    """`tf.nn.dropout(x, keep_prob)`: TF2 asks for the rate of what is dropped."""
+    edit = BoundCall(module, call, ("x", "keep_prob", "noise_shape", "seed", "name", "rate"))
+    edit.function(f"{tf}.nn.dropout")
+    if edit.given("keep_prob") is not None:
+        negative(edit, "keep_prob", "1")
+        edit.rename("keep_prob", "rate")
+    else:
+        edit.drop("keep_prob")
+    edit.order(("x",))
+    return edit.edits()
+
+
+def _where(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+    """`tf.where`: TF1 chooses whole rows where the condition is a vector, TF2 broadcasts."""
+    edit = BoundCall(module, call, ("condition", "x", "y", "name"))
+    edit.function(f"{tf}.where")
+    condition, x, y = edit.get("condition"), edit.given("x"), edit.given("y")
+    if condition is not None and x is not None and y is not None:
+        mentioned = {ast.dump(part) for part in ast.walk(condition) if isinstance(part, ast.expr)}
+        like = ("ones_like", "zeros_like", "nn.relu", "abs")
+        same = [
+            ast.dump(v) in mentioned
+            or (
+                isinstance(v, ast.Call)
+                and name_of(module, v) in like
+                and v.args
+                and ast.dump(v.args[0]) in mentioned
+            )
+            for v in (x, y)
+        ]
+        if not any(same):
+            text = "`tf.where` chooses whole rows in TF1 where its condition is a vector"
+            raise Refused(module, call, text, "use tf.where_v2, whose shapes are TF2's")
+    return edit.edits()
+
+
+def _div(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+    """`tf.div` is Python 2's division: of integers it gives an integer."""
+    edit = BoundCall(module, call, ("x", "y", "name"))
+    values = [v for v in (edit.get("x"), edit.get("y")) if v is not None]
+    if not any(
+        isinstance(constant(v), float)
+        or name_of(module, v) == "to_float"
+        or (name_of(module, v) == "cast" and "float" in ast.unparse(v))
+        for v in values
+    ):
+        text = "`tf.div` gives integers for integers, and it cannot be told what it is given"
+        raise Refused(module, call, text, "use tf.divide or tf.floordiv")
+    edit.function(f"{tf}.divide")
+    edit.order(("x", "y", "name"))
+    return edit.edits()

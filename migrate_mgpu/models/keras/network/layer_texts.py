@@ -1,0 +1,115 @@
+"""The constructors of a network's layers as text, where a class or a Sequential makes them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.models.front.model_fn.decay import Decay
+from migrate_mgpu.models.front.network.layers import Found, maker
+from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.classes import HelperClasses
+from migrate_mgpu.models.types import Weight
+from migrate_mgpu.source.blocks import outermost, render
+from migrate_mgpu.source.style import FileStyle
+
+
+def constructor(found: Found, context: Context, column: int, base: str) -> str:
+    """A layer's constructor as it stands behind ``column`` characters of a line.
+
+    ``base`` is the indentation of that line.
+    """
+    source = found.module.source
+    made = maker(found.call)
+    if found.layer is None and made is not None:  # tf.keras.layers.Dense(10)(net)
+        text = context.render(made, column, base)
+    else:
+        assert found.layer is not None
+        edits = list(made_edits(found.module, found.layer, context.tf))
+        for argument in [*found.call.args, *(k.value for k in found.call.keywords)]:
+            start, end = source.span(argument)
+            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
+                edits += context.edits(argument)
+        text = render(source, found.call, outermost(edits), column, base)
+    style = FileStyle.of(source, context.tf)
+    if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
+        first, *rest = text.split("\n")
+        if max(column + len(first), *map(len, rest), 0) > style.width:
+            arguments = weight_arguments(found.module, found.layer, context.tf, context.render)
+            return style.call("self.add_weight", arguments, base, column)
+    more = _regularizers(found, context)
+    return _with_arguments(text, more, style, column, base) if more else text
+
+
+def helper_constructor(found: Found, classes: HelperClasses, context: Context) -> str:
+    """The constructor of the class that a function of the run became."""
+    assert found.helper is not None
+    function = found.helper.function
+    parameters = classes.of(function).parameters
+    given, by_position = [], True
+    for name, value, positional in found.helper.settings:
+        if name not in parameters:
+            by_position = False
+            continue
+        by_position = by_position and positional
+        text = context.render(value)
+        given.append(text if by_position else f"{name}={text}")
+    return f"{classes.spelled(found.module, found.call, function)}({', '.join(given)})"
+
+
+def _regularizers(found: Found, context: Context) -> list[str]:
+    """What a decay over all variables comes to in one layer.
+
+    Raises:
+        Refused: it is a layer whose weights are not known.
+    """
+    decay, kind = found.decay, found.kind
+    if decay is None:
+        return []
+    if kind.startswith(("Dense", "Conv")):
+        made = maker(found.call) or found.call
+        bias = next((k.value for k in made.keywords if k.arg == "use_bias"), None)
+        none = isinstance(bias, ast.Constant) and bias.value is False
+        own = ["kernel"] if none else ["kernel", "bias"]
+    elif found.normalizes:
+        own = ["gamma", "beta"]
+    elif kind.startswith(("Flatten", "Dropout", "MaxPool", "Average")):
+        own = []
+    else:
+        text = f"the weight decay over all variables has no form for a {found.stem}"
+        raise Refused(decay.module, decay.node, text, "give the layers their regularizers")
+    text = f"{context.tf}.keras.regularizers.L2({_half(decay, context)})"
+    return [f"{name}_regularizer={text}" for name in own if name in decay.weights]
+
+
+def _half(decay: Decay, context: Context) -> str:
+    """tf.nn.l2_loss is half of the sum of squares."""
+    factor = decay.factor
+    if factor is None:
+        return "0.5"
+    if isinstance(factor, ast.Constant) and isinstance(factor.value, (int, float)):
+        return repr(factor.value / 2)
+    text = context.render(factor)
+    simple = isinstance(factor, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return f"{text} / 2" if simple else f"({text}) / 2"
+
+
+def _with_arguments(text: str, more: list[str], style: FileStyle, column: int, base: str) -> str:
+    """A call's text with further keyword arguments, in its own layout."""
+    joined = ", ".join(more)
+    body = text[:-1]
+    bare = body.rstrip()
+    if bare.endswith("("):
+        return f"{bare}{joined})"
+    if "\n" not in text:
+        return style.fitted(f"{bare.rstrip(',')}, {joined})", base, column)
+    last = bare.rpartition("\n")[2]
+    indent = last[: len(last) - len(last.lstrip())]
+    if bare.endswith(","):
+        lines = "".join(f"\n{indent}{one}," for one in more)
+    elif "\n" in bare:
+        lines = "".join(f",\n{indent}{one}" for one in more)
+    else:
+        return f"{bare}, {joined})"
+    return f"{bare}{lines}{body[len(bare) :]})"

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import launch, sides
-from migrate_mgpu.parity.sides import Options
+from migrate_mgpu.parity.runs import launch, sides
+from migrate_mgpu.parity.runs.sides import Options
 from migrate_mgpu.runtimes import Runtime
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "parity"

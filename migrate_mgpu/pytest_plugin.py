@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from migrate_mgpu.parity.compare.tolerances import Tolerances
     from migrate_mgpu.parity.pair import Pair
-    from migrate_mgpu.parity.tolerances import Tolerances
 
-PROPERTY = "parity_record"  # of a report: the number of the comparison's record
+PROPERTY = "parity_comparison"  # of a report: its number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -102,8 +102,8 @@ class Parity:
         __tracebackhide__ = True
         pytest.importorskip("numpy", reason="numpy is needed: pip install 'migrate-mgpu[parity]'")
         from migrate_mgpu.parity.pair import Pair
-        from migrate_mgpu.parity.sides import Options
-        from migrate_mgpu.parity.supervise import Limits
+        from migrate_mgpu.parity.runs.sides import Options
+        from migrate_mgpu.parity.runs.supervise import Limits
 
         seconds = float(self._config.getini("parity_timeout")) if timeout is None else timeout
         limits = Limits(seconds=seconds, memory_mib=None)
@@ -125,7 +125,8 @@ class Parity:
     def _assert(self, wanted: Pair, recorded: bool | None) -> dict[str, Any]:
         __tracebackhide__ = True
         from migrate_mgpu.cli import migrate_copy
-        from migrate_mgpu.parity import pair, records
+        from migrate_mgpu.parity import pair, storage
+        from migrate_mgpu.parity.compare import outcome
         from migrate_mgpu.parity.reports import words
 
         if recorded is None:
@@ -133,7 +134,7 @@ class Parity:
         self._record(wanted, recorded)
         problem: pair.NotCompared | None = None
         try:
-            result = pair.compare(wanted, migrate_copy, recorded=recorded, make=False)
+            result = pair.compare(wanted, migrate_copy, only_recorded=recorded, make=False)
         except pair.NotCompared as error:
             problem = error
         # Not while it is handled: pytest would show where it was raised.
@@ -142,22 +143,23 @@ class Parity:
         if problem is not None:
             pytest.fail(f"not compared: {problem}")
         keep = self._config.getoption("--parity-report")
-        if words.verdict(result) == words.EQUIVALENT:
+        if words.verdict(result) == outcome.EQUIVALENT:
             if not keep:
-                records.remove(result["record"])
+                storage.remove(result["comparison"])
                 return result
-            self._request.node.user_properties.append((PROPERTY, result["record"]))
+            self._request.node.user_properties.append((PROPERTY, result["comparison"]))
             return result
-        self._request.node.user_properties.append((PROPERTY, result["record"]))
+        self._request.node.user_properties.append((PROPERTY, result["comparison"]))
         pytest.fail(_explained(result))
 
     def _record(self, wanted: Pair, recorded: bool) -> None:
         """Write the recorded trace where it was asked for, or is needed and not good."""
         __tracebackhide__ = True
         from migrate_mgpu.parity import pair
+        from migrate_mgpu.parity.recorded import exists, folder
 
         again = self._config.getoption("--parity-record")
-        problem = pair.record_problem(wanted)
+        problem = pair.recorded_problem(wanted)
         if not again and (not recorded or problem is None):
             return
         failure: pair.NotCompared | None = None
@@ -166,14 +168,12 @@ class Parity:
         except pair.NotCompared as error:
             failure = error
         if isinstance(failure, pair.Missing):
-            if again or "there is no recorded trace" in (problem or ""):
+            if again or not all(exists(wanted.before, n) for n in wanted.devices):
                 pytest.skip(f"{problem or 'recording'}: {failure}")
             pytest.fail(f"{problem}, and it cannot be recorded anew: {failure}")
         if failure is not None:
             pytest.fail(f"not recorded: {failure}")
-        from migrate_mgpu.parity import check
-
-        place = check.record_folder(wanted.before, wanted.devices[0]).parent
+        place = folder(wanted.before, wanted.devices[0]).parent
         pytest.fail(f"recorded trace written to {place}: look at it, and run again")
 
     def _path(self, path: str | Path) -> Path:
@@ -208,7 +208,7 @@ class Parity:
 def _tolerances(
     rtol: float | Mapping[str, float] | None, atol: float | Mapping[str, float] | None
 ) -> Tolerances:
-    from migrate_mgpu.parity.tolerances import Tolerances
+    from migrate_mgpu.parity.compare.tolerances import Tolerances
 
     named = [dict(value) if isinstance(value, Mapping) else {} for value in (rtol, atol)]
     common = [None if isinstance(value, Mapping) else value for value in (rtol, atol)]
@@ -219,20 +219,19 @@ def _explained(result: Mapping[str, Any]) -> str:
     """The verdict in a line, which pytest's summary shows, and what the terminal shows."""
     import io
 
-    from migrate_mgpu.parity import report
-    from migrate_mgpu.parity.reports import words
+    from migrate_mgpu.parity.reports import terminal, words
 
     worst = words.verdict(result)
     one = next(one for one in result["results"] if one["verdict"] == worst)
     stream = io.StringIO()
-    report.write(result, stream)
+    terminal.write(result, stream)
     first = f"{worst} on {words.devices(one)}: {words.visible(one['reason'])}"
-    more = f"more: migrate-mgpu parity show {result['record']} --report page.html"
+    more = f"more: migrate-mgpu parity show {result['comparison']} --report page.html"
     return f"{first}\n\n{stream.getvalue()}{more}"
 
 
 class _Page:
-    """``--parity-report``: collects the numbers of records, from xdist's workers too."""
+    """``--parity-report``: collects the numbers of comparisons, from xdist's workers too."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -245,10 +244,10 @@ class _Page:
     def pytest_sessionfinish(self) -> None:
         if not self.numbers:
             return
-        from migrate_mgpu.parity import records
+        from migrate_mgpu.parity import storage
         from migrate_mgpu.parity.reports import html
 
-        found = [records.read(records.find(str(number))) for number in self.numbers]
+        found = [storage.read(storage.find(str(number))) for number in self.numbers]
         html.write(found, self.path)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -30,9 +30,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.pair import Pair, compare
-from migrate_mgpu.parity.sides import Options
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.runs.sides import Options
 from migrate_mgpu.run.migrate import migrate
 
 if sys.version_info >= (3, 11):

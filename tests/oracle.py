@@ -50,8 +50,9 @@ else:
     import tomli as tomllib
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import configuration, launch, printed
-from migrate_mgpu.parity.configuration import Difference
+from migrate_mgpu.parity.compare import configuration, printed
+from migrate_mgpu.parity.compare.configuration import Difference
+from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 
 REFERENCE = "tf1.15"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ ROOMS = (
 )  # fmt: skip
 # The rooms within `models/`, likewise: a reader never asks the writer.
 MODELS = ("", "keras", "normalize", "front", "types", "properties", "ir")
+# The rooms within `parity/`; ``SHARED`` is all that the others take from the probe's.
+PARITY = ("", "reports", "diagnose", "compare", "runs", "probe")
+SHARED = "parity.probe.matching"
 # Not among them: only these import parity and the runtimes.
 APART = {"parity", "runtimes", "runtimes_command"}
 MAY_IMPORT_APART = {"cli", "pytest_plugin", *APART}
@@ -60,10 +64,10 @@ def room(name: str) -> str:
     return {"settings": "cli", "settings_table": "cli", "__main__": "cli"}.get(first, first)
 
 
-def floor(name: str) -> str:
-    """Which room of ``models/`` a module is in; the empty name for those above all of them."""
+def floor(name: str, floors: tuple[str, ...]) -> int:
+    """Which room of ``models/`` or ``parity/`` a module is in; 0 for those above all of them."""
     second = (name.split(".") + [""])[1]
-    return second if second in MODELS else ""
+    return floors.index(second) if second in floors else 0
 
 
 def upward(name: str, other: str) -> bool:
@@ -73,11 +77,12 @@ def upward(name: str, other: str) -> bool:
         return there in ("cli", "run", "output")
     if there == "rewriters":
         return True  # found by the registry, imported by nobody
+    if here == there == "parity":
+        return floor(other, PARITY) < floor(name, PARITY)
     if here not in ROOMS or there not in ROOMS:
         return False
     if here == there == "models":
-        floors = [MODELS.index(floor(n)) for n in (name, other)]
-        return floors[1] < floors[0]
+        return floor(other, MODELS) < floor(name, MODELS)
     return ROOMS.index(there) < ROOMS.index(here)
 
 
@@ -112,6 +117,37 @@ def test_parity_knows_nothing_of_rewriting() -> None:
     for name in MODULES:
         if room(name) == "parity":
             assert {room(other) for other in IMPORTS[name]} <= {"parity", "runtimes"}, name
+
+
+def inside(name: str) -> bool:
+    """Whether a module runs in the interpreter of a compared program."""
+    return name.startswith("parity.probe.")
+
+
+def test_the_probe_imports_nothing_of_the_package() -> None:
+    """It is started by its path, where this package is not installed."""
+    for name in filter(inside, MODULES):
+        tree = ast.parse(MODULES[name].read_text("utf-8"), feature_version=(3, 7))
+        found = {
+            spelled.partition(".")[0]
+            for node in ast.walk(tree)
+            for spelled in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else ["." * node.level + (node.module or "")]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert "migrate_mgpu" not in found and not any(one.startswith(".") for one in found), name
+        if sys.version_info >= (3, 10):
+            assert found - set(sys.stdlib_module_names) <= {"numpy"}, name
+
+
+def test_nothing_outside_imports_the_probe() -> None:
+    for name in MODULES:
+        if not inside(name):
+            assert {other for other in IMPORTS[name] if inside(other)} <= {SHARED}, name
 
 
 def circles() -> list[list[str]]:

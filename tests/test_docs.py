@@ -32,7 +32,7 @@ import oracle
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import launch
+from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.run.migrate import migrate
 
 ROOT = Path(__file__).parents[1]

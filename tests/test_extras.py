@@ -154,8 +154,8 @@ def test_wheels_hold_what_is_read_at_run_time(tmp_path):
         pytest.skip(f"no wheel can be built here: {answer.stderr.strip()[:200]}")
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    folder = ROOT / "migrate_mgpu" / "parity"
-    wanted = {f"migrate_mgpu/parity/{path.name}" for path in folder.glob("*.py")}
+    folder = ROOT / "migrate_mgpu" / "parity" / "probe"
+    wanted = {f"migrate_mgpu/parity/probe/{path.name}" for path in folder.glob("*.py")}
     assert wanted | {"migrate_mgpu/parity/result.schema.json"} <= names
 
 

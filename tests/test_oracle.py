@@ -19,7 +19,7 @@ import oracle
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import configuration, printed
+from migrate_mgpu.parity.compare import configuration, printed
 
 FIXTURES = oracle.FIXTURES
 CASES = {

@@ -1,6 +1,6 @@
 """Run two programs, each in its own runtime, and compare what they did.
 
-``probe.py`` and ``batch.py`` run inside the measured interpreter and import
-nothing of this package; ``launch`` starts them; ``configuration`` compares the
-device configurations that they record.
+From the inside out: ``probe`` records, in the program's own interpreter; ``runs`` starts
+programs under it; ``compare`` has the ladder of what may differ; ``diagnose`` finds causes;
+``reports`` shows. What lies here makes a comparison of them.
 """

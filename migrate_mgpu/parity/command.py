@@ -163,7 +163,7 @@ def _split(values: Sequence[str]) -> tuple[float | None, dict[str, float]]:
 
 
 def _tolerances(options: argparse.Namespace) -> Any:
-    from migrate_mgpu.parity.tolerances import Tolerances
+    from migrate_mgpu.parity.compare.tolerances import Tolerances
 
     rtol, named_rtol = _split(options.rtol)
     atol, named_atol = _split(options.atol)
@@ -271,8 +271,8 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
             raise _Usage(f"--root {options.root}: {program} is not in it")
     devices = _checked(options)
     from migrate_mgpu.parity.pair import Pair
-    from migrate_mgpu.parity.sides import Options
-    from migrate_mgpu.parity.supervise import Limits
+    from migrate_mgpu.parity.runs.sides import Options
+    from migrate_mgpu.parity.runs.supervise import Limits
 
     chosen = Options(
         tuple(argv),
@@ -303,12 +303,12 @@ def _check_outputs(options: argparse.Namespace) -> None:
 def _finish(
     result: dict[str, Any], options: argparse.Namespace, stdout: TextIO, stderr: TextIO
 ) -> int:
-    from migrate_mgpu.parity import report
+    from migrate_mgpu.parity.reports import terminal
 
     if options.json:
         stdout.write(json.dumps(result, indent=1) + "\n")
     else:
-        report.write(result, stdout)
+        terminal.write(result, stdout)
     written = output.write(options, [result], stderr)
     return _status([result]) | (0 if written else NOT_COMPARED)
 
@@ -325,28 +325,30 @@ def _status(results: Sequence[dict[str, Any]]) -> int:
 
 
 def _show(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    from migrate_mgpu.parity import records, report
+    from migrate_mgpu.parity import storage
+    from migrate_mgpu.parity.reports import terminal
 
     parser = argparse.ArgumentParser(prog="migrate-mgpu parity show")
-    parser.add_argument("number", nargs="?", help="of the record; without it, all are listed")
+    parser.add_argument("number", nargs="?", help="of the comparison; without it, all are listed")
     _output_options(parser)
     options = parser.parse_args(arguments)
     _check_outputs(options)
     try:
         if options.number is None:
-            report.write_list(records.folder(), stdout)
+            terminal.write_list(storage.folder(), stdout)
             return EQUAL
-        return _finish(records.read(records.find(options.number)), options, stdout, stderr)
-    except records.NoSuchRecord as error:
+        return _finish(storage.read(storage.find(options.number)), options, stdout, stderr)
+    except storage.NoSuchComparison as error:
         raise _Usage(str(error)) from None
 
 
 def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    """Compare two records' runs of the new program (``--side reference``: of the old)."""
-    from migrate_mgpu.parity import check, records, sides
+    """Compare two comparisons' runs of the new program (``--side reference``: of the old)."""
+    from migrate_mgpu.parity import storage, verdict
+    from migrate_mgpu.parity.runs import sides
 
     parser = argparse.ArgumentParser(prog="migrate-mgpu parity compare")
-    parser.add_argument("records", nargs=2, metavar="N")
+    parser.add_argument("comparisons", nargs=2, metavar="N")
     parser.add_argument("--side", choices=("reference", "target"), default="target")
     _tolerance_options(parser)
     _output_options(parser)
@@ -354,14 +356,14 @@ def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     _check_outputs(options)
     tolerances = _tolerances(options)
     try:
-        places = [records.find(number) for number in options.records]
-    except records.NoSuchRecord as error:
+        places = [storage.find(number) for number in options.comparisons]
+    except storage.NoSuchComparison as error:
         raise _Usage(str(error)) from None
-    known = [records.read(place) for place in places]
+    known = [storage.read(place) for place in places]
     devices = [[one["devices"] for one in result["results"]] for result in known]
     both = [n for n in devices[0] if n in devices[1]]
     if not both:
-        raise _Usage("the two records have no number of devices in common")
+        raise _Usage("the two comparisons have no number of devices in common")
     judged = []
     for n in both:
         found = []
@@ -372,14 +374,14 @@ def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
             )
             side.ended = about["ended"]
             found.append(side)
-        judged.append(check.judge(n, found[0], found[1], tolerances))
+        judged.append(verdict.judge(n, found[0], found[1], tolerances))
     result = {
-        "format": check.FORMAT,
-        "record": None,
-        "before": f"record {options.records[0]}, {options.side}",
-        "after": f"record {options.records[1]}, {options.side}",
+        "format": storage.FORMAT,
+        "comparison": None,
+        "before": f"comparison {options.comparisons[0]}, {options.side}",
+        "after": f"comparison {options.comparisons[1]}, {options.side}",
         "migrated": False,
-        "command": f"migrate-mgpu parity compare {' '.join(options.records)}",
+        "command": f"migrate-mgpu parity compare {' '.join(options.comparisons)}",
         "results": [one.as_data() for one in judged],
     }
     return _finish(result, options, stdout, stderr)

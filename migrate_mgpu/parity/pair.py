@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Optional, TextIO
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import check, records, written_for
-from migrate_mgpu.parity.devices import NoGpus
-from migrate_mgpu.parity.sides import Options, copy_folder
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import comparison, recorded, storage
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import written_for
+from migrate_mgpu.parity.runs.devices import NoGpus
+from migrate_mgpu.parity.runs.sides import Options, copy_folder
 from migrate_mgpu.runtimes import Runtime
 
 # ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
@@ -62,15 +63,15 @@ def compare(
     migrate: Migrate | None = None,
     record: bool = False,
     *,
-    recorded: bool = False,
+    only_recorded: bool = False,
     make: bool = True,
     progress: TextIO | None = None,
 ) -> dict[str, Any]:
-    """Run and judge a pair; the result is kept under a number (``records``), and returned.
+    """Run and judge a pair; the result is kept under a number (``storage``), and returned.
 
     Args:
       record: keep the reference's trace beside its program first.
-      recorded: the trace that was kept is the reference, whether its runtime is here or not.
+      only_recorded: the trace that was kept is the reference, whether its runtime is here or not.
       make: make runtimes that are not here; it takes minutes, and a network.
       progress: is told what is made.
 
@@ -80,7 +81,7 @@ def compare(
         runs could not be written.
     """
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
-        old = None if recorded else _reference(pair, make, progress)
+        old = None if only_recorded else _reference(pair, make, progress)
         names = (old, pair.target or runtimes.for_target())
         wanted = [name for name in names if name is not None]
         if not make:
@@ -91,7 +92,7 @@ def compare(
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
             keep_reference(pair, make, progress)
-        request = check.Request(
+        request = comparison.Request(
             reference,
             target,
             pair.before,
@@ -100,14 +101,14 @@ def compare(
             replace(pair.options, roots=roots),
             pair.tolerances,
         )
-        place = records.new()
-        judged = check.run(request, place)
+        place = storage.new()
+        judged = comparison.run(request, place)
     result = {
         **_about(pair, _repeat(pair, reference, target)),
-        "record": int(place.name),
+        "comparison": int(place.name),
         "results": [one.as_data() for one in judged],
     }
-    records.write(place, result)
+    storage.write(place, result)
     return result
 
 
@@ -120,18 +121,18 @@ def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None
     """
     with _explained():
         # A trace is written anew with what it was written with.
-        name = pair.reference or check.recorded_with(pair.before, pair.devices)
+        name = pair.reference or recorded.runtime_of(pair.before, pair.devices)
         name = name or _best_reference(pair)
         if not make:
             _present([name])
         runtime = runtimes.ensure(name, progress)
         options = replace(pair.options, roots=(pair.root,) if pair.root else ())
-        check.record(runtime, pair.before, pair.devices, options)
+        recorded.keep(runtime, pair.before, pair.devices, options)
 
 
-def record_problem(pair: Pair) -> str | None:
+def recorded_problem(pair: Pair) -> str | None:
     """Why the traces beside the old program cannot be its reference, or None."""
-    problems = (check.record_problem(pair.before, n, pair.options) for n in pair.devices)
+    problems = (recorded.problem(pair.before, n, pair.options) for n in pair.devices)
     return next((problem for problem in problems if problem is not None), None)
 
 
@@ -142,23 +143,23 @@ def _explained() -> Iterator[None]:
         yield
     except (runtimes.RuntimeUnavailable, NoGpus) as error:
         raise Missing(str(error)) from error
-    except check.NoRecord as error:
+    except recorded.NotRecorded as error:
         raise NotCompared(str(error)) from error
     except OSError as error:
         raise NotCompared(
-            f"the runs cannot be written: {error}; they take space in {records.folder()} "
+            f"the runs cannot be written: {error}; they take space in {storage.folder()} "
             "(MIGRATE_MGPU_TRACES) and in the temporary folder (TMPDIR)"
         ) from error
 
 
 def failed(pair: Pair, reason: str) -> dict[str, Any]:
     """The result of a pair that could not be compared at all, for reports on several."""
-    return {**_about(pair, _repeat(pair)), "record": None, "results": [], "failure": reason}
+    return {**_about(pair, _repeat(pair)), "comparison": None, "results": [], "failure": reason}
 
 
 def _about(pair: Pair, command: str) -> dict[str, Any]:
     return {
-        "format": check.FORMAT,
+        "format": storage.FORMAT,
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         **({"name": pair.name} if pair.name else {}),
         "before": str(pair.before),
@@ -187,9 +188,9 @@ def _new_program(pair: Pair, work: Path, migrate: Migrate | None) -> tuple[Path,
 
 def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:
     """The runtime of the old program; None when its recorded trace must stand in."""
-    recorded = check.record_folder(pair.before, 1).parent.is_dir()
-    name = pair.reference or (runtimes.TF1 if recorded else _best_reference(pair))
-    if not recorded:
+    kept = recorded.folder(pair.before, 1).parent.is_dir()
+    name = pair.reference or (runtimes.TF1 if kept else _best_reference(pair))
+    if not kept:
         return name
     with contextlib.suppress(runtimes.RuntimeUnavailable):
         if make and pair.reference:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from migrate_mgpu.parity import pair
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.pair import Migrate, NotCompared, Pair
 from migrate_mgpu.parity.reports import words
 
@@ -151,7 +152,7 @@ def compare(
     return results
 
 
-_MARKS = {words.EQUIVALENT: "=", words.NOT_EQUIVALENT: "X"}
+_MARKS = {outcome.EQUIVALENT: "=", outcome.NOT_EQUIVALENT: "X"}
 
 
 def _write(result: dict[str, Any], seconds: float, stdout: TextIO) -> None:
@@ -163,11 +164,11 @@ def _write(result: dict[str, Any], seconds: float, stdout: TextIO) -> None:
         f"{_MARKS.get(verdict, '-')} {name}: {words.visible(text)} ({seconds:.0f} s)", file=stdout
     )
     for one in result["results"]:
-        if one["verdict"] == words.EQUIVALENT:
+        if one["verdict"] == outcome.EQUIVALENT:
             continue
         print(f"    {words.devices(one)}: {words.visible(one['reason'])}", file=stdout)
         for line in words.diagnosis(one)[:1]:
             print(f"    {words.visible(line)}", file=stdout)
-    if result["record"] is not None and verdict != words.EQUIVALENT:
-        print(f"    more: migrate-mgpu parity show {result['record']}", file=stdout)
+    if result["comparison"] is not None and verdict != outcome.EQUIVALENT:
+        print(f"    more: migrate-mgpu parity show {result['comparison']}", file=stdout)
     stdout.flush()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import launch
+from migrate_mgpu.parity.runs import launch
 
 DEVICES = 2
 
@@ -48,6 +48,6 @@ def run(runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path) -> 
         (Path(work) / "jobs").write_text(json.dumps(request), encoding="utf-8")
         command = [
             str(runtimes.ensure(runtime).python),
-            str(Path(launch.__file__).parent / "batch.py"),
+            str(launch.PROBE / "batch.py"),
         ]
         subprocess.run([*command, str(Path(work) / "jobs")], env=launch.environment({}), check=True)

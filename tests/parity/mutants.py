@@ -27,9 +27,11 @@ import live
 from live import DEVICES
 from mutant_list import MUTANTS
 
-from migrate_mgpu.parity import check, ladder, sides
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import verdict
+from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs.sides import Side
 
 ROOT = Path(__file__).parents[2]
 PAIRS = ROOT / "fixtures" / "parity"
@@ -82,10 +84,10 @@ def run(names: Collection[str], folder: Path, target: str = TARGET) -> None:
 # Judging -----------------------------------------------------------------------------------
 
 
-def judge(name: str, folder: Path) -> check.Judged:
+def judge(name: str, folder: Path) -> verdict.Judged:
     """The verdict on what lies in the folder."""
     reference = _side(folder, reference_of(name), REFERENCE)
-    return check.judge(DEVICES, reference, _side(folder, name, TARGET), Tolerances())
+    return verdict.judge(DEVICES, reference, _side(folder, name, TARGET), Tolerances())
 
 
 def _side(folder: Path, name: str, runtime: str) -> Side:
@@ -104,7 +106,7 @@ def row(name: str, folder: Path) -> dict[str, Any]:
     return {
         "name": name,
         "case": mutant.case,
-        "equal": judged.verdict == check.EQUIVALENT,
+        "equal": judged.verdict == outcome.EQUIVALENT,
         # A crash breaks the rung of its cause.
         "rung": broken.number if broken else first.rung if first else None,
         "expected": mutant.rung,

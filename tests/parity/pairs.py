@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import check, ladder
-from migrate_mgpu.parity.check import Request
+from migrate_mgpu.parity import comparison
+from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.comparison import Request
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "parity"
 CASES = sorted(path.name for path in FOLDER.iterdir() if (path / "after.py").is_file())
@@ -46,10 +47,10 @@ def main(argv: Sequence[str]) -> int:
                         FOLDER / case / "after.py",
                         devices,
                     )
-                    judged = check.run(request, Path(name))
+                    judged = comparison.run(request, Path(name))
                 for one in judged:
                     runs += 1
-                    if one.verdict != check.EQUIVALENT:
+                    if one.verdict != outcome.EQUIVALENT:
                         alarms += 1
                         print(f"{case} {target} {one.devices}: {one.verdict}: {one.reason}")
                     for rung in one.rungs:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity import supervise
 from migrate_mgpu.parity.command import command
+from migrate_mgpu.parity.runs import supervise
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
 PAIR = [str(FIXTURES / "session_momentum" / name) for name in ("before.py", "after.py")]
@@ -80,8 +80,8 @@ def live(runtime):
         ([*PAIR, "--rtol", "nan"], "finite"),
         ([*PAIR, "--atol", "-1"], "zero or more"),
         ([PAIR[0]], "the old and the new"),
-        (["show", "77"], "no record 77"),
-        (["compare", "1", "2"], "no record 1"),
+        (["show", "77"], "no comparison 77"),
+        (["compare", "1", "2"], "no comparison 1"),
     ],
 )
 def test_usage_errors(argv, text):
@@ -103,7 +103,7 @@ def test_equal_pair_is_recorded_and_shown(live, tmp_path):
     status, stdout, stderr = run(*PAIR, "--devices", "1,2", "--steps", "3")
     assert status == 0, stdout + stderr
     assert stdout.splitlines()[1:3] == ["1 device: EQUIVALENT", "2 devices: EQUIVALENT"]
-    assert stdout.splitlines()[-1].startswith("record 1; to repeat: ")
+    assert stdout.splitlines()[-1].startswith("comparison 1; to repeat: ")
     assert "stopped after the wanted steps" in stdout and ", 3 steps," in stdout
     assert run("show", "1")[1] == stdout
     assert "1 device equivalent, 2 devices equivalent" in run("show")[1]

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity import check, ladder, sides
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import verdict
+from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
 
 sys.path.insert(0, str(Path(__file__).parent))
 import live
@@ -21,7 +23,7 @@ import pairs
 pytest.importorskip("numpy")
 REFERENCE = "tf1.15"
 NOT_RESTORED = "two_models, not restored"
-Judge = Callable[[str, str, str], check.Judged]
+Judge = Callable[[str, str, str], verdict.Judged]
 
 
 def text(case: str, side: str) -> str:
@@ -42,7 +44,7 @@ def judged(runtime, tmp_path_factory) -> Judge:
     """``judged("towers", "towers", "tf2.15")``: a program of a runtime beside its reference."""
     folders: dict[str, Path] = {}
 
-    def get(case: str, name: str, where: str) -> check.Judged:
+    def get(case: str, name: str, where: str) -> verdict.Judged:
         runtime(REFERENCE), runtime(where)  # skips where they cannot be made
         if REFERENCE not in folders:
             folders[REFERENCE] = tmp_path_factory.mktemp(REFERENCE)
@@ -58,7 +60,7 @@ def judged(runtime, tmp_path_factory) -> Judge:
         before = sides.collect(folders[REFERENCE], case, "before.py", REFERENCE)
         assert before.failure is None, before.stderr[-2000:]
         found = sides.collect(folders[where], name, "after.py", where)
-        return check.judge(live.DEVICES, before, found, Tolerances())
+        return verdict.judge(live.DEVICES, before, found, Tolerances())
 
     return get
 
@@ -67,7 +69,7 @@ def judged(runtime, tmp_path_factory) -> Judge:
 @pytest.mark.parametrize("case", pairs.CASES)
 def test_pair_is_equal(judged, case, where):
     found = judged(case, f"{case}.after", where)
-    assert found.verdict == check.EQUIVALENT, found.reason
+    assert found.verdict == outcome.EQUIVALENT, found.reason
     steps = sides.summary(found.target)["steps"]
     assert steps and min(steps) >= 40
     for rung in found.rungs[:8]:
@@ -78,6 +80,6 @@ def test_pair_is_equal(judged, case, where):
 
 def test_a_model_that_is_not_restored_is_another_one(judged):
     found = judged("two_models", NOT_RESTORED, "tf2.15")
-    assert found.verdict == check.NOT_EQUIVALENT
+    assert found.verdict == outcome.NOT_EQUIVALENT
     lacking = [output.name for output in found.rungs[1].outputs]
     assert len(lacking) == 4 and all("of model 3" in name for name in lacking), lacking

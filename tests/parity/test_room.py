@@ -18,8 +18,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from migrate_mgpu.parity import devices, hardware
 from migrate_mgpu.parity.command import command
+from migrate_mgpu.parity.runs import devices, hardware
 from migrate_mgpu.runtimes import Runtime
 
 pytest.importorskip("numpy")
@@ -327,12 +327,12 @@ def test_the_root_is_what_is_migrated(tmp_path):
 
 
 def test_a_full_disk_is_told(tmp_path, monkeypatch):
-    from migrate_mgpu.parity import check
+    from migrate_mgpu.parity import comparison
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(check, "run", full)
+    monkeypatch.setattr(comparison, "run", full)
     status, _, stderr = run(*pair(tmp_path / "p", "print(1)\n"), *HERE)
     assert status == 8 and "No space left on device" in stderr and "MIGRATE_MGPU_TRACES" in stderr
 

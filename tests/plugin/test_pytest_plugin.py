@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "parity" / "reports"))
 import report_samples as samples
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import sides
+from migrate_mgpu.parity.runs import sides
 
 pytest_plugins = "pytester"
 RUNTIMES = runtimes.folder()  # pytester gives its runs another home
@@ -136,7 +136,7 @@ def test_a_failure_shows_ladder_and_diagnosis_and_no_traceback(pytester, stand_i
             "E*= 5 first gradients *",
             "E*X 6 weights after one step *differs*",
             "E*cause*",
-            "E*record 1; to repeat: migrate-mgpu parity train_v1.py train_v2.py --devices 1,2*",
+            "E*comparison 1; to repeat: migrate-mgpu parity train_v1.py train_v2.py --devices 1,2*",
             "E*more: migrate-mgpu parity show 1 --report page.html",
             "FAILED *test_train - Failed: not equivalent on 1 device: rung 6*",
         ]

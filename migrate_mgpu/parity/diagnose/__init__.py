@@ -18,12 +18,12 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import outcome
+from migrate_mgpu.parity.compare import outcome
 
 if TYPE_CHECKING:
+    from migrate_mgpu.parity.compare.outcome import Rung
     from migrate_mgpu.parity.diagnose.evidence import Evidence
-    from migrate_mgpu.parity.outcome import Rung
-    from migrate_mgpu.parity.sides import Side
+    from migrate_mgpu.parity.runs.sides import Side
 
 # What a likelihood says. LIKELY: the cause predicts the target's numbers, or what was recorded
 # of both programs differs in just this. POSSIBLE: the numbers do not speak against it.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.parity.diagnose import LIKELY, POSSIBLE, Diagnosis, optimizers
 from migrate_mgpu.parity.diagnose.evidence import Evidence, close, factor, show
-from migrate_mgpu.parity.diagnose.update import ADVICE, Steps, _as_it_began, _same, _show
+from migrate_mgpu.parity.diagnose.update import ADVICE, Steps, as_it_began, same_value, show_value
 
 NOISE = 1e-3  # relative: more than rounding grows to in a training that is stable
 
@@ -77,18 +77,20 @@ def hyperparameters(e: Evidence) -> Iterator[Diagnosis]:
     if one is None or other is None or one.family != other.family or one.family is None:
         return
     steps = Steps(e)
-    other = _as_it_began(other, steps)
+    other = as_it_began(other, steps)
     different = [
         n
         for n in one.values
-        if n in ADVICE and n in other.values and not _same(one.values[n], other.values[n])
+        if n in ADVICE and n in other.values and not same_value(one.values[n], other.values[n])
     ]
     bad = min((o.first_bad for o in e.broken if o.first_bad), default=None)
     if "epsilon" in different and len(different) > 1:
         different.remove("epsilon")  # the first step has shown that it does not matter here
     for name in different:
         cause, title, advice = ADVICE[name]
-        evidence = [f"{title} is {_show(other.values[name])}, it was {_show(one.values[name])}"]
+        evidence = [
+            f"{title} is {show_value(other.values[name])}, it was {show_value(one.values[name])}"
+        ]
         first = steps.error(one.having(**{name: other.values[name]}), True)
         if first is not None and first < 1e-3:
             evidence.append("the first step of both is the same, as this value makes it")

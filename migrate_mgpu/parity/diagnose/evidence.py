@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import matching, numeric
-from migrate_mgpu.parity.outcome import DIFFERS, Output, Rung
-from migrate_mgpu.parity.sides import Side
+from migrate_mgpu.parity.compare import numeric
+from migrate_mgpu.parity.compare.outcome import DIFFERS, Output, Rung
+from migrate_mgpu.parity.probe import matching
+from migrate_mgpu.parity.runs.sides import Side
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

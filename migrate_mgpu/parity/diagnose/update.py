@@ -113,7 +113,7 @@ def update(e: Evidence) -> Iterator[Diagnosis]:
     if not steps.steps:
         return
     if one is not None and other is not None:
-        other = _as_it_began(other, steps)
+        other = as_it_began(other, steps)
         found = list(_declared(e, one, other, steps))
         if found:
             yield from found
@@ -121,7 +121,7 @@ def update(e: Evidence) -> Iterator[Diagnosis]:
     yield from _ratio(e, steps)
 
 
-def _as_it_began(optimizer: Optimizer, steps: Steps) -> Optimizer:
+def as_it_began(optimizer: Optimizer, steps: Steps) -> Optimizer:
     """RMSProp's slots may have been set by the program: what its first step says of them."""
     if optimizer.family != "rmsprop":
         return optimizer
@@ -152,7 +152,9 @@ def _declared(e: Evidence, one: Optimizer, other: Optimizer, steps: Steps) -> It
             )
         return
     different = [
-        n for n in one.values if n in other.values and not _same(one.values[n], other.values[n])
+        n
+        for n in one.values
+        if n in other.values and not same_value(one.values[n], other.values[n])
     ]
     for name in different:
         error = steps.error(one.having(**{name: other.values[name]}), True)
@@ -187,7 +189,7 @@ def _value(
 ) -> Diagnosis:
     cause, title, advice = ADVICE.get(name, (name, name, "give the optimizer the old value"))
     a, b = one.values[name], other.values[name]
-    evidence = [f"{title} is {_show(b)}, it was {_show(a)}", moved]
+    evidence = [f"{title} is {show_value(b)}, it was {show_value(a)}", moved]
     if name == "learning_rate":
         meaning = factor(b / a, e.replicas) if a else None
         if meaning and e.replicas > 1:
@@ -234,13 +236,13 @@ def _ratio(e: Evidence, steps: Steps) -> Iterator[Diagnosis]:
     )
 
 
-def _same(one: object, other: object) -> bool:
+def same_value(one: object, other: object) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return bool(one) == bool(other)
     return close(float(one), float(other), 1e-5)  # type: ignore[arg-type]
 
 
-def _show(value: object) -> str:
+def show_value(value: object) -> str:
     return str(value) if isinstance(value, bool) else show(float(value))  # type: ignore[arg-type]
 
 

@@ -16,6 +16,7 @@ import jinja2
 import markupsafe
 
 import migrate_mgpu
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.reports import chart, words
 
 MOST_OUTPUTS = 8  # of a broken rung
@@ -24,10 +25,10 @@ MOST_STEPS = 6
 _MARKS = {"equal": "✓", "differs": "✗", "not compared": "○"}
 _CSS = {"equal": "equal", "differs": "differs", "not compared": "not-compared"}
 _STATUS = {
-    words.EQUIVALENT: "equal",
-    words.NOT_EQUIVALENT: "differs",
-    words.NOT_COMPARED: "not compared",
-    words.NOT_COMPARABLE: "not compared",
+    outcome.EQUIVALENT: "equal",
+    outcome.NOT_EQUIVALENT: "differs",
+    outcome.NOT_COMPARED: "not compared",
+    outcome.NOT_COMPARABLE: "not compared",
 }
 
 
@@ -115,7 +116,7 @@ def _line(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _failed(result: Mapping[str, Any]) -> dict[str, Any]:
     differs = result["failure"]
-    return {"verdict": words.NOT_COMPARED, "devices": "", "differs": differs, "cause": ""}
+    return {"verdict": outcome.NOT_COMPARED, "devices": "", "differs": differs, "cause": ""}
 
 
 def _view(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.reports import words
 
 
@@ -57,7 +58,7 @@ def _suite(result: Mapping[str, Any]) -> xml.Element:
     if not result["results"]:
         case = _case(suite, place, "comparison", 0.0)
         text = words.visible(result.get("failure", ""))
-        xml.SubElement(case, "error", {"type": words.NOT_COMPARED, "message": text})
+        xml.SubElement(case, "error", {"type": outcome.NOT_COMPARED, "message": text})
     suite.attrib.update(
         tests=str(len(suite.findall("testcase"))),
         failures=str(len(suite.findall("testcase/failure"))),
@@ -76,10 +77,10 @@ def _case(suite: xml.Element, place: str, name: str, seconds: float) -> xml.Elem
 
 
 def _judge(case: xml.Element, one: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-    if one["verdict"] == words.EQUIVALENT:
+    if one["verdict"] == outcome.EQUIVALENT:
         xml.SubElement(case, "system-out").text = words.visible("\n".join(words.ladder(one)))
         return
-    failed = one["verdict"] == words.NOT_EQUIVALENT
+    failed = one["verdict"] == outcome.NOT_EQUIVALENT
     kind = f"rung {one['headline']}" if failed and one["headline"] else one["verdict"]
     attributes = {"type": kind, "message": words.visible(one["reason"])}
     found = xml.SubElement(case, "failure" if failed else "error", attributes)

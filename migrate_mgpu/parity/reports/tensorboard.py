@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.parity import launch
+from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 
-_WRITER = Path(__file__).with_name("tensorboard_writer.py")
+_WRITER = launch.PROBE / "tensorboard_writer.py"
 WRITE_S = 300.0
 
 

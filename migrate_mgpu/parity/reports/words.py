@@ -6,8 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-EQUIVALENT, NOT_EQUIVALENT, NOT_COMPARED = "equivalent", "not equivalent", "not compared"
-NOT_COMPARABLE = "not comparable"  # the reference differs from itself
+from migrate_mgpu.parity.compare.outcome import (
+    EQUIVALENT,
+    NOT_COMPARABLE,
+    NOT_COMPARED,
+    NOT_EQUIVALENT,
+)
+
 # The worst first.
 VERDICTS = (NOT_EQUIVALENT, NOT_COMPARED, NOT_COMPARABLE, EQUIVALENT)
 MARKS = {"equal": "=", "differs": "X", "not compared": "-"}

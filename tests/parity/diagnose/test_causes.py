@@ -14,8 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import mutants
 from mutant_list import MUTANTS
 
-from migrate_mgpu.parity import check, diagnose, sides
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import diagnose, verdict
+from migrate_mgpu.parity.compare import outcome
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
 
 numpy = pytest.importorskip("numpy")
 ROOT = Path(__file__).parents[3]
@@ -65,16 +67,16 @@ def test_a_cause_is_not_likely_for_other_numbers(stored, tmp_path, name):
     numpy.savez(target.arrays, **arrays)
     for series in target.training["series"]:
         series["losses"] = [[x * 1.037 for x in losses] for losses in series["losses"]]
-    found = check.judge(2, reference, target, Tolerances())
-    assert found.verdict == check.NOT_EQUIVALENT
+    found = verdict.judge(2, reference, target, Tolerances())
+    assert found.verdict == outcome.NOT_EQUIVALENT
     named = {one.cause for one in found.diagnosis if one.likelihood == diagnose.LIKELY}
     assert not named & set(MUTANTS[name].causes), found.diagnosis
 
 
 def test_equal_sides_have_no_cause(stored):
     reference = sides.collect(stored, "towers", "a.py", "tf")
-    found = check.judge(2, reference, reference, Tolerances())
-    assert found.verdict == check.EQUIVALENT and found.diagnosis == []
+    found = verdict.judge(2, reference, reference, Tolerances())
+    assert found.verdict == outcome.EQUIVALENT and found.diagnosis == []
     assert diagnose.diagnose(found.rungs, reference, reference) == []
 
 
@@ -85,7 +87,7 @@ def test_a_cause_that_fails_does_not_lose_the_comparison(stored, monkeypatch):
     monkeypatch.setitem(diagnose.causes("CAUSES"), 6, [broken])
     with pytest.warns(UserWarning, match="the diagnosis broken failed: KeyError"):
         judged = mutants.judge("learning_rate", stored)
-    assert judged.verdict == check.NOT_EQUIVALENT and judged.diagnosis == []
+    assert judged.verdict == outcome.NOT_EQUIVALENT and judged.diagnosis == []
 
 
 def test_older_records_are_diagnosed_too(stored):
@@ -97,7 +99,7 @@ def test_older_records_are_diagnosed_too(stored):
             side.training.pop("declares", None)
             for series in side.training["series"]:
                 series.pop("rates", None)
-        judged = check.judge(2, reference, target, Tolerances())
+        judged = verdict.judge(2, reference, target, Tolerances())
         if judged.diagnosis and judged.diagnosis[0].likelihood == diagnose.LIKELY:
             right = {*mutant.causes}
             if right & {"dropout", "batch-norm"}:

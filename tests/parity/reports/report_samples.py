@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.parity import check
-from migrate_mgpu.parity.devices import CPUS, Place
+from migrate_mgpu.parity import storage, verdict
+from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.diagnose import Diagnosis
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.runs.devices import CPUS, Place
+from migrate_mgpu.parity.runs.sides import Side
 
 HARDWARE = {
     "cpu": "Some CPU @ 2.00GHz",
@@ -92,16 +92,16 @@ def side(
     return Side(program, runtime, trace, place, stdout, "", ended, 0, 4.2)
 
 
-def judged(reference: Side, target: Side, devices: int = 1, **options: Any) -> check.Judged:
-    return check.judge(devices, reference, target, Tolerances(**options))
+def judged(reference: Side, target: Side, devices: int = 1, **options: Any) -> verdict.Judged:
+    return verdict.judge(devices, reference, target, Tolerances(**options))
 
 
 def result(
-    *found: check.Judged, before: str = "train_v1.py", after: str = "train_v2.py", number: int = 7
+    *found: verdict.Judged, before: str = "train_v1.py", after: str = "train_v2.py", number: int = 7
 ) -> dict[str, Any]:
     return {
-        "format": check.FORMAT,
-        "record": number,
+        "format": storage.FORMAT,
+        "comparison": number,
         "time": "2026-01-31T12:00:00+00:00",
         "before": before,
         "after": after,
@@ -111,7 +111,7 @@ def result(
     }
 
 
-def equal(folder: Path, devices: int = 1, noise: float = 4e-8) -> check.Judged:
+def equal(folder: Path, devices: int = 1, noise: float = 4e-8) -> verdict.Judged:
     """Both sides agree, but for rounding in some steps."""
     before = falling()
     after = [v * (1 + noise * (i % 3)) for i, v in enumerate(before)]
@@ -120,7 +120,7 @@ def equal(folder: Path, devices: int = 1, noise: float = 4e-8) -> check.Judged:
     return judged(one, other, devices)
 
 
-def wrong_rate(folder: Path, devices: int = 2) -> check.Judged:
+def wrong_rate(folder: Path, devices: int = 2) -> verdict.Judged:
     """The new program's learning rate is a tenth larger."""
     one = side(folder, "train_v1.py", falling(), devices=devices)
     losses = [falling()[0], *falling(rate=0.088)[1:]]

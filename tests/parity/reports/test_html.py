@@ -20,9 +20,9 @@ pytest.importorskip("jinja2")
 sys.path.insert(0, str(Path(__file__).parent))
 import report_samples as samples
 
-from migrate_mgpu.parity import report
 from migrate_mgpu.parity.reports import html as page
 from migrate_mgpu.parity.reports import junit, tensorboard, words
+from migrate_mgpu.parity.reports import terminal as report
 
 HOSTILE = (
     "</style></svg><script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&{{7*7}}"

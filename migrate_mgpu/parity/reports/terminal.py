@@ -22,8 +22,8 @@ def write(result: Mapping[str, Any], stdout: TextIO) -> None:
         print(f"{words.devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
     for one in result["results"]:
         _one(one, stdout)
-    if result["record"] is not None:
-        print(f"\nrecord {result['record']}; to repeat: {result['command']}", file=stdout)
+    if result["comparison"] is not None:
+        print(f"\ncomparison {result['comparison']}; to repeat: {result['command']}", file=stdout)
 
 
 def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
@@ -103,7 +103,7 @@ def _numbers(output: Mapping[str, Any]) -> str:
 
 
 def write_list(folder: Path, stdout: TextIO) -> None:
-    """All records, a line each."""
+    """All comparisons, a line each."""
     for place in sorted(folder.glob("[0-9]*")) if folder.is_dir() else []:
         if (place / "result.json").is_file():
             result = json.loads((place / "result.json").read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
 Times and rates that a program prints are noise; a program whose losses differ cannot be
 compared with anything. It is run again only when the sides differ, once for each program:
-the answer is remembered beside the results (``records.folder()``) until the program, its
+the answer is remembered beside the results (``storage.folder()``) until the program, its
 arguments or its runtime change.
 """
 
@@ -14,15 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.parity import ladder, printed, records, sides
-from migrate_mgpu.parity.devices import ON_CPUS, Place
-from migrate_mgpu.parity.sides import Options, Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import storage
+from migrate_mgpu.parity.compare import ladder, printed
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs.devices import ON_CPUS, Place
+from migrate_mgpu.parity.runs.sides import Options, Side
 from migrate_mgpu.runtimes import Runtime
 
 
 @dataclass(frozen=True)
-class Again:
+class SecondRun:
     """What differs between two runs of one program.
 
     Attributes:
@@ -40,28 +42,28 @@ class Again:
         return {"noise": sorted(self.noise), "rung": self.rung, "text": self.text}
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Again:
+    def from_data(cls, data: dict[str, Any]) -> SecondRun:
         noise = frozenset((line, place) for line, place in data["noise"])
         return cls(noise, data["rung"], data["text"])
 
 
 def run(
     side: Side, runtime: Runtime, program: Path, devices: int, options: Options, folder: Path
-) -> Again:
+) -> SecondRun:
     """Run the reference again, with the initial values that it had, or remember.
 
     Args:
       side: its first run, which left ``initial.npz`` in ``folder``.
     """
-    stored = records.folder() / "again" / f"{_key(side, program, devices, options)}.json"
+    stored = storage.folder() / "second-runs" / f"{_key(side, program, devices, options)}.json"
     if stored.is_file():
-        return Again.from_data(json.loads(stored.read_text(encoding="utf-8")))
+        return SecondRun.from_data(json.loads(stored.read_text(encoding="utf-8")))
     initial = folder / "initial.npz"
     role = "target" if initial.exists() else "reference"
     told = (side.trace or {}).get("place") or {}
     place = Place.from_data(told) if told else ON_CPUS
     second = sides.run_one(
-        runtime, program, devices, options, folder / "again", role, initial, place
+        runtime, program, devices, options, folder / "second-run", role, initial, place
     )
     found = between(side, second)
     if second.failure is None:
@@ -70,19 +72,19 @@ def run(
     return found
 
 
-def between(first: Side, second: Side) -> Again:
+def between(first: Side, second: Side) -> SecondRun:
     """What differs between two runs that have both ended."""
     if second.failure:
-        return Again(rung=1, text=f"the second one {second.crash}")
+        return SecondRun(rung=1, text=f"the second one {second.crash}")
     noise = printed.noise(first.stdout, second.stdout) or frozenset()
     rungs = ladder.compare(first, second, Tolerances(), noise=noise)
     broken = ladder.headline(rungs)
     # A program that trains no step fails by that, the same in both runs.
     steps = [count for side in (first, second) for count in sides.summary(side)["steps"]]
     if broken is None or not any(steps):
-        return Again(noise)
+        return SecondRun(noise)
     output = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
-    return Again(noise, broken.number, f"{broken.name}: {output.name}: {output.detail}")
+    return SecondRun(noise, broken.number, f"{broken.name}: {output.name}: {output.detail}")
 
 
 def _key(side: Side, program: Path, devices: int, options: Options) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from migrate_mgpu.parity import matching
+from migrate_mgpu.parity.probe import matching
 
 
 def test_variables_are_paired_by_name_then_by_order_and_shape():

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import numeric, printed, tolerances
-from migrate_mgpu.parity.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.compare import numeric, printed, tolerances
+from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs.sides import Side
 
 if TYPE_CHECKING:
-    from migrate_mgpu.parity.numeric import Array
+    from migrate_mgpu.parity.compare.numeric import Array
 
     _Call = tuple[int, Array, bool]  # step, value, whether it is of whole numbers
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity import configuration, launch
-from migrate_mgpu.parity.launch import Job, Run
+from migrate_mgpu.parity.compare import configuration
+from migrate_mgpu.parity.runs import launch
+from migrate_mgpu.parity.runs.launch import Job, Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 from probe_programs import ALL, PROGRAMS, TF2
@@ -222,7 +223,7 @@ def test_environment_of_this_process_does_not_leak(monkeypatch):
     "options", [["--gpus", "1", "--gpu-memory", "1,2"], ["--map-gpus"], ["--gpu-memory", "0"]]
 )
 def test_usage_errors(tmp_path, options):
-    probe = Path(launch.__file__).with_name("probe.py")
+    probe = launch.PROBE / "probe.py"
     command = [sys.executable, str(probe), "--out", str(tmp_path / "o"), *options]
     if options == ["--gpu-memory", "0"]:
         command += ["--gpus", "2"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from migrate_mgpu.parity import hardware, launch
+from migrate_mgpu.parity.runs import hardware, launch
 from migrate_mgpu.runtimes import Runtime
 
 CPUS, GPUS, SPLIT = "cpus", "gpus", "split"

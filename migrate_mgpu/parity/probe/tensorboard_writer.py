@@ -8,7 +8,7 @@ RUNS.json: a list of ``{"folder": PATH, "scalars": {TAG: [value of step 1, 2, ..
 import os
 import sys
 
-# This folder's modules have names that others have too: html, tensorboard.
+# This folder's modules have names that others have too: batch, matching.
 _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _HERE]
 

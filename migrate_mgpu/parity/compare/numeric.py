@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import tolerances
-from migrate_mgpu.parity.outcome import DIFFERS, EQUAL, Output
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.compare import tolerances
+from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, Output
+from migrate_mgpu.parity.compare.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

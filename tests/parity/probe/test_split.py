@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity import configuration, launch
+from migrate_mgpu.parity.compare import configuration
+from migrate_mgpu.parity.runs import launch
 
-PROBE = Path(launch.__file__).with_name("probe.py")
+PROBE = launch.PROBE / "probe.py"
 PROGRAM = """
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()

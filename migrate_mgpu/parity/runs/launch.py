@@ -16,7 +16,7 @@ from typing import Any
 
 from migrate_mgpu.runtimes import Runtime
 
-_HERE = Path(__file__).parent
+PROBE = Path(__file__).parents[1] / "probe"
 # Variables of this process that describe its interpreter or its real GPUs, and that a
 # program in another interpreter with fake GPUs must not see.
 _NOT_INHERITED = re.compile(
@@ -76,7 +76,7 @@ def run(runtime: Runtime, job: Job) -> Run:
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
         folder = Path(name)
         out, stdout, stderr = folder / "trace.json", folder / "stdout", folder / "stderr"
-        command = [str(runtime.python), str(_HERE / "probe.py"), "--out", str(out)]
+        command = [str(runtime.python), str(PROBE / "probe.py"), "--out", str(out)]
         if job.gpus is not None:
             command += ["--gpus", str(job.gpus), *_memory_option(job)]
             command += ["--map-gpus"] * job.map_gpus
@@ -146,7 +146,7 @@ def _run_batch(runtime: Runtime, jobs: Sequence[Job], parallel: int) -> list[Run
         jobs_file = folder / "jobs.json"
         jobs_file.write_text(json.dumps(request), encoding="utf-8")
         server = subprocess.run(
-            [str(runtime.python), str(_HERE / "batch.py"), str(jobs_file)],
+            [str(runtime.python), str(PROBE / "batch.py"), str(jobs_file)],
             env=environment({}),
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.parity import matching
-from migrate_mgpu.parity.recording import Recorder, Refused
+from migrate_mgpu.parity.probe import matching
+from migrate_mgpu.parity.probe.recording import Recorder, Refused
 
 numpy = pytest.importorskip("numpy")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from migrate_mgpu.parity import configuration
+from migrate_mgpu.parity.compare import configuration
 
 TOTALS = [16384, 8192, 16384, 8192]
 

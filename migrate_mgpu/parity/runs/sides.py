@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import devices as places
-from migrate_mgpu.parity import hardware, launch
-from migrate_mgpu.parity.devices import Place
-from migrate_mgpu.parity.supervise import Limits, Process, run_all
+from migrate_mgpu.parity.runs import devices as places
+from migrate_mgpu.parity.runs import hardware, launch
+from migrate_mgpu.parity.runs.devices import Place
+from migrate_mgpu.parity.runs.supervise import Limits, Process, run_all
 from migrate_mgpu.runtimes import Runtime
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_HERE = Path(__file__).parent
 _NOT_COPIED = shutil.ignore_patterns(
     ".git", "__pycache__", ".venv", "venv", "node_modules", ".mypy_cache", ".ruff_cache"
 )
@@ -233,7 +232,7 @@ def _process(
     }
     chosen["initial" if side == "target" else "publish"] = str(initial)
     watch.write_text(json.dumps(chosen), encoding="utf-8")
-    command = [str(runtime.python), str(_HERE / "probe.py"), "--out", str(out)]
+    command = [str(runtime.python), str(launch.PROBE / "probe.py"), "--out", str(out)]
     command += ["--watch", str(watch), *place.probe_options(devices)]
     command += [str(copy / program.resolve().relative_to(root))]
     command += [text.replace("{devices}", str(devices)) for text in options.argv]

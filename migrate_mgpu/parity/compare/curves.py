@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from migrate_mgpu.parity import matching, numeric
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.compare import numeric
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.probe import matching
+from migrate_mgpu.parity.runs.sides import Side
 
 
 def of(reference: Side, target: Side, allowed: Tolerances) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.parity import printed
+from migrate_mgpu.parity.compare import printed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Results under numbers, so that they can be shown and compared later.
+"""Comparisons under numbers, so that they can be shown and compared later.
 
 Each lies in ``<user data>/migrate-mgpu/parity/NNNN`` (or ``$MIGRATE_MGPU_TRACES/NNNN``):
 ``result.json`` and, for each number of devices, a folder with the traces of both sides.
@@ -12,13 +12,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+FORMAT = 2  # of a result
 
-class NoSuchRecord(Exception):
-    """There is no record of this number."""
+
+class NoSuchComparison(Exception):
+    """There is no comparison of this number; the message says so."""
 
 
 def folder() -> Path:
-    """Where records lie."""
+    """Where comparisons lie."""
     chosen = os.environ.get("MIGRATE_MGPU_TRACES")
     if chosen:
         return Path(chosen).absolute()  # programs run in folders of their own
@@ -41,18 +43,21 @@ def new() -> Path:
 
 
 def find(number: str) -> Path:
-    """The folder of a record.
+    """The folder of a comparison.
 
     Raises:
-      NoSuchRecord: there is none.
+      NoSuchComparison: there is none.
     """
-    if number.isdigit() and (folder() / f"{int(number):04}" / "result.json").is_file():
-        return folder() / f"{int(number):04}"
-    raise NoSuchRecord(f"no record {number} in {folder()}")
+    place = folder() / f"{int(number):04}" if number.isdigit() else folder() / "none"
+    if not (place / "result.json").is_file():
+        raise NoSuchComparison(f"no comparison {number} in {folder()}")
+    if read(place)["format"] != FORMAT:
+        raise NoSuchComparison(f"comparison {number} was written by another version: {place}")
+    return place
 
 
 def remove(number: int) -> None:
-    """Delete a record; none there is fine."""
+    """Delete a comparison; none there is fine."""
     shutil.rmtree(folder() / f"{number:04}", ignore_errors=True)
 
 

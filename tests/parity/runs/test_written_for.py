@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.written_for import says_compat_v1
+from migrate_mgpu.parity.runs.written_for import says_compat_v1
 
 TF1 = "import tensorflow as tf\ntf.Session()\n"
 COMPAT = "import tensorflow.compat.v1 as tf\ntf.Session()\n"

@@ -18,6 +18,9 @@ NAMES = (
     "evaluation and printed results",
 )
 EQUAL, DIFFERS, NOT_COMPARED = "equal", "differs", "not compared"
+# Verdicts on all of them, beside NOT_COMPARED.
+EQUIVALENT, NOT_EQUIVALENT = "equivalent", "not equivalent"
+NOT_COMPARABLE = "not comparable"  # the reference differs from itself
 
 
 @dataclass

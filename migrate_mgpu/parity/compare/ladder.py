@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity import configuration, matching, numeric, printed, results, tolerances
-from migrate_mgpu.parity.numeric import curve
-from migrate_mgpu.parity.outcome import (
+from migrate_mgpu.parity.compare import configuration, evaluation, numeric, printed, tolerances
+from migrate_mgpu.parity.compare.numeric import curve
+from migrate_mgpu.parity.compare.outcome import (
     DIFFERS,
     EQUAL,
     NAMES,
@@ -21,11 +21,12 @@ from migrate_mgpu.parity.outcome import (
     Rung,
     headline,
 )
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.probe import matching
+from migrate_mgpu.parity.runs.sides import Side
 
 if TYPE_CHECKING:
-    from migrate_mgpu.parity.numeric import Array
+    from migrate_mgpu.parity.compare.numeric import Array
 
 __all__ = [
     "DIFFERS",
@@ -79,12 +80,12 @@ def compare(
                 rung.outputs, rung.reason = [], f"the {' and the '.join(crashed)} did not finish"
         return rungs
     stopped = bool(one.get("stopped") or other.get("stopped"))
-    rungs[8].outputs = results.records(reference, target, allowed, stopped)
+    rungs[8].outputs = evaluation.records(reference, target, allowed, stopped)
     if stopped:
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
-        rungs[8].outputs += results.compare(reference, target, allowed)
-        rungs[8].outputs.append(results.printed_lines(reference, target, noise))
+        rungs[8].outputs += evaluation.compare(reference, target, allowed)
+        rungs[8].outputs.append(evaluation.printed_lines(reference, target, noise))
     return rungs
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from migrate_mgpu.parity import again, check, ladder, printed
-from migrate_mgpu.parity.sides import Side
-from migrate_mgpu.parity.tolerances import Tolerances
+from migrate_mgpu.parity import second_run, verdict
+from migrate_mgpu.parity.compare import ladder, outcome, printed
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs.sides import Side
+from migrate_mgpu.parity.second_run import SecondRun
 
 numpy = pytest.importorskip("numpy")
 CONFIG = {"config": {}, "environment": {}, "shown_gpus": [0], "kind": "Session", "file": None}
@@ -216,12 +218,12 @@ def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):
     """No pass, and no blame: the numbers that are there are not the program's."""
     hidden = side(tmp_path, "b", unseen="workers", variables=[], series=[])
     for one, other in ((side(tmp_path, "a"), hidden), (hidden, side(tmp_path, "a"))):
-        judged = check.judge(1, one, other, Tolerances())
-        assert judged.verdict == check.NOT_COMPARED and judged.reason.endswith("seen: workers")
+        judged = verdict.judge(1, one, other, Tolerances())
+        assert judged.verdict == outcome.NOT_COMPARED and judged.reason.endswith("seen: workers")
         assert [rung.status for rung in judged.rungs[1:8]] == [ladder.NOT_COMPARED] * 7
     hidden.stdout = "loss 0.6\n"
-    judged = check.judge(1, side(tmp_path, "a"), hidden, Tolerances())
-    assert judged.verdict == check.NOT_EQUIVALENT  # what is seen, differs
+    judged = verdict.judge(1, side(tmp_path, "a"), hidden, Tolerances())
+    assert judged.verdict == outcome.NOT_EQUIVALENT  # what is seen, differs
 
 
 def test_other_gradients_excuse_no_other_weights(tmp_path):
@@ -280,10 +282,10 @@ def test_records_of_stopped_programs_are_compared(tmp_path):
 def test_a_side_that_crashed_never_passes(tmp_path):
     one, other = side(tmp_path, "a"), side(tmp_path, "b")
     other.trace["exception"] = {"type": "ValueError", "message": "mine"}
-    assert check.judge(1, one, other, Tolerances()).verdict == check.NOT_EQUIVALENT
-    assert check.judge(1, other, one, Tolerances()).verdict == check.NOT_COMPARED
+    assert verdict.judge(1, one, other, Tolerances()).verdict == outcome.NOT_EQUIVALENT
+    assert verdict.judge(1, other, one, Tolerances()).verdict == outcome.NOT_COMPARED
     other.trace["exception"], other.ended = None, "timed out after 5 s"
-    assert check.judge(1, one, other, Tolerances()).verdict == check.NOT_EQUIVALENT
+    assert verdict.judge(1, one, other, Tolerances()).verdict == outcome.NOT_EQUIVALENT
 
 
 @pytest.mark.parametrize(
@@ -318,31 +320,31 @@ def test_noise_of_printed_numbers():
 
 def test_two_runs_of_a_program_that_differ(tmp_path):
     one = side(tmp_path, "a")
-    assert again.between(one, side(tmp_path, "b")) == again.Again()
-    found = again.between(one, side(tmp_path, "c", series=series(3.5, 2.0, 1.0)))
+    assert second_run.between(one, side(tmp_path, "b")) == SecondRun()
+    found = second_run.between(one, side(tmp_path, "c", series=series(3.5, 2.0, 1.0)))
     assert found.rung == 4 and "3 became 3.5" in found.text
-    assert again.Again.from_data(json.loads(json.dumps(found.as_data()))) == found
+    assert SecondRun.from_data(json.loads(json.dumps(found.as_data()))) == found
     crashed = side(tmp_path, "d")
     crashed.ended = "signal 11"
-    assert "signal 11" in again.between(one, crashed).text
+    assert "signal 11" in second_run.between(one, crashed).text
 
 
 @pytest.mark.parametrize(
-    ("seen", "verdict"),
+    ("seen", "expected"),
     [
-        (again.Again(), check.NOT_EQUIVALENT),
-        (again.Again(rung=4, text="first loss: loss"), check.NOT_COMPARABLE),
-        (again.Again(rung=6, text="weights"), check.NOT_COMPARABLE),
-        (again.Again(rung=7, text="loss curve"), check.NOT_EQUIVALENT),  # later than what broke
+        (SecondRun(), outcome.NOT_EQUIVALENT),
+        (SecondRun(rung=4, text="first loss: loss"), outcome.NOT_COMPARABLE),
+        (SecondRun(rung=6, text="weights"), outcome.NOT_COMPARABLE),
+        (SecondRun(rung=7, text="loss curve"), outcome.NOT_EQUIVALENT),  # later than what broke
     ],
 )
-def test_a_reference_that_differs_from_itself_has_its_own_verdict(tmp_path, seen, verdict):
+def test_a_reference_that_differs_from_itself_has_its_own_verdict(tmp_path, seen, expected):
     one = side(tmp_path, "a", pins={"random_operations": ["RandomUniform"]})
     two = side(tmp_path, "b", arrays={"after_one/0": numpy.ones([2, 3], "float32")})
-    request = check.Request(None, None, Path("a.py"), Path("b.py"))
-    found = check._with_second_run(check.judge(1, one, two, Tolerances()), request, seen)
-    assert found.verdict == verdict
-    if verdict == check.NOT_COMPARABLE:
+    judged = verdict.judge(1, one, two, Tolerances())
+    found = verdict.with_second_run(judged, Tolerances(), seen)
+    assert found.verdict == expected
+    if expected == outcome.NOT_COMPARABLE:
         assert seen.text in found.reason and "RandomUniform" in found.reason
 
 

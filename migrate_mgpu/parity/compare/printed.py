@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Collection
 
-from migrate_mgpu.parity.configuration import Difference
+from migrate_mgpu.parity.compare.configuration import Difference
 
 RELATIVE_TOLERANCE = 1e-5
 ABSOLUTE_TOLERANCE = 1e-7

@@ -1,0 +1,1 @@
+"""Comparing what two programs did: the ladder, its rungs, and their tolerances."""

@@ -1,0 +1,83 @@
+"""One comparison: run both programs on each number of devices, and judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from migrate_mgpu.parity import recorded, second_run, verdict
+from migrate_mgpu.parity.compare import ladder
+from migrate_mgpu.parity.compare.outcome import NOT_EQUIVALENT
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs.sides import Options, Side
+from migrate_mgpu.parity.second_run import SecondRun
+from migrate_mgpu.parity.verdict import Judged
+from migrate_mgpu.runtimes import Runtime
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compare.
+
+    Attributes:
+      reference: its runtime, or None when a recorded trace stands in for it.
+      before: the reference's program; after: the target's.
+    """
+
+    reference: Runtime | None
+    target: Runtime
+    before: Path
+    after: Path
+    devices: tuple[int, ...] = (1, 2)
+    options: Options = field(default_factory=Options)
+    tolerances: Tolerances = field(default_factory=Tolerances)
+
+
+def run(request: Request, place: Path) -> list[Judged]:
+    """Run and judge; traces are left in ``place/devices-N``."""
+    judged = []
+    for devices in request.devices:
+        folder = place / f"devices-{devices}"
+        if request.reference is None:
+            reference, target = _with_recorded(request, devices, folder)
+        else:
+            reference, target = sides.run_pair(
+                (request.reference, request.before),
+                (request.target, request.after),
+                devices,
+                request.options,
+                folder,
+            )
+        found = verdict.judge(devices, reference, target, request.tolerances)
+        # The device configuration does not differ by chance.
+        broken = ladder.headline(found.rungs)
+        if found.verdict == NOT_EQUIVALENT and broken is not None and broken.number > 1:
+            seen = _second_run(request, reference, devices, folder)
+            if seen is not None and not target.failure:
+                found = verdict.with_second_run(found, request.tolerances, seen)
+        judged.append(found)
+    return judged
+
+
+def _second_run(request: Request, reference: Side, devices: int, folder: Path) -> SecondRun | None:
+    """What differs between two runs of the reference; None when no one knows."""
+    if request.reference is not None:
+        return second_run.run(
+            reference, request.reference, request.before, devices, request.options, folder
+        )
+    return recorded.second_run_of(request.before, devices)
+
+
+def _with_recorded(request: Request, devices: int, folder: Path) -> tuple[Side, Side]:
+    reference = recorded.collect(request.before, devices, request.options)
+    target = sides.run_one(
+        request.target,
+        request.after,
+        devices,
+        request.options,
+        folder,
+        "target",
+        recorded.folder(request.before, devices) / "initial.npz",
+    )
+    return reference, target

@@ -1,0 +1,1 @@
+"""Running programs under the probe: on what devices, within what limits, and what they leave."""

@@ -1,0 +1,107 @@
+"""The verdict on two sides, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from migrate_mgpu.parity.compare import curves, ladder, printed
+from migrate_mgpu.parity.compare.ladder import Rung
+from migrate_mgpu.parity.compare.outcome import (
+    EQUIVALENT,
+    NOT_COMPARABLE,
+    NOT_COMPARED,
+    NOT_EQUIVALENT,
+)
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.diagnose import Diagnosis, diagnose
+from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs.sides import Side
+from migrate_mgpu.parity.second_run import SecondRun
+
+
+@dataclass
+class Judged:
+    """The comparison on one number of devices."""
+
+    devices: int
+    verdict: str
+    reason: str
+    rungs: list[Rung]
+    reference: Side
+    target: Side
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    diagnosis: list[Diagnosis] = field(default_factory=list)
+
+    def as_data(self) -> dict[str, Any]:
+        # Of a program that crashed, the rungs show how far it came.
+        ended = not (self.reference.failure or self.target.failure)
+        broken = ladder.headline(self.rungs) if ended else None
+        return {
+            "devices": self.devices,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "headline": broken.number if broken else None,
+            "rungs": [rung.as_data() for rung in self.rungs],
+            "diagnosis": [cause.as_data() for cause in self.diagnosis],
+            "curves": self.curves,
+            "reference": sides.summary(self.reference),
+            "target": sides.summary(self.target),
+        }
+
+
+def judge(
+    devices: int,
+    reference: Side,
+    target: Side,
+    tolerances: Tolerances,
+    noise: printed.Noise | None = None,
+) -> Judged:
+    """The verdict on two sides, and the likely causes of what differs."""
+    rungs = ladder.compare(reference, target, tolerances, noise=noise)
+    verdict, reason = _verdict(rungs, reference, target)
+    found = Judged(devices, verdict, reason, rungs, reference, target)
+    found.curves = curves.of(reference, target, tolerances)
+    if verdict == NOT_EQUIVALENT:
+        found.diagnosis = diagnose(rungs, reference, target)
+    return found
+
+
+def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str]:
+    if reference.crash:
+        also = f"; the target {target.crash}" if target.crash else ""
+        return NOT_COMPARED, f"the reference {reference.crash}{also}"
+    if target.crash:
+        return NOT_EQUIVALENT, f"the target {target.crash}"
+    broken = ladder.headline(rungs)
+    if broken is not None:
+        first = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
+        reason = f"rung {broken.number}, {broken.name}: {first.name}: {first.detail}"
+        return NOT_EQUIVALENT, reason
+    unseen = ladder.unseen(reference, target)
+    if unseen:
+        return NOT_COMPARED, unseen
+    if all(rung.status == ladder.NOT_COMPARED for rung in rungs):
+        return NOT_COMPARED, "there was nothing to compare"
+    return EQUIVALENT, ""
+
+
+def with_second_run(found: Judged, tolerances: Tolerances, seen: SecondRun) -> Judged:
+    """The judgement, now that it is known what differs between two runs of the reference."""
+    broken = ladder.headline(found.rungs)
+    assert broken is not None
+    if seen.rung is not None and seen.rung <= broken.number:
+        found.verdict = NOT_COMPARABLE
+        found.reason = f"two runs of the reference differ: rung {seen.rung}, {seen.text}"
+        random = found.reference.training.get("pins", {}).get("random_operations")
+        if random:
+            found.reason += f"; random operations in a step: {', '.join(random)}"
+        found.diagnosis = []
+        return found
+    if not seen.noise:
+        return found
+    both = found.reference, found.target
+    judged = judge(found.devices, *both, tolerances, seen.noise)
+    text = f"{len(seen.noise)} printed numbers or lines differ between two runs of the reference"
+    judged.reference.training["notes"].append(f"{text}: not compared")
+    return judged

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from migrate_mgpu.parity import launch
+from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 from tests.models.test_handing import converted
 from tests.models.test_whole import HEAD, migrated, stays

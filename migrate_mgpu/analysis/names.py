@@ -169,7 +169,7 @@ class Names(Scopes):
         raise ValueError("a statement outside every block")
 
     def exclusive(self, first: ast.AST, second: ast.AST) -> bool:
-        """Whether two statements stand in different arms of one `if` or `try`."""
+        """Whether two nodes stand in different arms of one `if`, `try` or `A if x else B`."""
         arms: dict[ast.AST, str] = {}
         child = first
         for parent in self.ancestors(first):
@@ -178,6 +178,8 @@ class Names(Scopes):
         child = second
         for parent in self.ancestors(second):
             if parent in arms:
+                if isinstance(parent, ast.IfExp):
+                    return {arms[parent], _arm(parent, child)} == {"body", "orelse"}
                 return isinstance(parent, (ast.If, ast.Try)) and arms[parent] != _arm(parent, child)
             child = parent
         return False
@@ -209,6 +211,6 @@ def is_none(node: ast.AST | None) -> bool:
 def _arm(parent: ast.AST, child: ast.AST) -> str:
     for name in ("body", "orelse", "handlers", "finalbody"):
         members = getattr(parent, name, None)
-        if isinstance(members, list) and child in members:
+        if child is members or (isinstance(members, list) and child in members):
             return name
     return ""

@@ -123,6 +123,7 @@ class Fates:
             conditional = (
                 len(flow.creations) > 1
                 or flow.may_be_none
+                or setting.choice is not None
                 or any(
                     isinstance(parent, (ast.If, ast.Try)) and parent not in always
                     for parent in names.ancestors(setting.statement)

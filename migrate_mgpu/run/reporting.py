@@ -68,6 +68,10 @@ class Report:
                 "the limit wins",
                 "drop the memory fraction if growth matters more",
             )
+        code = move.applied[0][1].rule.code if move.applied else "MGPU202"
+        for module, statement in flow.shown:
+            text = "what is printed here is an object of TF1's: the statement is left out"
+            self.add(module, statement, code, f.MANUAL, text)
         if not move.applied and not move.overruled:
             text = "an empty config is left out"
             self.add(flow.module, flow.place, "MGPU202", f.APPLIED, text)

@@ -49,7 +49,7 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
             place = Place(handover.module, handover.call)
             found.append(Diagnostic("parameter-in-another-file", place, text))
     for setting in flow.settings:
-        if setting.module is not flow.module:
+        if setting.module is not flow.module and not _made_with(flow, setting):
             # Between two writes the helper would return None to a caller that fills it.
             place = Place(setting.module, setting.statement)
             found.append(
@@ -65,6 +65,16 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
     found += _late_settings(flow)
     found += _layouts(flow)
     return found
+
+
+def _made_with(flow: Flow, setting: Setting) -> bool:
+    """Whether a part of the object is made elsewhere, with its constructor's arguments alone.
+
+    Between two writes its user gives the field None, which leaves it as it is.
+    """
+    part = setting.path.rpartition(".")[0]
+    beside = [s for s in flow.settings if s.path.startswith(f"{part}.")]
+    return bool(part) and all(s.creation not in (None, *flow.creations) for s in beside)
 
 
 def _combinations(flow: Flow) -> list[Diagnostic]:
@@ -95,19 +105,26 @@ def together(first: Setting, second: Setting) -> bool:
     """Whether both settings may be made in one run of the code."""
     if first.module is not second.module:
         return True
-    return not first.module.names.exclusive(first.statement, second.statement)
+    names = first.module.names
+    return not names.exclusive(
+        first.creation or first.statement, second.creation or second.statement
+    )
 
 
 def _unconditional(flow: Flow, setting: Setting) -> bool:
     """Whether a setting stands in the block of the constructor that it belongs to."""
     names = setting.module.names
     block = names.block(setting.statement)
-    return len(flow.creations) == 1 and (
-        setting.module is not flow.module
-        or block is names.block(names.statement(flow.place))
-        or any(
-            sink.module is setting.module and block is names.block(names.statement(sink.call))
-            for sink in flow.sinks
+    return (
+        len(flow.creations) == 1
+        and setting.choice is None
+        and (
+            setting.module is not flow.module
+            or block is names.block(names.statement(flow.place))
+            or any(
+                sink.module is setting.module and block is names.block(names.statement(sink.call))
+                for sink in flow.sinks
+            )
         )
     )
 

@@ -36,12 +36,25 @@ class Setting:
     creation: ast.Call | None = None  # the constructor call, for a keyword
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
 
+    @property
+    def choice(self) -> tuple[ast.IfExp, bool] | None:
+        """The conditional expression that chooses its constructor, and whether by its body."""
+        child: ast.AST = self.creation or self.statement
+        while not isinstance(child, ast.stmt):
+            parent = self.module.names.parents[child]
+            if isinstance(parent, ast.IfExp) and child is not parent.test:
+                return parent, child is parent.body
+            child = parent
+        return None
+
 
 @record(frozen=True, eq=False)
 class Step:
     """A statement that makes or carries the object and has no place once it has moved.
 
-    ``call`` is what stays of it as a statement of its own: the call of a helper.
+    What stays of it: ``call`` as a statement of its own, the call of a helper; all but
+    ``members`` of its tuples and dictionaries; None for ``exported``, a variable that other
+    files read.
     """
 
     module: Module
@@ -49,6 +62,9 @@ class Step:
     creation: ast.Call | None = None
     call: ast.Call | None = None
     returns: bool = False
+    yields: bool = False
+    members: tuple[ast.expr, ...] = ()
+    exported: str = ""
 
 
 @record(frozen=True, eq=False)
@@ -99,6 +115,8 @@ class Flow:
     passed: set[ast.Call] = field(default_factory=set)  # sinks behind a parameter that stays
     problems: list[Diagnostic] = field(default_factory=list)
     may_be_none: bool = False  # a branch has no config at all
+    entered: list[tuple[Module, ast.withitem]] = field(default_factory=list)  # `with ... as it`
+    shown: list[tuple[Module, ast.Expr]] = field(default_factory=list)  # prints and logs of it
 
     @property
     def place(self) -> ast.Call:
@@ -112,11 +130,14 @@ class Flow:
         touched += [step.module for step in self.steps]
         touched += [sink.module for sink in self.sinks]
         touched += [handover.module for handover in self.handovers]
+        touched += [module for module, _ in (*self.shown, *self.entered)]
         return list(dict.fromkeys(touched))
 
     def own_nodes(self) -> set[ast.AST]:
         """What goes away when the flow moves: constructors, and statements that only carried it."""
         found: set[ast.AST] = set(self.creations)
         found.update(s.creation or s.statement for s in self.settings)
-        found.update(step.statement for step in self.steps)
+        for step in self.steps:
+            found.update(step.members or (step.statement,))
+        found.update(statement for _, statement in self.shown)
         return found

@@ -117,7 +117,7 @@ class Timing:
                 return Diagnostic(_LATE, place, what)
             if self.graph.enclosing(here, setting.statement) != function:
                 return Diagnostic(_LATE, place, f"{what}, in another function")
-            if not _straight(here, setting.statement):
+            if setting.choice is not None or not _straight(here, setting.statement):
                 text = f"{what}, and it is set under a condition"
                 return Diagnostic(_LATE, place, text)
             unknown = _unknown_at(here, setting.value, statement)

@@ -25,6 +25,7 @@ from migrate_mgpu.session_config.field_rewriter import (
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.container_edit import without_members
 from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
@@ -99,14 +100,28 @@ def build(
                 early += lines
             else:
                 groups.append((setting, lines))
+        groups = _by_choice(module, groups)
         if writer.imports:
             move.imports.setdefault(module, set()).update(writer.imports)
         steps = [m for m in members if isinstance(m, Step)]
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
+        if sinks or any(step.creation is not None for step in steps):
+            helpers = [step.call for step in steps if step.call is not None]
+            groups += [(None, [module.source.code(call)]) for call in helpers]
+            steps = [step for step in steps if step.call is None]
         if sinks:
             _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
         else:
             _carrier(move, module, layout, groups, steps, emptied)
+    for module, shown in dict.fromkeys(flow.shown):
+        layout = Layout(module.source, shown)
+        emptied.append((module, shown))
+        move.edit(module, layout.replace([]))
+    for module, block in flow.entered:
+        assert block.optional_vars is not None
+        _, start = module.source.span(block.context_expr)
+        _, end = module.source.span(block.optional_vars)
+        move.edit(module, Edit(start, end, ""))
     for parameter in flow.parameters:
         edit = without_parameter(parameter.module.source, parameter.function, parameter.name)
         move.edit(parameter.module, edit)
@@ -132,7 +147,9 @@ def _sets_softness(flow: Flow, module: Module, statement: ast.stmt) -> bool:
     names = module.names
     block = names.block(statement)
     return any(
-        s.module is module and (s.statement is statement or names.block(s.statement) is block)
+        s.module is module
+        and s.choice is None
+        and (s.statement is statement or names.block(s.statement) is block)
         for s in settings_of(flow, SOFT_PLACEMENT)
     )
 
@@ -156,8 +173,15 @@ def _carrier(
         if step.call is not None:
             tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
             lines = [source.code(step.call) + tail]
-    if any(step.returns for step in steps) and not _is_last(module, layout.statement):
+    members = {member for step in steps for member in step.members}
+    if members:
+        rest = without_members(module.source, layout.statement, members)
+        lines += [rest] if rest else []
+    elif any(step.returns for step in steps) and not _is_last(module, layout.statement):
         lines.append("return")
+    lines += ["yield"] if any(step.yields for step in steps) else []
+    exported = dict.fromkeys(step.exported for step in steps if step.exported)
+    lines += [f"{name} = None" for name in exported]
     if not layout.owns_start:
         if len(lines) == 1 and lines[0].startswith("#"):
             lines = ["pass  " + lines[0]]
@@ -209,6 +233,35 @@ def _sink_statement(
         call.drop_value(sink.argument, shifts=isinstance(sink, Handover) and not sink.stays)
         for edit in call.edits():
             move.edit(module, edit)
+
+
+def _by_choice(
+    module: Module, groups: list[tuple[Setting | None, list[str]]]
+) -> list[tuple[Setting | None, list[str]]]:
+    """Settings that a conditional expression chooses between, under one `if`."""
+    found: list[tuple[Setting | None, list[str]]] = []
+    blocks: dict[ast.IfExp, tuple[list[str], dict[bool, list[str]]]] = {}
+    for setting, lines in groups:
+        choice = setting.choice if setting is not None else None
+        if choice is None:
+            found.append((setting, lines))
+            continue
+        node, in_body = choice
+        if node not in blocks:
+            blocks[node] = [], {True: [], False: []}
+            found.append((setting, blocks[node][0]))
+        blocks[node][1][in_body] += lines
+    unit = module.source.indent_unit
+    for node, (block, arms) in blocks.items():
+        test = module.source.code(node.test)
+        if not arms[True]:
+            simple = isinstance(node.test, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+            test = f"not {test}" if simple else f"not ({test})"
+        block.append(f"if {test}:")
+        block += [unit + line for line in arms[True] or arms[False]]
+        if arms[True] and arms[False]:
+            block += ["else:", *(unit + line for line in arms[False])]
+    return found
 
 
 def _is_helper_call(flow: Flow, call: ast.Call) -> bool:

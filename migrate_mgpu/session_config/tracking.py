@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.idioms import is_read_only, showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.symbols import message
-from migrate_mgpu.session_config.flows import SUBMESSAGES, Flow, Setting, Step
-from migrate_mgpu.session_config.handing import HandedOn
+from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, is_manager, own_nodes
+from migrate_mgpu.session_config.flows import (
+    SUBMESSAGES,
+    Flow,
+    Handover,
+    Parameter,
+    Setting,
+    Step,
+)
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
+from migrate_mgpu.source.statements import comments
 
 
 def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
@@ -20,31 +30,54 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
     sinks = {sink.call: sink for module in project.modules.values() for sink in sink_calls(module)}
     taken: set[ast.AST] = set()
     flows: list[Flow] = []
+    values = ValueFlow(graph)
     for module in project.modules.values():
         for call in module.names.calls:
             if call not in taken and message(module.names.qualname(call.func)) == "ConfigProto":
-                tracker = _Tracker(project, graph, sinks, Flow(module))
+                tracker = _Tracker(project, values, sinks, Flow(module))
                 tracker.creation(module, call, "")
                 tracker.object(module, call, "")
                 tracker.settle()
                 taken.update(tracker.taken)
                 flows.append(tracker.flow)
+    _check_shared(flows)
     return flows
 
 
-class _Tracker(HandedOn):
+def _check_shared(flows: list[Flow]) -> None:
+    """Of one tuple or dictionary, members can be taken out for one configuration alone."""
+    owners: dict[ast.AST, Flow] = {}
+    for flow in flows:
+        for step in flow.steps:
+            for member in step.members:
+                other = owners.setdefault(step.statement, flow)
+                if other is not flow:
+                    text = "another configuration is put into the same container"
+                    for one in (flow, other):
+                        where = Place(step.module, member)
+                        one.problems.append(Diagnostic("not-followed", where, text))
+
+
+_FILLING = ("CopyFrom", "MergeFrom")
+
+
+class _Tracker:
     """Follows one object. Every method takes an expression and the path it stands for."""
 
     def __init__(
-        self, project: Project, graph: CallGraph, sinks: dict[ast.Call, SinkCall], flow: Flow
+        self, project: Project, values: ValueFlow, sinks: dict[ast.Call, SinkCall], flow: Flow
     ) -> None:
         self.project = project
-        self.graph = graph
+        self.values = values
+        self.graph = values.graph
         self.sinks = sinks
         self.flow = flow
         self.taken: set[ast.AST] = set()
         self._seen: set[object] = set()
         self._given: list[tuple[Module, ast.expr, Function]] = []
+        self._parts: dict[ast.expr, str] = {}  # what fields of a constructor are given
+        self._reached: set[ast.AST] = set()  # places that are known to hold the object
+        self._targets: set[ast.AST] = set()  # that a member of a container is stored to
 
     def problem(self, module: Module, node: ast.AST, reason: str) -> None:
         self.flow.problems.append(Diagnostic("not-followed", Place(module, node), reason))
@@ -64,9 +97,10 @@ class _Tracker(HandedOn):
                 self._unpacked(module, call, keyword, path)
             else:
                 self._field(module, call, keyword, _join(path, keyword.arg), keyword.value)
-        parent = module.names.parents[call]
-        if (isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is call) or isinstance(
-            parent, ast.Expr
+        value = _outermost(module, call)
+        parent = module.names.parents[value]
+        if isinstance(parent, ast.Expr) or (
+            isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is value
         ):
             self.flow.steps.append(Step(module, statement, creation=call))
 
@@ -124,10 +158,48 @@ class _Tracker(HandedOn):
                 self.flow.settings.append(Setting(module, path, value, statement, call, keyword))
         elif isinstance(value, ast.Call) and self._is_message(module, value, expected):
             self.creation(module, value, path)
+        elif isinstance(value, ast.Name) and self._is_local(module, value):
+            self.variable_of(module, value, path)
+        elif self._made_elsewhere(module, value, path):
+            return
         elif isinstance(value, ast.Name):
             self.variable_of(module, value, path)
         else:
             self.problem(module, value, f"what `{path}` is set to is not followed")
+
+    def _is_local(self, module: Module, mention: ast.Name) -> bool:
+        """Whether a variable only holds what its own statements make."""
+        home = module.names.defining_scope(mention.id, module.names.scope_of_name[mention])
+        bindings = home.bindings[mention.id] if home is not None else []
+        values = [binding.value for binding in bindings]
+        made = (ast.Attribute, ast.Call, ast.Constant)
+        return all(
+            isinstance(value, made)
+            and (not isinstance(value, ast.Call) or message(module.names.qualname(value.func)))
+            for value in values
+        )
+
+    def _made_elsewhere(self, module: Module, value: ast.expr, path: str) -> bool:
+        """A part of the object, followed from the constructors that its value comes from."""
+        expected = SUBMESSAGES[path]
+        made: list[tuple[Module, ast.Call]] = []
+        for one in self.values.definitions(module, value):
+            if not isinstance(one.node, ast.Call) or one.node in self.taken:
+                return False
+            if not self._is_message(one.module, one.node, expected):
+                return False
+            made.append((one.module, one.node))
+        for first, second in zip(made, made[1:]):
+            if first[0] is not second[0] or not first[0].names.exclusive(first[1], second[1]):
+                return False  # each session has another one
+        self._parts[value] = path
+        self.taken.update(call for _, call in made)
+        for home, call in made:
+            self.creation(home, call, path)
+            self.object(home, call, path)
+        if value not in self._reached:
+            self.problem(module, value, f"what `{path}` is set to is not followed")
+        return bool(made)
 
     def _device_count(self, module: Module, call: ast.Call, value: ast.expr) -> None:
         if not isinstance(value, ast.Dict):
@@ -197,18 +269,16 @@ class _Tracker(HandedOn):
                     return
                 if (module, value) in self.flow.helper_calls:
                     return
-            elif path and self._is_part(module, value):
+            if value in self._reached:
                 return
+        if binding.node in self._targets:
+            return
         if binding.kind == "parameter":
             if any(p.name == name and p.module is module for p in self.flow.parameters):
                 return
             self.problem(module, binding.node, f"`{name}` is a parameter")
         else:
             self.problem(module, binding.node, f"`{name}` may hold something else")
-
-    def _is_part(self, module: Module, value: ast.expr) -> bool:
-        """`rewrite = config.graph_options.rewrite_options`, met while following ``config``."""
-        return isinstance(value, ast.Attribute) and value in self._seen
 
     def _from_other_modules(self, module: Module, name: str, path: str) -> None:
         """`from settings import config` and `settings.config` elsewhere in the run."""
@@ -219,15 +289,44 @@ class _Tracker(HandedOn):
                 for local, bindings in scope.bindings.items():
                     for binding in bindings:
                         if binding.qualname and self._names(other, binding.qualname, module, name):
-                            self.problem(
-                                module,
-                                binding.node,
-                                f"`{other.path.name}` imports `{local}` from here",
-                            )
+                            text = f"`{other.path.name}` imports `{local}` from here"
+                            if len(bindings) > 1 or not self._export(module, name):
+                                self.problem(module, binding.node, text)
+                                continue
+                            self._borrowed(other, local, scope, path)
             for attribute in other.names.attributes.get(name, ()):
                 qualname = other.names.qualname(attribute)
                 if qualname and self._names(other, qualname, module, name):
+                    if isinstance(attribute.ctx, ast.Load) and self._export(module, name):
+                        self.object(other, attribute, path)
+                        continue
                     self.problem(other, attribute, f"`{other.path.name}` uses `{name}` from here")
+
+    def _borrowed(self, other: Module, local: str, scope: Scope, path: str) -> None:
+        """A variable of another file's, by its name here."""
+        if (scope, local) in self._seen:
+            return
+        self._seen.add((scope, local))
+        for mention in other.names.mentions(local, scope):
+            self._reached.add(mention)
+            self.object(other, mention, path)
+        if scope.is_module:
+            self._from_other_modules(other, local, path)
+
+    def _export(self, module: Module, name: str) -> bool:
+        """Leaves None to the files that read a variable: each of them is written by itself."""
+        bindings = module.names.module_scope.bindings[name]
+        if len(bindings) != 1 or bindings[0].kind == "import":
+            return len(bindings) == 1
+        statement = module.names.statement(bindings[0].node)
+        plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and (
+            getattr(statement, "targets", [bindings[0].node]) == [bindings[0].node]
+        )
+        if plain and not any(
+            step.exported and step.statement is statement for step in self.flow.steps
+        ):
+            self.flow.steps.append(Step(module, statement, exported=name))
+        return plain
 
     def _names(self, other: Module, qualname: str, module: Module, name: str) -> bool:
         head, _, last = qualname.rpartition(".")
@@ -237,8 +336,12 @@ class _Tracker(HandedOn):
 
     def object(self, module: Module, node: ast.expr, path: str) -> None:
         """One place that holds the object (or the part of it at ``path``)."""
+        self._reached.add(node)
         parent = module.names.parents[node]
-        if isinstance(parent, ast.Attribute):
+        shown = None if isinstance(node, ast.Call) else showing(module, node)
+        if shown is not None:
+            self.flow.shown.append((module, shown))
+        elif isinstance(parent, ast.Attribute):
             self._attribute(module, node, path)
         elif isinstance(parent, ast.keyword):
             call = module.names.parents[parent]
@@ -248,9 +351,17 @@ class _Tracker(HandedOn):
             self._argument(module, parent, node, path, None)
         elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
             self._assigned(module, parent, node, path)
-        elif isinstance(parent, ast.Return) and not path:
-            self._returned(module, parent, node)
+        elif isinstance(parent, ast.Return):
+            self._returned(module, parent, node, path)
+        elif isinstance(parent, ast.Yield):
+            self._yielded(module, parent, node, path)
         elif isinstance(parent, ast.Expr):
+            return
+        elif isinstance(parent, ast.IfExp) and node is not parent.test:
+            self._chosen(module, parent, path)
+        elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict)) and self._member(
+            module, parent, node, path
+        ):
             return
         elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Starred)):
             self.problem(module, node, "it is put into a container here")
@@ -284,14 +395,14 @@ class _Tracker(HandedOn):
         elif isinstance(parent, ast.Call) and parent.func is top:
             self._method(module, parent, inner)
         elif isinstance(parent, ast.Assign) and parent.value is top and inner in SUBMESSAGES:
-            self._seen.add(top)
+            self._reached.add(top)
             self._assigned(module, parent, top, inner)
         else:
             self.problem(module, top, f"`{inner or 'it'}` is read here")
 
     def _method(self, module: Module, call: ast.Call, path: str) -> None:
         target, _, method = path.rpartition(".")
-        if method in ("CopyFrom", "MergeFrom") and len(call.args) == 1 and target in SUBMESSAGES:
+        if method in _FILLING and len(call.args) == 1 and target in SUBMESSAGES:
             value = call.args[0]
             if isinstance(module.names.parents[call], ast.Expr):
                 if isinstance(value, ast.Call) and self._is_message(
@@ -316,17 +427,24 @@ class _Tracker(HandedOn):
             self.flow.sinks.append(sink)
             return
         if path:
-            # `ConfigProto(gpu_options=gpu_options)` and `.CopyFrom(gpu_options)`
-            # are where following this variable began.
-            if message(module.names.qualname(call.func)) or (
-                isinstance(call.func, ast.Attribute) and call.func.attr in ("CopyFrom", "MergeFrom")
-            ):
-                if call in self.taken or isinstance(call.func, ast.Attribute):
+            # `ConfigProto(gpu_options=gpu_options)` and `.CopyFrom(gpu_options)` of this object
+            # are where following the part began.
+            if call in self.taken:
+                if isinstance(node, ast.Name) or self._parts.get(node) == path:
                     return
+            elif isinstance(call.func, ast.Attribute) and call.func.attr in _FILLING:
+                return
         function = self.graph.target(module, call.func)
-        if function is not None and not path and self._handed(module, call, node, function):
+        if function is not None and self._handed(module, call, node, function, path):
             return
         self.problem(module, node, f"it is handed to `{_short(module, call.func)}(...)`")
+
+    def _carried(self, module: Module, statement: ast.stmt, node: ast.expr) -> None:
+        """A statement that only gives the object another name; the call of a helper stays."""
+        if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and node in self.taken):
+            return
+        call = node if isinstance(node, ast.Call) else None
+        self.flow.steps.append(Step(module, statement, call=call))
 
     def _assigned(self, module: Module, parent: ast.stmt, node: ast.expr, path: str) -> None:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]  # type: ignore[attr-defined]
@@ -334,23 +452,350 @@ class _Tracker(HandedOn):
         if len(targets) == 1 and isinstance(target, ast.Name):
             home = module.names.defining_scope(target.id, module.names.scope_of_name[target])
             assert home is not None
-            if isinstance(node, (ast.Attribute, ast.Name)) or (
-                isinstance(node, ast.Call) and node not in self.taken
-            ):
-                self._seen.add(node)
-                call = node if isinstance(node, ast.Call) else None
-                self.flow.steps.append(Step(module, parent, call=call))
-                if isinstance(node, ast.Name):
-                    self.problem(module, node, f"it is also called `{target.id}`")
-                    return
+            self._carried(module, parent, node)
+            made = isinstance(node, (ast.Call, ast.IfExp))
+            if not made and any(is_none(b.value) for b in home.bindings[target.id]):
+                # The object is made in any case, its options would be set in any case.
+                self.problem(module, node, f"it is also called `{target.id}`, which may be None")
             self.variable(module, target.id, home, path)
-        elif len(targets) == 1 and isinstance(target, ast.Attribute) and not path:
-            if not (isinstance(node, ast.Call) and node in self.taken):
-                call = node if isinstance(node, ast.Call) else None
-                self.flow.steps.append(Step(module, parent, call=call))
-            self._kept_on_self(module, target, node)
+        elif len(targets) == 1 and isinstance(target, ast.Attribute):
+            self._carried(module, parent, node)
+            self._kept_on_self(module, target, path)
         else:
             self.problem(module, node, "it is assigned to something that is not a plain name")
+
+    # -- attributes of self -----------------------------------------------
+
+    def _kept_on_self(self, module: Module, target: ast.Attribute, path: str) -> None:
+        """`self.config = tf.ConfigProto(...)`, followed through the instances of its class."""
+        owner = self.values.owner_of(module, target)
+        if owner is None:
+            self.problem(module, target, f"it becomes an attribute: `{ast.unparse(target)}`")
+            return
+        key = (owner, target.attr)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        home, node = owner
+        statement = module.names.statement(target)
+        for binding in home.names.scopes[node].bindings.get(target.attr, ()):
+            if is_none(binding.value):
+                continue  # what it is before the object is made
+            self.problem(home, binding.node, f"`{target.attr}` is an attribute of the class too")
+        for other in self.project.modules.values():
+            if other is not home and home not in other.imported:
+                continue
+            for attribute in other.names.attributes.get(target.attr, ()):
+                if attribute is target:
+                    continue
+                known = self.values.owner_of(other, attribute)
+                if known == owner:
+                    if other is not module:  # it is written by itself, and finds None there
+                        step = Step(module, statement, exported=module.source.code(target))
+                        self.flow.steps.append(step)
+                    self._self_attribute(other, attribute, path)
+                elif known is None or _has_bases(known[1]):
+                    if not other.names.qualname(attribute):
+                        self.problem(
+                            other, attribute, f"`{ast.unparse(attribute)}` may be the same object"
+                        )
+
+    def _self_attribute(self, module: Module, attribute: ast.Attribute, path: str) -> None:
+        if isinstance(attribute.ctx, ast.Load):
+            self.object(module, attribute, path)
+            return
+        parent = module.names.parents[attribute]
+        value = getattr(parent, "value", None)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and is_none(value):
+            self.flow.steps.append(Step(module, parent))
+            return
+        if isinstance(value, ast.Call) and value in self.taken:
+            return
+        self.problem(module, attribute, f"`{ast.unparse(attribute)}` is assigned again here")
+
+    # -- helpers that build and return it ---------------------------------
+
+    def _returned(self, module: Module, statement: ast.Return, node: ast.expr, path: str) -> None:
+        function = self.graph.enclosing(module, statement)
+        if function is None:
+            self.problem(module, statement, "it is returned outside of a function")
+            return
+        creation = node if isinstance(node, ast.Call) and node in self.taken else None
+        self.flow.steps.append(Step(module, statement, creation=creation, returns=True))
+        if function in self._seen:
+            return
+        self._seen.add(function)
+        if not self._only_returns_it(function, path):
+            return
+        references = self.graph.references(function)
+        if not references:
+            self.problem(module, statement, f"nothing in the run calls `{function.name}()`")
+        for reference in references:
+            if reference.call is None:
+                self.problem(
+                    reference.module, reference.node, f"`{function.name}` is handed on here"
+                )
+                continue
+            self._called(reference.module, reference.call, path)
+
+    def _called(self, module: Module, call: ast.Call, path: str) -> None:
+        """A call of a helper, which is still called for what it sets."""
+        self.flow.helper_calls.append((module, call))
+        parent = module.names.parents[call]
+        if path and isinstance(parent, ast.keyword) and module.names.parents[parent] in self.taken:
+            self.flow.steps.append(Step(module, module.names.statement(call), call=call))
+        self.object(module, call, path)
+
+    def _yielded(self, module: Module, node: ast.Yield, value: ast.expr, path: str) -> None:
+        """`with make_config() as config`, of a function with one `yield`."""
+        function = self.graph.enclosing(module, node)
+        statement = module.names.parents[node]
+        references = self.values.calls(function) if function is not None else None
+        if function is None or references is None or not is_manager(function):
+            self.problem(module, node, "how it is used here is not followed")
+            return
+        yields = [n for n in own_nodes(function.node) if isinstance(n, (ast.Yield, ast.YieldFrom))]
+        if len(yields) != 1 or not isinstance(statement, ast.Expr):
+            self.problem(module, node, "how it is used here is not followed")
+            return
+        creation = value if isinstance(value, ast.Call) and value in self.taken else None
+        self.flow.steps.append(Step(module, statement, creation=creation, yields=True))
+        for reference in references:
+            block = reference.module.names.parents[reference.call or node]
+            target = block.optional_vars if isinstance(block, ast.withitem) else None
+            if not isinstance(block, ast.withitem) or not (
+                target is None or isinstance(target, ast.Name)
+            ):
+                self.problem(
+                    reference.module, reference.node, "how it is used here is not followed"
+                )
+            elif target is not None:
+                names = reference.module.names
+                home = names.defining_scope(target.id, names.scope_of_name[target])
+                assert home is not None
+                self._targets.add(target)
+                self.flow.entered.append((reference.module, block))
+                self.variable(reference.module, target.id, home, path)
+
+    def _only_returns_it(self, function: Function, path: str) -> bool:
+        """Whether every `return` of a helper gives a configuration or None."""
+        module = function.module
+        if function.node.decorator_list:
+            self.problem(module, function.node, f"`{function.name}` is decorated")
+            return False
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Return) and (node.value is None or is_none(node.value)):
+                self.flow.may_be_none = self.flow.may_be_none or not path
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                self.problem(module, node, f"`{function.name}` is a generator")
+                return False
+            if isinstance(node, ast.Return) and node.value is not None and not is_none(node.value):
+                if self.graph.enclosing(module, node) != function:
+                    continue
+                value = node.value
+                if value in self._reached:
+                    continue
+                made = isinstance(value, ast.Call) and self._is_message(
+                    module, value, SUBMESSAGES.get(path, "ConfigProto")
+                )
+                if made and value not in self.taken:
+                    assert isinstance(value, ast.Call)
+                    self.creation(module, value, path)
+                    self.flow.steps.append(Step(module, node, creation=value, returns=True))
+                elif not made and not isinstance(value, ast.Name):
+                    self.problem(module, node, f"`{function.name}` returns something else here")
+                    return False
+                elif isinstance(value, ast.Name):
+                    home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
+                    if (home, value.id) not in self._seen:
+                        self.problem(module, node, f"`{function.name}` returns something else here")
+                        return False
+        return True
+
+    # -- parameters --------------------------------------------------------
+
+    def _handed(
+        self, module: Module, call: ast.Call, node: ast.expr, function: Function, path: str
+    ) -> bool:
+        """`train(config)`: followed where every caller hands over this object, or nothing.
+
+        Returns False when the parameter cannot be told.
+        """
+        name = bind(call, function).parameter(node)
+        if name is None or (path and function.module is not module):
+            return False
+        if function.module is not module:
+            self._handed_abroad(module, call, node, function, name)
+            return True
+        self.flow.handovers.append(Handover(module, call, node))
+        key = (function, name)
+        if key in self._seen:
+            return True
+        self._seen.add(key)
+        self._followed_in(function, name, path)
+        return True
+
+    def _followed_in(self, function: Function, name: str, path: str) -> None:
+        """Follows a parameter, and looks at what else its function is given for it."""
+        inner = function.module
+        if function.owner is not None and function.name != "__init__":
+            for attribute in inner.names.attributes.get(function.name, ()):
+                if self.graph.target(inner, attribute) != function:
+                    self.problem(inner, attribute, f"`{function.name}` is looked up here")
+        for reference in self.graph.references(function):
+            if reference.call is None:
+                self.problem(
+                    reference.module, reference.node, f"`{function.name}` is handed on here"
+                )
+                continue
+            arguments = bind(reference.call, function)
+            given = arguments.given(name)
+            if is_none(given):
+                assert given is not None
+                self.flow.handovers.append(Handover(reference.module, reference.call, given))
+            if given is None or is_none(given):
+                if not path:
+                    self.flow.without.append((reference.module, reference.call))
+                given = arguments.defaults.get(name)
+            if given is not None and not is_none(given):
+                self._given.append((reference.module, given, function))
+        self.flow.parameters.append(Parameter(inner, function.node, name))
+        self.variable(inner, name, inner.names.scopes[function.node], path)
+
+    def _handed_abroad(
+        self, module: Module, call: ast.Call, node: ast.expr, function: Function, name: str
+    ) -> None:
+        """`runner.train(config)`: the function stays as it is and gets None.
+
+        Two files cannot be written in one step: cut short between them, a call without
+        the argument and a function with the parameter would not fit. A function that
+        only hands its parameter to sessions does with None what is wanted.
+        """
+        flow = self.flow
+        default = is_none(bind(call, function).defaults.get(name))
+        flow.handovers.append(Handover(module, call, node, stays=True, default=default))
+        key = (function, name)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        steps, handovers = len(flow.steps), len(flow.handovers)
+        parameters = len(flow.parameters)
+        own = (flow.settings, flow.creations, flow.helper_calls)
+        owned = [len(members) for members in own]
+        sinks = len(flow.sinks)
+        self._followed_in(function, name, "")
+        if [len(members) for members in own] != owned:
+            text = f"it is handed to `{function.name}` in another file, which changes it"
+            self.problem(module, node, text)
+        flow.passed.update(sink.call for sink in flow.sinks[sinks:])
+        # Nothing is rewritten there.
+        del flow.steps[steps:]
+        del flow.parameters[parameters:]
+        flow.handovers[handovers:] = [
+            one
+            for one in flow.handovers[handovers:]
+            if one.stays and one.module is not function.module
+        ]
+
+    def settle(self) -> None:
+        """Once all is followed: what callers hand over must be this object as well."""
+        for module, given, function in self._given:
+            if not self._is_followed(module, given):
+                self.problem(module, given, f"`{function.name}` gets something else here")
+
+    def _is_followed(self, module: Module, node: ast.expr) -> bool:
+        """Whether an argument is this flow's object."""
+        if node in self.taken or node in self._reached:
+            return True
+        if isinstance(node, ast.Name):
+            home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+            return (home, node.id) in self._seen
+        return False
+
+    # -- containers and conditional expressions -------------------------------
+
+    def _chosen(self, module: Module, choice: ast.IfExp, path: str) -> None:
+        """`tf.ConfigProto(...) if several else None`: each arm makes an object, or is None."""
+        parents = module.names.parents
+        expected = SUBMESSAGES.get(path, "ConfigProto")
+        statement = module.names.statement(choice)
+        if choice in self._reached:
+            return
+        for arm in (choice.body, choice.orelse):
+            if is_none(arm):
+                self.flow.may_be_none = self.flow.may_be_none or not path
+            elif isinstance(arm, ast.Call) and arm in self.taken:
+                continue
+            elif isinstance(arm, ast.Call) and self._is_message(module, arm, expected):
+                self.creation(module, arm, path)
+            else:
+                self.problem(module, arm, "what it is gets decided or tested here")
+        whole = getattr(statement, "value", None) is choice
+        if isinstance(parents[choice], ast.IfExp) or not (
+            whole or is_read_only(module, choice.test)
+        ):
+            self.problem(module, choice, "what it is gets decided or tested here")
+        elif comments(module.source.code(statement)):
+            self.problem(module, choice, "comments stand where what it is gets decided")
+        self.object(module, choice, path)
+
+    def _member(
+        self, module: Module, group: ast.Tuple | ast.List | ast.Dict, node: ast.expr, path: str
+    ) -> bool:
+        """A member of a tuple that is taken apart, or of a dictionary that is read by its keys."""
+        step = self.values.step(module, node)
+        if step is None or step.kind != MEMBER or not isinstance(group, (ast.Tuple, ast.Dict)):
+            return False
+        places = self._places(module, group, node)
+        statement = module.names.statement(group)
+        held = isinstance(statement, (ast.Assign, ast.Return)) and statement.value is group
+        if not held or places is None:
+            return False
+        for statement_, member in [(statement, node), *places]:
+            if comments(module.source.code(statement_)):
+                return False
+            self.flow.steps.append(Step(module, statement_, members=(member,)))
+        for _, target in places:
+            self._targets.add(target)
+            assert isinstance(target, ast.Name)
+            home = module.names.defining_scope(target.id, module.names.scope_of_name[target])
+            assert home is not None
+            self.variable(module, target.id, home, path)
+        for one in step.to if isinstance(group, ast.Dict) else ():
+            assert one.node is not None
+            self.object(module, one.node, path)
+        return True
+
+    def _places(
+        self, module: Module, group: ast.Tuple | ast.Dict, node: ast.expr
+    ) -> list[tuple[ast.stmt, ast.expr]] | None:
+        """The targets that take a member of a tuple, with their statements; of a dictionary none.
+
+        None where another container comes to the same place, or one of another file.
+        """
+        found: list[tuple[ast.stmt, ast.expr]] = []
+        for use in self.values.uses(module, group):
+            assert use.node is not None
+            if use.module is not module:
+                return None
+            parent = module.names.parents[use.node]
+            if isinstance(parent, ast.Expr):
+                continue
+            if [v.node for v in self.values.definitions(module, use.node)] != [group]:
+                return None
+            if isinstance(group, ast.Dict):
+                if not isinstance(parent, ast.Subscript):
+                    return None
+                continue
+            if not isinstance(parent, ast.Assign) or len(group.elts) < 2:
+                return None
+            targets = parent.targets[0]
+            assert isinstance(targets, (ast.Tuple, ast.List))
+            target = targets.elts[group.elts.index(node)]
+            if not isinstance(target, ast.Name):
+                return None
+            found.append((parent, target))
+        return found if found or isinstance(group, ast.Dict) else None
 
 
 def _join(path: str, name: str) -> str:
@@ -360,3 +805,13 @@ def _join(path: str, name: str) -> str:
 def _short(module: Module, function: ast.expr) -> str:
     text = module.source.code(function)
     return text if len(text) <= 40 and "\n" not in text else "..."
+
+
+def _has_bases(owner: ast.ClassDef) -> bool:
+    return any(not (isinstance(b, ast.Name) and b.id == "object") for b in owner.bases)
+
+
+def _outermost(module: Module, call: ast.expr) -> ast.expr:
+    """The conditional expression that an expression is an arm of, or itself."""
+    parent = module.names.parents[call]
+    return parent if isinstance(parent, ast.IfExp) and call is not parent.test else call

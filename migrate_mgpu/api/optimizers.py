@@ -22,14 +22,17 @@ class OptimizerRow(Row):
 
     ``string`` is the name by which ``optimize_loss`` and canned Estimators know it, with what
     the former gives it besides a learning rate (``settings``); ``canned``: the latter's is
-    known to be equal. ``definition`` stands for the class of Keras's, always or only where the
-    learning rate changes (``if_scheduled``).
+    known to be equal. ``rows`` says what Keras does with gradients of an embedding's rows;
+    ``linear``: its step for a sum of gradients is the sum of its steps. ``definition`` stands
+    for the class of Keras's, always or only where the learning rate changes
+    (``if_scheduled``).
     """
 
     string: str = ""
     canned: bool = False
     settings: tuple[tuple[str, float], ...] = ()
     rows: Rows = Rows.SAME
+    linear: bool = False
     definition: Definition | None = None
     if_scheduled: bool = False
 
@@ -73,6 +76,14 @@ class {name}({tf}.keras.optimizers.SGD):
         variable.assign(before + rate * (variable - before))''',
 )
 
+# ``tf.contrib.layers.optimize_loss``, which makes an optimizer and its training step.
+OPTIMIZE_LOSS = "contrib.layers.optimize_loss"
+OPTIMIZE_LOSS_PARAMETERS = (
+    "loss", "global_step", "learning_rate", "optimizer", "gradient_noise_scale",
+    "gradient_multipliers", "clip_gradients", "learning_rate_decay_fn", "update_ops",
+    "variables", "name", "summaries", "colocate_gradients_with_ops", "increment_global_step",
+)  # fmt: skip
+
 OPTIMIZERS = Table(
     OptimizerRow(
         ("train.GradientDescentOptimizer",),
@@ -82,6 +93,7 @@ OPTIMIZERS = Table(
         _BY_POSITION,
         string="SGD",
         canned=True,
+        linear=True,
     ),
     OptimizerRow(
         ("train.MomentumOptimizer",),
@@ -181,3 +193,52 @@ OPTIMIZERS = Table(
         rows=Rows.SAME_FROM_ZERO,
     ),
 )
+
+# Keras's own of 1.15: what was measured, or is the same code, in Keras 2.15 and 3.
+_FALLS = Parameter("decay", "0.0", target="")
+_LR = Parameter("lr", target="learning_rate")
+_EPSILON = Parameter("epsilon", "None")
+KERAS_OPTIMIZERS = Table(
+    OptimizerRow(
+        ("keras.optimizers.Adadelta",),
+        "keras_adadelta",
+        (_RATE, Parameter("rho", "0.95"), _EPSILON, _NAME, _LR, _FALLS),
+        "keras.optimizers.Adadelta",
+    ),
+    OptimizerRow(
+        ("keras.optimizers.Adagrad",),
+        "keras_adagrad",
+        (_RATE, Parameter("initial_accumulator_value", "0.1"), _EPSILON, _NAME, _LR, _FALLS),
+        "keras.optimizers.Adagrad",
+    ),
+    OptimizerRow(
+        ("keras.optimizers.Adam",),
+        "keras_adam",
+        (
+            _RATE,
+            Parameter("beta_1", "0.9"),
+            Parameter("beta_2", "0.999"),
+            _EPSILON,
+            Parameter(
+                "amsgrad",
+                "False",
+                only=(False, None),
+                reason="amsgrad of 1.15 was not compared with Keras's",
+            ),
+            _NAME,
+            _LR,
+            _FALLS,
+        ),
+        "keras.optimizers.Adam",
+    ),
+    OptimizerRow(
+        ("keras.optimizers.SGD",),
+        "keras_sgd",
+        (_RATE, Parameter("momentum", "0.0"), Parameter("nesterov", "False"), _NAME, _LR, _FALLS),
+        "keras.optimizers.SGD",
+    ),
+)
+KERAS_WITHOUT_EQUAL = {
+    "RMSprop": "1.15 adds epsilon to the root of the mean squares, Keras to the mean squares",
+}
+BY_STRING = {row.string: row for row in OPTIMIZERS.rows if row.string}

@@ -19,8 +19,8 @@ class Parameter:
     ``default`` is TF1's, written in Python; empty for one that must be given. ``target`` is
     its name in TF2: the same where it is None, no parameter at all where it is empty.
     ``stated``: TF2's default is another one, so TF1's is written out where none is given.
-    ``only`` are the values that TF2 has anyway (the argument goes then); any other has no
-    equal, for ``reason``, with ``advice``. ``real``: Keras 3 takes no whole number for it.
+    ``only`` are the values for which TF2 does the same; any other has no equal, for
+    ``reason``, with ``advice``. ``real``: Keras 3 takes no whole number for it.
     """
 
     name: str

@@ -51,11 +51,12 @@ class Variation(enum.Enum):
 class Schedule(Operation):
     """A learning rate that follows the steps.
 
-    ``bound`` are the parameters of a function whose body the call is, by the expressions that
-    they stand for (``lambda rate, step: tf.train.exponential_decay(rate, step, 10, 0.9)``).
+    ``bound`` are the parameters of a function whose body the call is, and the expressions that
+    they stand for, None for the global step
+    (``lambda rate, step: tf.train.exponential_decay(rate, step, 10, 0.9)``).
     """
 
-    bound: Mapping[str, ast.expr] = field(default_factory=dict)
+    bound: Mapping[str, ast.expr | None] = field(default_factory=dict)
 
 
 @record(frozen=True, eq=False)
@@ -76,11 +77,13 @@ class Optimizer(Operation):
     """An optimizer.
 
     ``settings`` are hyper-parameters that are neither given nor the default of its class:
-    what ``optimize_loss`` or a canned Estimator takes by itself.
+    what ``optimize_loss`` or a canned Estimator takes by itself. ``optimize_loss``: the call
+    is one of that function, which makes the training step as well.
     """
 
     learning_rate: LearningRate
     settings: Mapping[str, float] = field(default_factory=dict)
+    optimize_loss: bool = False
 
 
 class ClippedBy(enum.Enum):

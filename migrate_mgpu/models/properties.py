@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.api.losses import LOSSES, Reduction
-from migrate_mgpu.models.ir import Loss, Objective
+from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
+from migrate_mgpu.models.ir import Loss, Objective, Optimizer, Variation
+
+# -- losses -------------------------------------------------------------------
 
 
 def is_scalar(loss: Loss) -> bool:
@@ -62,3 +65,27 @@ def fits_compile(objective: Objective) -> bool:
     if objective.loss is None or not is_mean_of_output(objective):
         return False
     return objective.by_rows or not averages_rows(objective.loss)
+
+
+# -- optimizers ---------------------------------------------------------------
+
+
+def is_scheduled(optimizer: Optimizer) -> bool:
+    """Whether the learning rate changes while a model trains."""
+    return optimizer.learning_rate.variation is Variation.SCHEDULED
+
+
+def moves_same_rows(optimizer: Optimizer, from_zero: bool = False) -> bool:
+    """Whether Keras does with the rows of a table that a batch does not use what TF1 does.
+
+    ``from_zero``: the rows begin at zero.
+    """
+    if optimizer.arguments.get("l2_shrinkage_regularization_strength") is not None:
+        return False  # it moves a row by what it is, also where its gradient is zero
+    rows = OPTIMIZERS.by_kind[optimizer.kind].rows
+    return rows is Rows.SAME or (from_zero and rows is Rows.SAME_FROM_ZERO)
+
+
+def adds_up(optimizer: Optimizer) -> bool:
+    """Whether the step for a sum of gradients is the sum of the steps for each."""
+    return OPTIMIZERS.by_kind[optimizer.kind].linear

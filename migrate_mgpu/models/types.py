@@ -133,24 +133,6 @@ class Initializer:
 
 
 @record(frozen=True)
-class Optimizer:
-    """An optimizer's constructor: ``edits`` turn its text into Keras's, TF1's defaults stated.
-
-    ``rate`` is the expression of the learning rate. ``classes`` are texts of classes that
-    the constructor's new text names: they are put above the function, once (RMSProp whose
-    mean squares begin at one). ``reads`` are the author's expressions in the new text
-    besides the call's arguments. ``notes`` are facts for the user (findings).
-    """
-
-    call: ast.Call
-    edits: tuple[Edit, ...]
-    rate: ast.expr | None
-    classes: tuple[str, ...] = ()
-    reads: tuple[ast.expr, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@record(frozen=True)
 class Metric:
     """A ``tf.metrics`` call, and the Keras metrics that are equal to it.
 

@@ -8,15 +8,16 @@ from typing import Any
 
 from migrate_mgpu.rewriters.estimators import (
     estimator_metrics,
-    estimator_optimizers,
 )
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.network.layer_calls import read_layer
+from migrate_mgpu.models.front.optimizers import read_optimizer, read_schedule
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, loss_object, replacement
+from migrate_mgpu.models.keras.optimizers import OptimizerWriter, schedule_edits
 from migrate_mgpu.models.properties import compared_labels, has_keras_class
 from migrate_mgpu.models.types import Layer
 from migrate_mgpu.source.blocks import outermost, render
@@ -445,17 +446,22 @@ def _loss(name: str, code: str) -> Row:
     return row
 
 
+def optimizer_of(module: Module, call: ast.Call) -> tuple[str, tuple[str, ...]] | None:
+    """The optimizer that a call makes, and the classes beside it; None where it makes none."""
+    optimizer = read_optimizer(module, call)
+    if optimizer is None:
+        return None
+    writer = OptimizerWriter(optimizer, FileStyle.of(module.source))
+    return edited(module, call, writer.edits()), writer.classes
+
+
 def _optimizer(name: str, code: str, before: str) -> Row:
     text = f"step = tf.train.get_global_step()\n{before}\nx = {code}" if before else f"x = {code}"
     module, call = module_of(text)
-    made = estimator_optimizers.optimizer(module, call, "tf")
+    made = optimizer_of(module, call)
     assert made is not None, name
-    row = {
-        "kind": "optimizer",
-        "code": code,
-        "new": edited(module, call, made.edits),
-        "classes": made.classes,
-    }
+    new, classes = made
+    row = {"kind": "optimizer", "code": code, "new": new, "classes": classes}
     if before:
         row["before"] = before
         row["new_before"] = "rate = " + _schedule_text(before.partition(" = ")[2])
@@ -464,9 +470,9 @@ def _optimizer(name: str, code: str, before: str) -> Row:
 
 def _schedule_text(code: str) -> str:
     module, call = module_of(f"step = tf.train.get_global_step()\nx = {code}")
-    edits = estimator_optimizers.schedule(module, call, "tf")
-    assert edits is not None, code
-    return edited(module, call, edits)
+    schedule = read_schedule(module, call)
+    assert schedule is not None, code
+    return edited(module, call, schedule_edits(schedule, FileStyle.of(module.source)))
 
 
 def _metric(name: str, code: str, kind: str, relation: str) -> Row:

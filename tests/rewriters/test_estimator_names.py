@@ -9,17 +9,18 @@ from importlib import resources
 import pytest
 from migrate_mgpu.rewriters.estimators import (
     estimator_metrics,
-    estimator_optimizers,
 )
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.api.rates import Rate, rate_of
 from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.network.layer_calls import read_layer
+from migrate_mgpu.models.front.optimizers import read_schedule
+from migrate_mgpu.models.front.rates import variation_of
+from migrate_mgpu.models.ir import Variation
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context, made_by
 from migrate_mgpu.models.keras.functions import function
-from tests.rewriters.table_rows import edited, module_of
+from tests.rewriters.table_rows import edited, module_of, optimizer_of
 
 NAMES = json.loads(resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text())
 # Plain `tf.X` of the newest TensorFlow.
@@ -140,8 +141,8 @@ def test_refused(code: str, reason: str) -> None:
     tables = (
         lambda n: read_layer(module, n),
         lambda n: read_loss(module, n),
-        lambda n: estimator_optimizers.optimizer(module, n, "tf"),
-        lambda n: estimator_optimizers.schedule(module, n, "tf"),
+        lambda n: optimizer_of(module, n),
+        lambda n: read_schedule(module, n),
         lambda n: estimator_metrics.metric(module, n, "tf"),
         lambda n: function(module, n, "tf"),
     )
@@ -159,22 +160,22 @@ def test_refused(code: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("before", "rate", "expected"),
     [
-        ("", "0.1", Rate.NUMBER),
-        ("", "params['rate'] * 2", Rate.NUMBER),
-        ("", "FLAGS.rate", Rate.NUMBER),
-        ("", "float(params.get('rate', 0.1))", Rate.NUMBER),
-        ("import horovod.tensorflow as hvd", "0.1 * hvd.size()", Rate.NUMBER),
-        ("r = 0.1\nr = r * 2", "r", Rate.NUMBER),
-        ("r = tf.train.cosine_decay(0.1, tf.train.get_global_step(), 9)", "r", Rate.SCHEDULE),
-        ("def f(step):\n  return tf.train.cosine_decay(0.1, step, 9)", "f(1)", Rate.SCHEDULE),
-        ("s = tf.train.get_global_step()", "warm_up(s)", Rate.SCHEDULE),
-        ("r = 0.1\nr = make()", "r", Rate.UNKNOWN),
-        ("from rates import make", "tf.minimum(make(), 1.0)", Rate.UNKNOWN),
+        ("", "0.1", Variation.CONSTANT),
+        ("", "params['rate'] * 2", Variation.CONSTANT),
+        ("", "FLAGS.rate", Variation.CONSTANT),
+        ("", "float(params.get('rate', 0.1))", Variation.CONSTANT),
+        ("import horovod.tensorflow as hvd", "0.1 * hvd.size()", Variation.CONSTANT),
+        ("r = 0.1\nr = r * 2", "r", Variation.CONSTANT),
+        ("r = tf.train.cosine_decay(0.1, tf.train.get_global_step(), 9)", "r", Variation.SCHEDULED),
+        ("def f(step):\n  return tf.train.cosine_decay(0.1, step, 9)", "f(1)", Variation.SCHEDULED),
+        ("s = tf.train.get_global_step()", "warm_up(s)", Variation.SCHEDULED),
+        ("r = 0.1\nr = make()", "r", Variation.UNKNOWN),
+        ("from rates import make", "tf.minimum(make(), 1.0)", Variation.UNKNOWN),
     ],
 )
-def test_rates(before: str, rate: str, expected: Rate) -> None:
+def test_rates(before: str, rate: str, expected: Variation) -> None:
     module, node = module_of(f"{before}\nx = {rate}")
-    assert rate_of(module, node) is expected
+    assert variation_of(module, node) is expected
 
 
 def test_arg_scope_keeps_a_layer() -> None:
@@ -203,7 +204,7 @@ def test_layer_class() -> None:
 def test_embeddings_keep_optimizers_that_update_their_rows() -> None:
     code = "e = tf.contrib.layers.embed_sequence(ids, 5, 3)\nx = tf.train.{}(0.1)"
     module, call = module_of(code.format("AdamOptimizer"))
-    assert estimator_optimizers.optimizer(module, call, "tf") is not None
+    assert optimizer_of(module, call) is not None
     module, call = module_of(code.format("RMSPropOptimizer"))
     with pytest.raises(Refused, match="rows of an embedding"):
-        estimator_optimizers.optimizer(module, call, "tf")
+        optimizer_of(module, call)

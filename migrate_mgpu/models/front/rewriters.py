@@ -8,7 +8,7 @@ from collections.abc import Callable
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
-from migrate_mgpu.models.types import Metric, Optimizer
+from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source.source import Edit
 
 Edits = tuple[Edit, ...]
@@ -70,14 +70,10 @@ class LossRewriter(PartRewriter):
     every_model = True
 
 
-@record(frozen=True, eq=False)
 class OptimizerRewriter(PartRewriter):
     """Optimizers and schedules of their rates."""
 
     every_model = True
-
-    optimizer: Callable[[Module, ast.Call, str], Optimizer | None]
-    schedule: Callable[[Module, ast.Call, str], Edits | None]
 
 
 @record(frozen=True, eq=False)

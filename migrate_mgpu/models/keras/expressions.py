@@ -15,11 +15,14 @@ from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurre
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.recurrent import read_cell
 from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
-from migrate_mgpu.models.front.rewriters import MetricRewriter, OptimizerRewriter
+from migrate_mgpu.models.front.optimizers import read_schedule
+from migrate_mgpu.models.front.rewriters import MetricRewriter
 from migrate_mgpu.models.keras.constructors import cell_edits, keras_recurrent_edits, layer_edits
 from migrate_mgpu.models.keras.functions import dimension, function
+from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 
 def rule(kind: type[Kind]) -> Kind:
@@ -27,7 +30,7 @@ def rule(kind: type[Kind]) -> Kind:
     return only(kind)
 
 
-OPTIMIZERS, METRICS = OptimizerRewriter, MetricRewriter
+METRICS = MetricRewriter
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]
@@ -145,9 +148,9 @@ class Context:
             made = made_by(self.module, node, self.tf)
             if made is not None:
                 return made
-            schedule = rule(OPTIMIZERS).schedule(self.module, node, self.tf)
+            schedule = read_schedule(self.module, node)
             if schedule is not None:
-                return schedule
+                return schedule_edits(schedule, FileStyle.of(self.module.source, self.tf))
         return function(self.module, node, self.tf) or ()
 
     def _tensorflow(self, node: ast.AST) -> bool:

@@ -14,12 +14,15 @@ from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import Rule, of, only
+from migrate_mgpu.core.registry import Rule, of
 from migrate_mgpu.core.selection import Selection, suppressed
-from migrate_mgpu.models.front.rewriters import OptimizerRewriter, SymbolRewriter
+from migrate_mgpu.models.front.optimizers import read_schedule
+from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.models.keras.functions import function
+from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 
 @record()
@@ -71,7 +74,9 @@ def rest(
         try:
             edits = None
             if isinstance(node, ast.Call):
-                edits = only(OptimizerRewriter).schedule(module, node, tf)
+                schedule = read_schedule(module, node)
+                if schedule is not None:
+                    edits = schedule_edits(schedule, FileStyle.of(module.source, tf))
             edits = edits or function(module, node, tf)
         except Refused:
             found.left.append(use)

@@ -10,26 +10,25 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.column_names import written
 from migrate_mgpu.models.front.canned.columns import ColumnReader
+from migrate_mgpu.models.front.canned.optimizer import CannedOptimizer, read_canned_optimizer
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.ir import Optimizer
 from migrate_mgpu.models.keras.canned.heads import Head
 from migrate_mgpu.models.keras.canned.network import Network
-from migrate_mgpu.models.keras.canned.optimizer import CannedOptimizer, read_optimizer
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.properties import moves_same_rows
 from migrate_mgpu.source.source import Edit
 
 _ADVICE = "write its model in Keras"
 COMBINED = "DNNLinearCombined"
 # What 1.15 takes for each part by default: alone, and beside the other one.
 _DEFAULTS = {
-    ("linear", False): ("Ftrl", "0.2"),
-    ("dnn", False): ("Adagrad", "0.05"),
-    ("linear", True): ("Ftrl", "0.005"),
-    ("dnn", True): ("Adagrad", "0.001"),
+    ("linear", False): ("Ftrl", 0.2),
+    ("dnn", False): ("Adagrad", 0.05),
+    ("linear", True): ("Ftrl", 0.005),
+    ("dnn", True): ("Adagrad", 0.001),
 }
-# Their update is nothing where a gradient is zero: the same whether all rows of a table are
-# updated, as here, or those that a batch uses, as in TF1. (TF1's Adam updates all rows.)
-_ALL_ROWS = ("SGD", "Adagrad", "Adam", "Ftrl")
 
 
 @record()
@@ -90,8 +89,8 @@ class PartReader:
         part = Part(kind, prefix, ColumnReader(self.module, self.tf, self.graph), network)
         self._columns(part, plain)
         default = _DEFAULTS[kind, self.combined]
-        part.optimizer = read_optimizer(self.flow, self.tf, f"{prefix}optimizer", default)
-        self._check_optimizer(part, part.optimizer)
+        part.optimizer = read_canned_optimizer(self.flow, f"{prefix}optimizer", default)
+        self._check_optimizer(part, part.optimizer.optimizer)
         part.columns.statements += part.optimizer.statements
         part.gone |= part.optimizer.gone
         self._settings(part)
@@ -166,16 +165,16 @@ class PartReader:
                 part.given.append(f"{prefix}{name}={text}")
                 part.network.settings.add(name)
 
-    def _check_optimizer(self, part: Part, optimizer: CannedOptimizer) -> None:
+    def _check_optimizer(self, part: Part, optimizer: Optimizer) -> None:
         columns = part.network.columns
-        ftrl = optimizer.kind == "Ftrl"
+        ftrl = optimizer.kind == "ftrl"
         if ftrl and any(column.embeds for column in columns):
             raise Refused(
                 self.module, self.flow.call, "TF1's Ftrl updates only the rows of an embedding "
                 "that a batch uses", "use Adam, Adagrad or gradient descent",
             )  # fmt: skip
         rows = any(column.embeds or (part.linear and column.rows) for column in columns)
-        if rows and (optimizer.kind not in _ALL_ROWS or optimizer.remembers):
+        if rows and not moves_same_rows(optimizer, from_zero=True):
             raise Refused(
                 self.module, self.flow.call, "TF1 updates only the rows of a category that a batch "
                 "uses, which is something else with this optimizer",
@@ -190,7 +189,7 @@ class PartReader:
     def _one_optimizer(self, parts: list[Part]) -> None:
         """One Adam of both parts counts two steps in each: nothing in Keras does."""
         made = [part.optimizer for part in parts if part.optimizer is not None]
-        if len(made) == 2 and made[0].shared_with(made[1]) and made[0].kind == "Adam":
+        if len(made) == 2 and made[0].shared_with(made[1]) and made[0].optimizer.kind == "adam":
             raise Refused(
                 self.module, self.flow.call, "both parts have one Adam, whose steps count twice",
                 "give each part an optimizer of its own",

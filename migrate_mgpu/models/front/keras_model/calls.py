@@ -11,13 +11,14 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS, KERAS_WITHOUT_EQUAL, OptimizerRow
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.models.keras.expressions import OPTIMIZERS, made_by, rule
-from migrate_mgpu.models.types import Optimizer
-from migrate_mgpu.source import layout
+from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.rates import variation_of
+from migrate_mgpu.models.ir import LearningRate, Optimizer
+from migrate_mgpu.models.keras.expressions import made_by
 from migrate_mgpu.source.source import Edit
 
 _ANY = ("name", "trainable", "input_shape", "input_dim")
@@ -170,20 +171,11 @@ def _input_layer(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
 
 # -- optimizers -------------------------------------------------------------------
 
-_KERAS_OPTIMIZERS: dict[str, tuple[str, ...]] = {
-    "Adadelta": ("learning_rate", "rho", "epsilon", "name"),
-    "Adagrad": ("learning_rate", "initial_accumulator_value", "epsilon", "name"),
-    "Adam": ("learning_rate", "beta_1", "beta_2", "epsilon", "amsgrad", "name"),
-    "SGD": ("learning_rate", "momentum", "nesterov", "name"),
-}
-_BY_NAME = {short.lower() for short in _KERAS_OPTIMIZERS}
-_OTHER = {
-    "RMSprop": "1.15 adds epsilon to the root of the mean squares, Keras to the mean squares",
-}
+_BY_NAME = {name.rpartition(".")[2].lower() for name in KERAS_OPTIMIZERS.by_name}
 
 
-def optimizer_edits(module: Module, node: ast.expr, tf: str) -> Optimizer | None:
-    """A compiled optimizer's constructor in TF2; None where a string names it.
+def read_keras_optimizer(module: Module, node: ast.expr) -> Optimizer | None:
+    """A compiled optimizer; None where a string names it.
 
     Raises:
         Refused: no Keras optimizer is known to do the same.
@@ -192,74 +184,42 @@ def optimizer_edits(module: Module, node: ast.expr, tf: str) -> Optimizer | None
     if isinstance(named, str):
         if named.lower() in _BY_NAME:
             return None
-        known = next((o for o in _OTHER if o.lower() == named.lower()), "")
+        known = next((o for o in KERAS_WITHOUT_EQUAL if o.lower() == named.lower()), "")
         raise Refused(module, node, _no_optimizer(named, known), _ADVICE)
     given = assigned(module, node)
     if not isinstance(given, ast.Call):
         raise Refused(module, node, "which optimizer the Keras model gets cannot be told")
-    short = keras_name(module, given.func).removeprefix("optimizers.")
-    if short in _KERAS_OPTIMIZERS:
-        return _keras_optimizer(module, given, tf, short)
-    if not short:
-        made: Optimizer | None = rule(OPTIMIZERS).optimizer(module, given, tf)
-        if made is not None:
-            return made
+    name = keras_name(module, given.func)
+    row = KERAS_OPTIMIZERS.by_name.get(f"keras.{name}")
+    if row is not None:
+        return _keras_optimizer(module, given, row)
+    made = read_optimizer(module, given) if not name else None
+    if made is not None:
+        return made
     shown = module.source.code(given.func)
-    raise Refused(module, given, _no_optimizer(shown, short), _ADVICE)
+    raise Refused(module, given, _no_optimizer(shown, name.removeprefix("optimizers.")), _ADVICE)
 
 
 def _no_optimizer(shown: str, short: str) -> str:
     text = f"`{shown}` as a Keras model's optimizer is not known to do the same in TF2"
-    return f"{text}: {_OTHER[short]}" if short in _OTHER else text
+    return f"{text}: {KERAS_WITHOUT_EQUAL[short]}" if short in KERAS_WITHOUT_EQUAL else text
 
 
-def _keras_optimizer(module: Module, call: ast.Call, tf: str, short: str) -> Optimizer:
-    own = _KERAS_OPTIMIZERS[short]
-    edit = BoundCall(module, call, (*own, "lr", "decay"))
-    if len(call.args) > len(own):
+def _keras_optimizer(module: Module, call: ast.Call, row: OptimizerRow) -> Optimizer:
+    edit = BoundCall(module, call, row.signature)
+    if len(call.args) > len(row.signature) - 2:  # `lr` and `decay` are keywords
         raise Refused(module, call, "which argument this is cannot be told")
-    amsgrad = edit.given("amsgrad")
-    if amsgrad is not None and constant(amsgrad) is not False:
-        raise Refused(module, amsgrad, "amsgrad of 1.15 was not compared with Keras's")
-    if is_none(edit.get("epsilon")):
-        edit.drop("epsilon")  # then it is Keras's own 1e-7
-    edit.rename("lr", "learning_rate")
-    rate, decay = edit.given("learning_rate"), edit.given("decay")
-    if decay is None or constant(decay) == 0:
-        edit.drop("decay")
-        return Optimizer(call, edit.edits(), rate)
-    if rate is None:
-        raise Refused(module, decay, "`decay` of a learning rate that is not given", "give it")
-    given = [(name, edit.given(name)) for name in own]
-    others = [f"{name}={text_of(module, value)}" for name, value in given[1:] if value is not None]
-    return Optimizer(call, (_decaying(module, call, tf, short, rate, decay, others),), rate)
-
-
-def _decaying(
-    module: Module,
-    call: ast.Call,
-    tf: str,
-    short: str,
-    rate: ast.expr,
-    decay: ast.expr,
-    others: list[str],
-) -> Edit:
-    """An optimizer whose rate falls with each step, as 1.15's did by ``decay``."""
-    source = module.source
-    start, end = source.span(call)
-    indent = source.indent_of(call)
-    column = source.place(start)[1] - 1
-    unit = source.indent_unit
-    inner = indent + (unit if layout.hangs(source) or len(unit) > 2 else unit * 2)
-    keras = f"{tf}.keras.optimizers"
-    head = f"{keras}.schedules.InverseTimeDecay"
-    pieces = [text_of(module, rate), "decay_steps=1", f"decay_rate={text_of(module, decay)}"]
-    falling = f"{head}({', '.join(pieces)})"
-    made = f"{keras}.{short}({', '.join([falling, *others])})"
-    if column + len(made) > layout.width_of(source):
-        falling = layout.call(source, head, pieces, inner, len(inner))
-        made = layout.call(source, f"{keras}.{short}", [falling, *others], indent, column)
-    return Edit(start, end, made)
+    given = {}
+    for parameter in row.parameters:
+        value = edit.get(parameter.name)
+        if value is None:
+            continue
+        given[parameter.name] = value
+        if parameter.only and not (is_none(value) or constant(value) in parameter.only):
+            raise Refused(module, value, parameter.reason)
+    rates = [given[name] for name in ("learning_rate", "lr") if name in given]
+    rate = next((value for value in rates if not is_none(value)), None)
+    return Optimizer(row.kind, module, call, given, LearningRate(rate, variation_of(module, rate)))
 
 
 # -- compile -----------------------------------------------------------------------

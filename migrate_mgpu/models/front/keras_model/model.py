@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
+from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
@@ -19,12 +20,14 @@ from migrate_mgpu.models.front.keras_model.calls import (
     keras_name,
     loss_is_elementwise,
     metric_names,
-    optimizer_edits,
+    read_keras_optimizer,
 )
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import outermost
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")
 _PARTS = ("input", "inputs", "layers", "output", "outputs")
@@ -198,26 +201,23 @@ class _Reader:
 
     def _rate(self, module: Module, node: ast.expr) -> None:
         """The optimizer's constructor."""
-        made = optimizer_edits(module, node, self.tf)
+        made = read_keras_optimizer(module, node)
         if made is None:
             return
-        context = Context(module, self.tf)
-        edits = list(made.edits)
-        for argument in [*made.call.args, *(k.value for k in made.call.keywords)]:
-            edits += context.edits(argument)
-        self._edit(module, *outermost(edits))
-        self.result.handled.add(made.call)
+        call = made.node
+        assert isinstance(call, ast.Call)
         distributed = self.flow.config is not None and bool(self.flow.config.train)
-        if distributed and not keras_name(module, made.call.func):
+        if distributed and made.kind not in KERAS_OPTIMIZERS.by_kind:
             raise Refused(
-                module, made.call, "1.15 divides the loss twice by the replicas where a Keras "
+                module, call, "1.15 divides the loss twice by the replicas where a Keras "
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
-        if made.classes:
-            raise Refused(
-                module, made.call, "this optimizer needs a class of its own in TF2",
-                "give the Keras model one of tf.keras.optimizers",
-            )  # fmt: skip
+        context = Context(module, self.tf)
+        edits = [*compiled_edits(made, FileStyle.of(module.source, self.tf))]
+        for argument in [*call.args, *(k.value for k in call.keywords)]:
+            edits += context.edits(argument)
+        self._edit(module, *outermost(edits))
+        self.result.handled.add(call)
 
     def _edit(self, module: Module, *edits: Edit) -> None:
         own = self.result.own.setdefault(module, [])

@@ -14,8 +14,8 @@ from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.training import TrainingPlan
 from migrate_mgpu.models.front.network.summaries import LEFT_OUT, is_summary, writes_summary
+from migrate_mgpu.models.ir import Training
 
 Note = tuple[Module, ast.AST, str]
 
@@ -40,7 +40,7 @@ def check_leftovers(
     reading: Reading,
     network: set[ast.stmt],
     loss: LossPlan,
-    training: TrainingPlan,
+    training: Training,
     compiled: list[ast.stmt],
     graph: CallGraph,
 ) -> list[Note]:

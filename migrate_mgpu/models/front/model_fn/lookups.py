@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.registry import constant
-
-# Optimizers that do with a gradient of zero what they do with none; the second ones' steps are
-# the same for a sum of gradients and for each of them.
-_EVEN = ("Adagrad", "Adam")
-_LINEAR = ("GradientDescent", "SGD")
+from migrate_mgpu.models.ir import Optimizer
+from migrate_mgpu.models.properties import adds_up, moves_same_rows
 
 
-def check_lookups(module: Module, optimizers: Iterable[ast.Call], distributed: bool) -> None:
+def check_lookups(optimizers: Iterable[Optimizer], distributed: bool) -> None:
     """TF1's optimizers leave rows alone that a step does not look up; Keras's move them.
 
     Of the same row on several replicas Keras 3 squares each gradient, TF1 their sum.
@@ -24,16 +17,12 @@ def check_lookups(module: Module, optimizers: Iterable[ast.Call], distributed: b
     Raises:
         Refused: an optimizer that trains otherwise then.
     """
-    for call in optimizers:
-        name = name_of(module, call)
-        if name.endswith("optimize_loss"):
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            name = str(constant(given["optimizer"])) if "optimizer" in given else ""
-        short = name.rpartition(".")[2].removesuffix("Optimizer")
-        if short not in (*_LINEAR, *_EVEN):
+    for optimizer in optimizers:
+        module, node = optimizer.module, optimizer.node
+        if not moves_same_rows(optimizer):
             text = "momentum and moving averages rest in TF1 for rows that are not looked up"
-            raise Refused(module, call, text, "train it by AdamOptimizer, or without")
-        if distributed and short not in _LINEAR:
+            raise Refused(module, node, text, "train it by AdamOptimizer, or without")
+        if distributed and not adds_up(optimizer):
             text = "Keras 3 takes rows that several replicas look up one by one, not their sum"
             advice = "train it by GradientDescentOptimizer, or multiply by tf.one_hot"
-            raise Refused(module, call, text, advice)
+            raise Refused(module, node, text, advice)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
+from typing import Optional
 
+from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.keras.expressions import OPTIMIZERS, Context, rule
-from migrate_mgpu.models.types import Optimizer
+from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.ir import ClippedBy, Clipping, Training
 
-_OPTIMIZE_LOSS = (
-    "loss", "global_step", "learning_rate", "optimizer", "gradient_noise_scale",
-    "gradient_multipliers", "clip_gradients", "learning_rate_decay_fn", "update_ops",
-    "variables", "name", "summaries", "colocate_gradients_with_ops", "increment_global_step",
-)  # fmt: skip
 _GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
 _FOLLOWED = {
     "loss", "global_step", "learning_rate", "optimizer", "clip_gradients",
@@ -30,21 +27,8 @@ _COMPUTE = ("loss", "var_list")
 _MINIMIZE = ("loss", "global_step", "var_list")
 
 
-@record()
-class TrainingPlan:
-    """The optimizer.
-
-    ``value`` is the expression that is the optimizer (a name, or its constructor),
-    standing in ``unit``; ``clip`` are arguments that it gets more. ``gone`` are the
-    statements that Keras does itself: gradients, update operations, the train_op.
-    """
-
-    value: ast.expr
-    unit: ast.stmt | None
-    clip: dict[str, ast.expr] = field(default_factory=dict)
-    gone: set[ast.stmt] = field(default_factory=set)
-    updates: bool = False  # the update operations of batch normalization run with a step
-    some: ast.expr | None = None  # what says that these are those of one scope only
+# The expression that is the optimizer, and the statement that it stands in.
+Made = tuple[ast.expr, Optional[ast.stmt]]
 
 
 class TrainingReader:
@@ -56,11 +40,12 @@ class TrainingReader:
         self.flow = reading.flows[TRAIN]
         self.gone: set[ast.stmt] = set()
         self.updates = False
-        self.some: ast.expr | None = None
+        self.scope: ast.expr | None = None
+        self.clipping: Clipping | None = None
         self.counted = 0  # how often a step adds one to the global step
 
-    def read(self) -> TrainingPlan:
-        """The plan.
+    def read(self) -> Training:
+        """How the model trains; its optimizers are read by ``read_optimizers``.
 
         Raises:
             Refused: the train_op is not one step of one optimizer on the loss.
@@ -69,16 +54,15 @@ class TrainingReader:
         if value is None:
             call = self.reading.specs[TRAIN].call
             raise Refused(self.module, call, "the EstimatorSpec for training has no train_op")
-        plan = self._operation(value, unit)
+        optimizer, place = self._operation(value, unit)
         if self.counted != 1:
             # TF1 counts `steps` by it: without, a training ends with its data only.
             text = "a training step does not add one to the global step"
             advice = "hand tf.train.get_global_step() to minimize(), once"
             raise Refused(self.module, value, text, advice)
-        plan.some = self.some
-        return plan
+        return Training(optimizer, place, self.clipping, self.gone, self.updates, self.scope)
 
-    def _operation(self, node: ast.expr, unit: ast.stmt | None) -> TrainingPlan:
+    def _operation(self, node: ast.expr, unit: ast.stmt | None) -> Made:
         value, where = self.flow.resolve(node, unit)
         assert value is not None
         if where is not None:
@@ -92,11 +76,11 @@ class TrainingReader:
                 return self._minimize(value, where)
             if value.func.attr == "apply_gradients":
                 return self._apply(value, where)
-        if isinstance(value, ast.Call) and name == "contrib.layers.optimize_loss":
+        if isinstance(value, ast.Call) and name == OPTIMIZE_LOSS:
             return self._optimize_loss(value, where)
         raise Refused(self.module, value, "the train_op is not followed to an optimizer")
 
-    def _group(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+    def _group(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         members: list[ast.expr] = []
         for argument in call.args:
             inner = argument.value if isinstance(argument, ast.Starred) else argument
@@ -118,7 +102,7 @@ class TrainingReader:
             if any((self._qualname(a)).endswith("UPDATE_OPS") for a in given):
                 self.updates = True
                 if len(given) > 1 and not _is_none(given[-1]):
-                    self.some = given[-1]
+                    self.scope = given[-1]
                 if where is not None:
                     self.gone.add(where)
                 return True
@@ -177,14 +161,14 @@ class TrainingReader:
 
     # -- steps ----------------------------------------------------------------
 
-    def _minimize(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+    def _minimize(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         self._check_arguments(call, unit, _MINIMIZE)
         loss = call.args[0] if call.args else _keyword(call, "loss")
         self._check_loss(call, loss, unit)
         step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
         self._count(step, unit)
         assert isinstance(call.func, ast.Attribute)
-        return TrainingPlan(call.func.value, unit, {}, self.gone, self.updates)
+        return call.func.value, unit
 
     def _check_arguments(
         self, call: ast.Call, unit: ast.stmt | None, signature: tuple[str, ...]
@@ -217,8 +201,7 @@ class TrainingReader:
 
     def _clip(
         self,
-        clip: dict[str, ast.expr],
-        name: str,
+        by: ClippedBy,
         call: ast.Call,
         parameters: tuple[str, ...],
         known: tuple[str, ...] = ("name",),
@@ -226,12 +209,13 @@ class TrainingReader:
         """Notes a clipping by the last of a function's parameters."""
         given = dict(zip(parameters, call.args))
         given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
-        if clip or len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}:
+        other = len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}
+        if self.clipping is not None or other:
             text = "gradients are clipped twice, or in a way that Keras has not"
             raise Refused(self.module, call, text, "clip them once")
         if parameters[-1] not in given:
             raise Refused(self.module, call, "the limit of the gradients is not given")
-        clip[name] = given[parameters[-1]]
+        self.clipping = Clipping(by, given[parameters[-1]])
 
     def _check_loss(self, call: ast.Call, loss: ast.expr | None, unit: ast.stmt | None) -> None:
         """What is minimised must be what is reported."""
@@ -245,20 +229,19 @@ class TrainingReader:
             text = "the value that is minimised is not the loss of the EstimatorSpec"
             raise Refused(self.module, call, text, "report the loss that is minimised")
 
-    def _apply(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+    def _apply(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         pairs = call.args[0] if call.args else _keyword(call, "grads_and_vars")
         assert isinstance(call.func, ast.Attribute)
         if pairs is None:
             raise Refused(self.module, call, "apply_gradients() without gradients")
         step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
         self._count(step, unit)
-        clip: dict[str, ast.expr] = {}
-        self._gradients(pairs, unit, clip)
-        return TrainingPlan(call.func.value, unit, clip, self.gone, self.updates)
+        self._gradients(pairs, unit)
+        return call.func.value, unit
 
-    def _optimize_loss(self, call: ast.Call, unit: ast.stmt | None) -> TrainingPlan:
+    def _optimize_loss(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         """`tf.contrib.layers.optimize_loss`: it runs the update operations, and may clip."""
-        given = dict(zip(_OPTIMIZE_LOSS, call.args))
+        given = dict(zip(OPTIMIZE_LOSS_PARAMETERS, call.args))
         given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
         for name, value in given.items():
             if name not in _FOLLOWED and not _is_none(value):
@@ -268,23 +251,22 @@ class TrainingReader:
         self._all_variables(given.get("variables"), unit)
         self.counted += 1  # the global step, whether it is given or not
         self.updates = True
-        clip: dict[str, ast.expr] = {}
         limit = given.get("clip_gradients")
         if limit is not None and not _is_none(limit):
             if isinstance(limit, ast.Lambda) or self.module.names.qualname(limit):
                 raise Refused(self.module, limit, "the gradients are clipped by a function")
-            clip["global_clipnorm"] = limit
+            self.clipping = Clipping(ClippedBy.GLOBAL_NORM, limit)
         wanted, _ = self.flow.resolve(given.get("optimizer"), unit)
         value = given["optimizer"] if isinstance(wanted, ast.Call) else call
-        return TrainingPlan(value, unit, clip, self.gone, self.updates)
+        return value, unit
 
-    def _gradients(self, node: ast.expr, unit: ast.stmt | None, clip: dict[str, ast.expr]) -> None:
+    def _gradients(self, node: ast.expr, unit: ast.stmt | None) -> None:
         """Follows (gradient, variable) pairs, or the gradients alone, back to the loss."""
         if isinstance(node, ast.Name):
             statement = self.flow.single(node.id, unit)
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
                 self.gone.add(statement)
-                self._gradients(statement.value, statement, clip)
+                self._gradients(statement.value, statement)
                 return
         value, where = self.flow.resolve(node, unit)
         if where is not None:
@@ -306,21 +288,19 @@ class TrainingReader:
                     return
             if isinstance(function, ast.Name) and function.id in ("zip", "list") and value.args:
                 inner = value.args[0]
-                self._gradients(
-                    inner.value if isinstance(inner, ast.Starred) else inner, where, clip
-                )
+                self._gradients(inner.value if isinstance(inner, ast.Starred) else inner, where)
                 return
             if name == "clip_by_global_norm":
                 known = ("name", "use_norm") if self._own_norm(value, where) else ("name",)
-                self._clip(clip, "global_clipnorm", value, ("t_list", "clip_norm"), known)
-                self._gradients(_given(value, 0, "t_list"), where, clip)
+                self._clip(ClippedBy.GLOBAL_NORM, value, ("t_list", "clip_norm"), known)
+                self._gradients(_given(value, 0, "t_list"), where)
                 return
         if isinstance(value, ast.Subscript) and constant(value.slice) == 0:
             if name_of(self.module, value.value) == "clip_by_global_norm":
-                self._gradients(value.value, where, clip)
+                self._gradients(value.value, where)
                 return
-        if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and self._clipped(value, clip):
-            self._gradients(value.generators[0].iter, where, clip)
+        if isinstance(value, (ast.ListComp, ast.GeneratorExp)) and self._clipped(value):
+            self._gradients(value.generators[0].iter, where)
             return
         raise Refused(
             self.module,
@@ -342,7 +322,7 @@ class TrainingReader:
         same = self.flow.definitions(mine.id, unit) == self.flow.definitions(yours.id, where)
         return mine.id == yours.id and same
 
-    def _clipped(self, node: ast.ListComp | ast.GeneratorExp, clip: dict[str, ast.expr]) -> bool:
+    def _clipped(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
         """`[(tf.clip_by_norm(g, 5.), v) for g, v in gradients]`, the same without pairs."""
         element = node.elt.elts[0] if isinstance(node.elt, ast.Tuple) else node.elt
         if isinstance(element, ast.IfExp):  # `None if g is None else ...`
@@ -354,7 +334,7 @@ class TrainingReader:
             return False
         name = name_of(self.module, element)
         if name == "clip_by_norm":
-            self._clip(clip, "clipnorm", element, ("t", "clip_norm"))
+            self._clip(ClippedBy.NORM, element, ("t", "clip_norm"))
             return True
         if name == "clip_by_value":
             low = _given(element, 1, "clip_value_min")
@@ -363,9 +343,9 @@ class TrainingReader:
                 f"-{ast.unparse(high)}",
                 f"-({ast.unparse(high)})",
             ):
-                if clip:
+                if self.clipping is not None:
                     raise Refused(self.module, element, "the gradients are clipped twice")
-                clip["clipvalue"] = high
+                self.clipping = Clipping(ClippedBy.VALUE, high)
                 return True
         return False
 
@@ -382,14 +362,43 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def optimizers(module: Module, nodes: list[ast.AST], tf: str) -> dict[ast.Call, Optimizer]:
-    """The optimizers that are made among the nodes."""
-    found: dict[ast.Call, Optimizer] = {}
-    for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-        optimizer = rule(OPTIMIZERS).optimizer(module, call, tf)
-        if optimizer is not None:
-            found[call] = optimizer
-    return found
+def read_optimizers(reading: Reading, training: Training) -> None:
+    """Reads the optimizers that are made on the way to the one that trains.
+
+    Raises:
+        Refused: it is not one of TensorFlow's, or made of another one.
+    """
+    module, flow, value = reading.module, reading.flows[TRAIN], training.value
+    clipping = training.clipping
+    nodes = [value, *([clipping.limit] if clipping is not None else [])]
+    units = sorted(flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
+    calls = (c for n in (value, *units) for c in ast.walk(n) if isinstance(c, ast.Call))
+    made = ((call, read_optimizer(module, call)) for call in calls)
+    training.optimizers = {call: one for call, one in made if one is not None}
+    if not training.optimizers:
+        text = "its optimizer is not one of tf.train"
+        raise Refused(module, value, text, "no Keras optimizer is known for it")
+    _check_wrapped(reading, training)
+    if clipping is not None and len(training.optimizers) > 1:
+        raise Refused(module, value, "several optimizers share a clipping")
 
 
-__all__ = ["Context", "TrainingPlan", "TrainingReader", "optimizers"]
+def _check_wrapped(reading: Reading, training: Training) -> None:
+    """The optimizer itself is what trains, not something that is made of it."""
+    value, found = training.value, training.optimizers
+    if value in found:
+        return
+    wrong: ast.AST | None = None if isinstance(value, ast.Name) else value
+    if isinstance(value, ast.Name):
+        for statement in reading.flows[TRAIN].definitions(value.id, training.unit):
+            for node in ast.walk(statement):
+                if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+                    continue
+                if value.id in stored(node)[0]:
+                    arms = [node.value]
+                    if isinstance(node.value, ast.IfExp):
+                        arms = [node.value.body, node.value.orelse]
+                    wrong = next((arm for arm in arms if arm not in found), wrong)
+    if wrong is not None:
+        text = "the optimizer that trains is made of another one, or by a function"
+        raise Refused(reading.module, wrong, text, "make it in model_fn by its own class")

@@ -21,9 +21,11 @@ from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_body
 from migrate_mgpu.models.keras.canned.heads import CLASS_METRICS, CLASSES, Head
 from migrate_mgpu.models.keras.canned.network import folded
+from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 _ADVICE = "write its model in Keras"
 _REFUSED = ("input_layer_partitioner", "partitioner", "warm_start_from")
@@ -111,6 +113,12 @@ class _Reader:
         head = given.head
         self.result.gone |= given.gone
         parts = self.parts.read(head)
+        style = FileStyle.of(self.source, self.tf)
+        self.optimizers = {
+            part.kind: write_optimizer(part.optimizer, style)
+            for part in parts
+            if part.optimizer is not None
+        }
         parts[0].columns.statements += given.statements
         for part in parts:
             for edited, edits in part.edits.items():
@@ -127,8 +135,7 @@ class _Reader:
         fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
         metrics, classes = head.metrics(keys, self.tf, self.source.quote, fresh)
         self._compiled(given, parts, metrics)
-        optimizers = [part.optimizer for part in parts if part.optimizer is not None]
-        own = [text for optimizer in optimizers for text in optimizer.classes]
+        own = [text for _, classes in self.optimizers.values() for text in classes]
         self._write([*own, *classes, *self._networks(parts, head, step)])
         self._removed(parts)
         return self.result
@@ -185,13 +192,17 @@ class _Reader:
         optimizers = [
             (part, part.optimizer) for part in reversed(parts) if part.optimizer is not None
         ]
-        own = [optimizer.comment for _, optimizer in optimizers if optimizer.comment]
+        own = [
+            f"{optimizer.named} with {optimizer.optimizer.settings['learning_rate']}"
+            for _, optimizer in optimizers
+            if optimizer.named
+        ]
         own += [] if given.chosen else ["the sum over a batch"]
         if own:
             compiled.append(f"# The canned Estimator's own: {', '.join(own)}.")
         for part, optimizer in optimizers:
             compiled += [line for s in optimizer.statements for line in part.columns.comments_of(s)]
-            compiled.append(f"{part.prefix}optimizer={optimizer.text},")
+            compiled.append(f"{part.prefix}optimizer={self.optimizers[part.kind][0]},")
         columns = parts[0].columns
         compiled += [line for s in given.statements for line in columns.comments_of(s)]
         compiled.append(f"loss={given.head.loss(self.tf, self.source.quote)},")

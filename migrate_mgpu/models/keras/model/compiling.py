@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -11,14 +11,13 @@ from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
 from migrate_mgpu.models.front.model_fn.metrics import MetricPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.training import TrainingPlan, optimizers
-from migrate_mgpu.models.ir import Computation
+from migrate_mgpu.models.ir import Clipping, Computation, Training
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import loss_object, written_nodes
 from migrate_mgpu.models.keras.model.loss_functions import LossWriter
-from migrate_mgpu.models.keras.model.optimizing import clipping_class
+from migrate_mgpu.models.keras.model.optimizing import clipping_argument, clipping_class
+from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
-from migrate_mgpu.models.types import Optimizer
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost, render
 from migrate_mgpu.source.style import FileStyle
@@ -37,7 +36,7 @@ class Compiling:
         self,
         reading: Reading,
         loss: LossPlan,
-        training: TrainingPlan,
+        training: Training,
         metrics: MetricPlan,
         tf: str,
         model: Callable[[Block, str], list[str]],
@@ -100,9 +99,15 @@ class Compiling:
             )
         )
 
+    @property
+    def _limits(self) -> list[ast.expr]:
+        """The author's expressions that gradients are clipped by."""
+        clipping = self.training.clipping
+        return [clipping.limit] if clipping is not None else []
+
     def _clips_by_own_names(self) -> bool:
         """Whether the limit of a clipping is something that only the function knows."""
-        names = (n for v in self.training.clip.values() for n in ast.walk(v))
+        names = (n for limit in self._limits for n in ast.walk(limit))
         homes = (
             self.module.names.defining_scope(name.id, self.scope)
             for name in names
@@ -123,7 +128,7 @@ class Compiling:
         """A name for what is made anew: also one whose author's statement goes away."""
         names = self.module.names
         plans = (self.loss, *self.metrics.functions.values())
-        written: list[ast.AST] = [*self.units, self.training.value, *self.training.clip.values()]
+        written: list[ast.AST] = [*self.units, self.training.value, *self._limits]
         for plan in plans:
             written += written_nodes(plan)
         taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
@@ -138,21 +143,16 @@ class Compiling:
     def _context(self) -> None:
         """The statements of the optimizer, and how they are written."""
         training = self.training
-        nodes: list[ast.AST] = [training.value, *training.clip.values()]
-        units = sorted(self.flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
-        found = optimizers(self.module, [training.value, *units], self.tf)
-        if not found:
-            text = "its optimizer is not one of tf.train"
-            raise Refused(self.module, training.value, text, "no Keras optimizer is known for it")
-        self.optimizers = found
-        self._check_wrapped(found)
-        if training.clip and len(found) > 1:
-            raise Refused(self.module, training.value, "several optimizers share a clipping")
+        style = FileStyle.of(self.module.source, self.tf)
+        self.optimizers = {
+            call: OptimizerWriter(optimizer, style)
+            for call, optimizer in training.optimizers.items()
+        }
         replaced: dict[ast.AST, Replacement] = {
-            call: self._optimizer(call, optimizer) for call, optimizer in found.items()
+            call: self._optimizer(call, writer) for call, writer in self.optimizers.items()
         }
         self.context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
-        self.units = self._needed([training.value, *training.clip.values()], training.unit)
+        self.units = self._needed([training.value, *self._limits], training.unit)
         if fits_compile(self.loss) and self.loss.loss is not None and self.loss.loss.setting:
             self._loss_setting(self.loss.loss.setting)
 
@@ -163,27 +163,6 @@ class Compiling:
         self.units = sorted([*self.units, *more], key=lambda s: s.lineno)
         for name in loaded(node):
             self.context.used.setdefault(name.id, name)
-
-    def _check_wrapped(self, found: Mapping[ast.Call, Optimizer]) -> None:
-        """The optimizer itself is what trains, not something that is made of it."""
-        value, unit = self.training.value, self.training.unit
-        if value in found:
-            return
-        wrong: ast.AST | None = None if isinstance(value, ast.Name) else value
-        if isinstance(value, ast.Name):
-            for statement in self.flow.definitions(value.id, unit):
-                for node in ast.walk(statement):
-                    if (
-                        isinstance(node, (ast.Assign, ast.AnnAssign))
-                        and value.id in stored(node)[0]
-                    ):
-                        arms = [node.value]
-                        if isinstance(node.value, ast.IfExp):
-                            arms = [node.value.body, node.value.orelse]
-                        wrong = next((arm for arm in arms if arm not in found), wrong)
-        if wrong is not None:
-            text = "the optimizer that trains is made of another one, or by a function"
-            raise Refused(self.module, wrong, text, "make it in model_fn by its own class")
 
     def _needed(self, nodes: list[ast.expr], unit: ast.stmt | None) -> list[ast.stmt]:
         """The statements that the written text reads: the global step is not among them."""
@@ -204,32 +183,32 @@ class Compiling:
                         stack.append((statement, statement))
         return sorted(found, key=lambda s: s.lineno)
 
-    def _optimizer(self, call: ast.Call, optimizer: Optimizer) -> Replacement:
+    def _optimizer(self, call: ast.Call, writer: OptimizerWriter) -> Replacement:
         def write(context: Context) -> str:
-            source = self.module.source
-            edits = list(optimizer.edits)
+            source, clipping = self.module.source, self.training.clipping
+            function, more = writer.function, ""
+            if clipping is not None and self.distributed:
+                function = self._clipped(function, clipping, context)
+            elif clipping is not None:
+                more = clipping_argument(clipping, context)
+            edits = list(writer.edits(function))
             for argument in [*call.args, *(k.value for k in call.keywords)]:
                 start, end = source.span(argument)
                 if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
                     edits += context.edits(argument)
-            for read in optimizer.reads:
+            for read in writer.reads:
                 context.edits(read)
-            return self._clipped(render(source, call, outermost(edits)), context)
+            text = render(source, call, outermost(edits))
+            return f"{text[:-1].rstrip().rstrip(',')}, {more})" if more else text
 
         return write
 
-    def _clipped(self, text: str, context: Context) -> str:
-        """An optimizer's constructor that clips as the author did."""
-        if not self.training.clip:
-            return text
-        if not self.distributed:
-            more = ", ".join(f"{k}={context.render(v)}" for k, v in self.training.clip.items())
-            return f"{text[:-1].rstrip().rstrip(',')}, {more})"
-        base = text[: text.index("(")]
+    def _clipped(self, base: str, clipping: Clipping, context: Context) -> str:
+        """The class whose replicas clip as the author did, which stands for an optimizer's."""
         names = self.module.names
         name = names.fresh(names.module_scope, f"Clipped{base.rpartition('.')[2]}")
-        self.clipping = "\n".join(clipping_class(name, base, self.training.clip, context))
-        return name + text[len(base) :]
+        self.clipping = "\n".join(clipping_class(name, base, clipping, context))
+        return name
 
     def _statements(self, body: Block) -> str:
         """Adds loss, optimizer and what they need in the author's order; the optimizer's name."""

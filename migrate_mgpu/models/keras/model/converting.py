@@ -17,7 +17,7 @@ from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.training import TrainingReader
+from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import class_name
 from migrate_mgpu.models.front.network.summaries import (
@@ -156,10 +156,11 @@ class _Conversion:
             self.distributed,
             self.variable,
         )
+        read_optimizers(self.reading, self.training)
         builder = compiling.write()
         if self.lookup is not None:
-            check_lookups(module, compiling.optimizers, self.distributed)
-            if self.training.clip:
+            check_lookups(self.training.optimizers.values(), self.distributed)
+            if self.training.clipping is not None:
                 text = "the gradients of looked up rows are clipped before equal ones are summed up"
                 raise Refused(module, self.lookup, text, "do not clip them")
         if self.reading.twins is not None:
@@ -232,9 +233,9 @@ class _Conversion:
     def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
         """What TF1 itself did otherwise than its author may have meant."""
         found: list[tuple[Module, ast.AST, str]] = []
-        if self.normalizes and self.training.some is not None:
+        if self.normalizes and self.training.scope is not None:
             text = "the update operations of one scope only run with a step"
-            raise Refused(self.module, self.training.some, text, "ask for all of them")
+            raise Refused(self.module, self.training.scope, text, "ask for all of them")
         if self.loss.regularized and self.distributed and not self.towers:
             text = (
                 "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
+from migrate_mgpu.models.ir import ClippedBy, Clipping
 from migrate_mgpu.models.keras.expressions import Context
 
-# What TF1 did to each replica's gradients before they were summed, by Keras's argument.
-_CLIPPING = {
-    "global_clipnorm": "gradients, _ = {tf}.clip_by_global_norm(gradients, {value})",
-    "clipnorm": "gradients = [{tf}.clip_by_norm(gradient, {value}) for gradient in gradients]",
-    "clipvalue": (
-        "gradients = [{tf}.clip_by_value(gradient, -{value}, {value}) for gradient in gradients]"
+# Keras's arguments, and what TF1 did to each replica's gradients before they were summed.
+_ARGUMENTS = {
+    ClippedBy.GLOBAL_NORM: "global_clipnorm",
+    ClippedBy.NORM: "clipnorm",
+    ClippedBy.VALUE: "clipvalue",
+}
+_CLIPPED = {
+    ClippedBy.GLOBAL_NORM: "gradients, _ = {tf}.clip_by_global_norm(gradients, {limit})",
+    ClippedBy.NORM: (
+        "gradients = [{tf}.clip_by_norm(gradient, {limit}) for gradient in gradients]"
+    ),
+    ClippedBy.VALUE: (
+        "gradients = [{tf}.clip_by_value(gradient, -{limit}, {limit}) for gradient in gradients]"
     ),
 }
 
 
-def clipping_class(
-    name: str, base: str, clip: Mapping[str, ast.expr], context: Context
-) -> list[str]:
+def clipping_argument(clipping: Clipping, context: Context) -> str:
+    """The argument by which Keras's optimizers clip."""
+    return f"{_ARGUMENTS[clipping.by]}={context.render(clipping.limit)}"
+
+
+def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -> list[str]:
     """An optimizer whose replicas clip their own gradients, as TF1's did.
 
     Keras 2 clips by its arguments after the replicas' gradients are summed, Keras 3
@@ -27,20 +37,19 @@ def clipping_class(
     """
     unit = context.module.source.indent_unit
     short = base.rpartition(".")[2]
-    lines = [
+    limit = context.render(clipping.limit)
+    if clipping.by is ClippedBy.VALUE:
+        if not isinstance(clipping.limit, (ast.Constant, ast.Name)):
+            limit = f"({limit})"
+    return [
         f"class {name}({base}):",
         f'{unit}"""{short} on gradients that each replica clips before they are summed."""',
         "",
         f"{unit}def apply_gradients(self, grads_and_vars, *args, **kwargs):",
         f"{unit * 2}gradients, variables = zip(*grads_and_vars)",
+        unit * 2 + _CLIPPED[clipping.by].format(tf=context.tf, limit=limit),
+        f"{unit * 2}return super().apply_gradients(zip(gradients, variables), *args, **kwargs)",
     ]
-    for argument, value in clip.items():
-        text = context.render(value)
-        if argument == "clipvalue" and not isinstance(value, (ast.Constant, ast.Name)):
-            text = f"({text})"
-        lines.append(unit * 2 + _CLIPPING[argument].format(tf=context.tf, value=text))
-    call = "super().apply_gradients(zip(gradients, variables), *args, **kwargs)"
-    return [*lines, f"{unit * 2}return {call}"]
 
 
 _STATISTICS = """\

@@ -1,13 +1,14 @@
-"""What is known of a learning rate: a number, a schedule, or neither."""
+"""What is known of a learning rate: whether it changes, and whether its step is the global one."""
 
 from __future__ import annotations
 
 import ast
-import enum
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.models.ir import Variation
 
 _STEPS = {
     "train.get_global_step",
@@ -18,14 +19,6 @@ _STEPS = {
 }
 _SAME = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 _PYTHON = {"float", "int", "min", "max", "abs", "round", "len", "sum", "pow", "sqrt"}
-
-
-class Rate(enum.Enum):
-    """What a learning rate is while a model trains."""
-
-    NUMBER = enum.auto()
-    SCHEDULE = enum.auto()
-    UNKNOWN = enum.auto()
 
 
 def is_global_step(module: Module, node: ast.expr | None) -> bool:
@@ -58,36 +51,30 @@ def _is_step_parameter(module: Module, node: ast.Name) -> bool:
     )
 
 
-def is_schedule(module: Module, node: ast.AST | None) -> bool:
-    """Whether an expression is a call of one of ``tf.train``'s schedules."""
-    name = name_of(module, node) if isinstance(node, ast.Call) else ""
-    return name.startswith("train.") and ("decay" in name or "piecewise" in name)
-
-
-def rate_of(module: Module, node: ast.expr | None) -> Rate:
-    """What a learning rate is, as far as its module tells."""
+def variation_of(module: Module, node: ast.expr | None) -> Variation:
+    """Whether a learning rate changes, as far as its module tells."""
     return _rate(module, node, frozenset())
 
 
-def _rate(module: Module, node: ast.AST | None, seen: frozenset[str]) -> Rate:
+def _rate(module: Module, node: ast.AST | None, seen: frozenset[str]) -> Variation:
     if node is None:
-        return Rate.NUMBER
+        return Variation.CONSTANT
     if isinstance(node, ast.Call):
         return _call(module, node, seen)
     if isinstance(node, ast.Name):
         if node not in module.names.scope_of_name:
-            return Rate.UNKNOWN
+            return Variation.UNKNOWN
         if node.id in seen:
-            return Rate.NUMBER  # `rate = rate * 2`: its other values decide
+            return Variation.CONSTANT  # `rate = rate * 2`: its other values decide
         seen = seen | {node.id}
         found = [
-            Rate.NUMBER if b.value is None else _rate(module, b.value, seen)
+            Variation.CONSTANT if b.value is None else _rate(module, b.value, seen)
             for b in module.names.bindings_of(node)
             if b.kind in ("assign", "parameter", "other")
         ]
         return _worst(found)
     if isinstance(node, (ast.Attribute, ast.Subscript)):
-        return Rate.NUMBER  # params['learning_rate'], FLAGS.learning_rate
+        return Variation.CONSTANT  # params['learning_rate'], FLAGS.learning_rate
     return _worst(
         [
             _rate(module, child, seen)
@@ -97,39 +84,40 @@ def _rate(module: Module, node: ast.AST | None, seen: frozenset[str]) -> Rate:
     )
 
 
-def _call(module: Module, call: ast.Call, seen: frozenset[str]) -> Rate:
-    if is_schedule(module, call) or "keras.optimizers.schedules" in name_of(module, call):
-        return Rate.SCHEDULE
+def _call(module: Module, call: ast.Call, seen: frozenset[str]) -> Variation:
+    made = name_of(module, call)
+    if made in SCHEDULES.by_name or "keras.optimizers.schedules" in made:
+        return Variation.SCHEDULED
     if any(_mentions_step(module, a) for a in [*call.args, *(k.value for k in call.keywords)]):
-        return Rate.SCHEDULE
+        return Variation.SCHEDULED
     function = call.func
     name = module.names.qualname(function) or ""
     if name.startswith(("builtins.", "math.", "numpy.")) and name.rpartition(".")[2] in _PYTHON:
         return _worst([_rate(module, a, seen) for a in call.args])
     if isinstance(function, ast.Attribute) and function.attr in ("get", "pop"):
-        return Rate.NUMBER  # params.get('learning_rate', 0.1)
+        return Variation.CONSTANT  # params.get('learning_rate', 0.1)
     if isinstance(function, ast.Name):
-        made = [b.node for b in module.names.bindings_of(function) if b.kind == "def"]
-        if made:
-            return _worst([_of_function(module, node) for node in made])
-    own = [other.name for other in module.imported]
+        own = [b.node for b in module.names.bindings_of(function) if b.kind == "def"]
+        if own:
+            return _worst([_of_function(module, node) for node in own])
+    imported = [other.name for other in module.imported]
     root = name.split(".")[0]
     if root and root not in ("builtins", "tensorflow"):
-        ours = any(name == other or name.startswith(f"{other}.") for other in own)
-        return Rate.UNKNOWN if ours else Rate.NUMBER  # hvd.size()
-    return Rate.UNKNOWN
+        ours = any(name == other or name.startswith(f"{other}.") for other in imported)
+        return Variation.UNKNOWN if ours else Variation.CONSTANT  # hvd.size()
+    return Variation.UNKNOWN
 
 
-def _of_function(module: Module, node: ast.AST) -> Rate:
+def _of_function(module: Module, node: ast.AST) -> Variation:
     """What a function of the module returns, by what it asks for."""
     for part in ast.walk(node):
-        if is_schedule(module, part):
-            return Rate.SCHEDULE
+        if isinstance(part, ast.Call) and name_of(module, part) in SCHEDULES.by_name:
+            return Variation.SCHEDULED
         if isinstance(part, (ast.Name, ast.Call)) and is_global_step(module, part):
-            return Rate.SCHEDULE
+            return Variation.SCHEDULED
         if isinstance(part, ast.Call) and name_of(module, part):
-            return Rate.UNKNOWN
-    return Rate.NUMBER
+            return Variation.UNKNOWN
+    return Variation.CONSTANT
 
 
 def _mentions_step(module: Module, node: ast.expr) -> bool:
@@ -139,11 +127,11 @@ def _mentions_step(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _worst(found: list[Rate]) -> Rate:
-    for rate in (Rate.UNKNOWN, Rate.SCHEDULE):
+def _worst(found: list[Variation]) -> Variation:
+    for rate in (Variation.UNKNOWN, Variation.SCHEDULED):
         if rate in found:
             return rate
-    return Rate.NUMBER
+    return Variation.CONSTANT
 
 
 # Calls that a schedule may be given to.

@@ -1,0 +1,131 @@
+"""Calls that make an optimizer or a learning rate schedule, read into the model IR."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.bound_call import BoundCall
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.optimizers import (
+    BY_STRING,
+    OPTIMIZE_LOSS,
+    OPTIMIZE_LOSS_PARAMETERS,
+    OPTIMIZERS,
+    OptimizerRow,
+)
+from migrate_mgpu.api.schedules import SCHEDULES
+from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.rates import is_global_step, schedule_is_used, variation_of
+from migrate_mgpu.models.ir import LearningRate, Optimizer, Schedule, Variation
+
+
+def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
+    """The optimizer that a call makes; None where it makes none.
+
+    Raises:
+        Refused: nothing equals it, or it cannot be told which it is.
+    """
+    name = name_of(module, call)
+    if name == OPTIMIZE_LOSS:
+        return _of_optimize_loss(module, call)
+    row = OPTIMIZERS.by_name.get(name)
+    if row is None:
+        if name.endswith("Optimizer") and name.rpartition(".")[0] in ("train", "contrib.opt"):
+            raise Refused(module, call, f"no Keras optimizer equals tf.{name}")
+        return None
+    edit = BoundCall(module, call, row.signature)
+    given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
+    rate = given.get("learning_rate")
+    return Optimizer(row.kind, module, call, given, LearningRate(rate, variation_of(module, rate)))
+
+
+def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:
+    """The optimizer that a call of ``optimize_loss`` makes besides its training step."""
+    edit = BoundCall(module, call, OPTIMIZE_LOSS_PARAMETERS)
+    made, rate = edit.get("optimizer"), edit.given("learning_rate")
+    decay = edit.given("learning_rate_decay_fn")
+    row, named = _chosen(module, made)
+    if row is None or rate is None:
+        text = "which optimizer `optimize_loss` makes cannot be told"
+        raise Refused(module, made or call, text, "name it by a string or a class of tf.train")
+    if row.settings and not named:
+        raise Refused(module, call, "MomentumOptimizer is given no momentum")
+    schedule = _decay_of(module, decay, rate) if decay is not None else None
+    variation = Variation.SCHEDULED if schedule is not None else variation_of(module, rate)
+    return Optimizer(
+        row.kind,
+        module,
+        call,
+        {"learning_rate": rate},
+        LearningRate(rate, variation, schedule),
+        dict(row.settings),
+        optimize_loss=True,
+    )
+
+
+def _chosen(module: Module, node: ast.expr | None) -> tuple[OptimizerRow | None, bool]:
+    """The optimizer that a string or a class stands for, and whether it is a string."""
+    given = assigned(module, node)
+    known = constant(given) if given is not None else None
+    if isinstance(known, str):
+        return BY_STRING.get(known), True
+    if isinstance(given, ast.Call):
+        return None, False
+    return OPTIMIZERS.by_name.get(name_of(module, given)), False
+
+
+def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
+    """The schedule that a function of the learning rate and the global step returns."""
+    function = assigned(module, decay)
+    refused = Refused(
+        module, decay, "which schedule decays the learning rate cannot be told", "use a lambda"
+    )
+    if isinstance(function, ast.Name):
+        bindings = module.names.bindings_of(function)
+        if len(bindings) != 1 or not isinstance(bindings[0].node, ast.FunctionDef):
+            raise refused
+        body = [s for s in bindings[0].node.body if not isinstance(s, ast.Expr)]
+        if len(body) != 1 or not isinstance(body[0], ast.Return):
+            raise refused
+        arguments, value = bindings[0].node.args, body[0].value
+    elif isinstance(function, ast.Lambda):
+        arguments, value = function.args, function.body
+    else:
+        raise refused
+    if len(arguments.args) != 2 or not isinstance(value, ast.Call):
+        raise refused
+    first, second = (a.arg for a in arguments.args)
+    schedule = read_schedule(module, value, {first: rate, second: None})
+    if schedule is None:
+        raise Refused(module, value, refused.diagnostic.reason, refused.diagnostic.advice)
+    return schedule
+
+
+def read_schedule(
+    module: Module, call: ast.Call, bound: dict[str, ast.expr | None] | None = None
+) -> Schedule | None:
+    """The schedule that a call is; None where it is none.
+
+    ``bound`` are the parameters of the function that it is the body of.
+
+    Raises:
+        Refused: TF2 has none like it, its step is not the global step, or its value is
+            calculated with.
+    """
+    name, bound = name_of(module, call), bound or {}
+    row = SCHEDULES.by_name.get(name)
+    if row is None:
+        return None
+    if not row.target:
+        raise Refused(module, call, f"TF2 has no schedule like tf.{name}")
+    edit = BoundCall(module, call, row.signature)
+    given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
+    step = given.get(row.step)
+    if not (isinstance(step, ast.Name) and step.id in bound and bound[step.id] is None):
+        if not is_global_step(module, step):
+            text = f"the step of `{edit.shown}` is not the global step"
+            raise Refused(module, step or call, text, "give it tf.train.get_global_step()")
+        schedule_is_used(module, call)
+    return Schedule(row.kind, module, call, given, bound)

@@ -1,0 +1,167 @@
+"""Optimizers and learning rate schedules of the model IR, written for Keras by their rows."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
+from migrate_mgpu.api.schedules import SCHEDULES
+from migrate_mgpu.api.schema import Definition
+from migrate_mgpu.api.tables import number
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.ir import Optimizer, Schedule, Variation
+from migrate_mgpu.models.properties import is_scheduled, moves_same_rows
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.source.style import FileStyle
+
+
+class OptimizerWriter:
+    """Writes one optimizer's constructor, TF1's values stated where Keras has others.
+
+    ``function`` is what it calls, ``classes`` are texts of classes that stand beside the
+    model for it, with ``\\n`` between their lines, ``reads`` the author's expressions in it
+    besides the call's arguments.
+
+    Raises:
+        Refused: it cannot be told whether Keras's does the same.
+    """
+
+    def __init__(self, optimizer: Optimizer, style: FileStyle) -> None:
+        self.optimizer = optimizer
+        self.style = style
+        self.row = OPTIMIZERS.by_kind[optimizer.kind]
+        rate = optimizer.learning_rate
+        if self.row.if_scheduled and rate.variation is Variation.UNKNOWN:
+            text = "it cannot be told whether this learning rate changes"
+            advice = "TF1's momentum differs from Keras's where it does: make the rate a schedule"
+            raise Refused(optimizer.module, rate.value or optimizer.node, text, advice)
+        self.function = f"{style.tensorflow}.{self.row.target}"
+        self.classes: tuple[str, ...] = ()
+        definition = self._definition()
+        if definition is not None:
+            names = optimizer.module.names
+            self.function = names.fresh(names.module_scope, definition.name)
+            self.classes = (definition.written(self.function, style),)
+        self.reads: list[ast.expr] = []
+        schedule = optimizer.learning_rate.schedule
+        if schedule is not None:
+            self.reads = [expr for expr in schedule.bound.values() if expr is not None]
+            for part in ast.walk(schedule.node):
+                if isinstance(part, ast.Name) and part.id not in schedule.bound:
+                    self.reads.append(part)
+
+    def _check(self) -> None:
+        """Sparse gradients are not known by their optimizer: any embedding of the module counts."""
+        optimizer, module = self.optimizer, self.optimizer.module
+        if not moves_same_rows(optimizer) and (use := _embedding(module)):
+            short = self.row.names[0].rpartition(".")[2]
+            text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
+            advice = f"`{use}`: use Adam, Adagrad or gradient descent"
+            raise Refused(module, optimizer.node, text, advice)
+
+    def _definition(self) -> Definition | None:
+        """The class that stands for Keras's."""
+        used = is_scheduled(self.optimizer) or not self.row.if_scheduled
+        return self.row.definition if used else None
+
+    def text(self) -> str:
+        """The constructor of an optimizer that is known by its name alone."""
+        given = [
+            repr(value) if name in self.row.order else f"{name}={value!r}"
+            for name, value in self.optimizer.settings.items()
+        ]
+        more = [f"{name}={value}" for name, value in self._stated()]
+        return f"{self.function}({', '.join([*given, *more])})"
+
+    def edits(self, function: str = "") -> tuple[Edit, ...]:
+        """What turns the call that makes it into Keras's constructor, or one of a subclass.
+
+        Raises:
+            Refused: Keras's does something else in this program.
+        """
+        self._check()
+        optimizer, row = self.optimizer, self.row
+        assert isinstance(optimizer.node, ast.Call)
+        signature = OPTIMIZE_LOSS_PARAMETERS if optimizer.optimize_loss else row.signature
+        edit = CallEdit(optimizer.module.source, optimizer.node, signature)
+        edit.function(function or self.function)
+        edit.drop(*(name for name in signature if name not in optimizer.arguments))
+        schedule = optimizer.learning_rate.schedule
+        if schedule is not None:
+            edit.value("learning_rate", _in_place(schedule, self.style))
+        given = optimizer.arguments.get("name")
+        name = constant(given) if given is not None else None
+        if self.classes or not isinstance(name, str) or "/" in name:
+            edit.drop("name")
+        for parameter in row.parameters:
+            value = optimizer.arguments.get(parameter.name)
+            if not parameter.new_name:
+                edit.drop(parameter.name)
+            known = constant(value) if value is not None and parameter.real else None
+            if isinstance(known, int) and not isinstance(known, bool):
+                edit.value(parameter.name, number(known))
+        for parameter in row.parameters:
+            edit.rename(parameter.name, parameter.new_name)
+        edit.order(row.order)
+        for key, setting in optimizer.settings.items():
+            edit.add(key, repr(setting))
+        for key, text in self._stated():
+            edit.add(key, text)
+        return edit.edits()
+
+    def _stated(self) -> list[tuple[str, str]]:
+        """TF1's values of what its author gave none for, where Keras has others."""
+        given = {*self.optimizer.arguments, *self.optimizer.settings}
+        stated = [
+            (parameter.new_name, parameter.default)
+            for parameter in self.row.parameters
+            if parameter.stated and parameter.name not in given
+        ]
+        return [*stated, *self.row.constants]
+
+
+def _embedding(module: Module) -> str:
+    """What a module embeds by, if it does: the gradients of an embedding are sparse."""
+    for use in module.uses:
+        if "embed" in use.symbol.name.lower():
+            return use.symbol.name
+    return ""
+
+
+def schedule_edits(schedule: Schedule, style: FileStyle) -> tuple[Edit, ...]:
+    """What turns a call that makes a schedule into Keras's constructor."""
+    row = SCHEDULES.by_kind[schedule.kind]
+    assert isinstance(schedule.node, ast.Call)
+    edit = CallEdit(schedule.module.source, schedule.node, row.signature)
+    edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
+    edit.function(f"{style.tensorflow}.{row.target}")
+    rate = schedule.arguments.get("decay_rate")
+    if row.exponent and rate is not None:
+        known = constant(rate)
+        if isinstance(known, (int, float)):
+            edit.value("decay_rate", f"{style.tensorflow}.math.exp(-{float(known)})")
+        else:
+            edit.wrap("decay_rate", f"{style.tensorflow}.math.exp(-(", "))")
+    for parameter in row.parameters:
+        edit.rename(parameter.name, parameter.new_name)
+    edit.order(row.order)
+    return edit.edits()
+
+
+def _in_place(schedule: Schedule, style: FileStyle) -> str:
+    """A schedule that a function returns, with what its parameters stand for."""
+    source = schedule.module.source
+    found = [*schedule_edits(schedule, style)]
+    gone = [edit for edit in found if edit.end > edit.start]
+    for part in ast.walk(schedule.node):
+        stands_for = schedule.bound.get(part.id) if isinstance(part, ast.Name) else None
+        if stands_for is not None:
+            start, end = source.span(part)
+            if not any(edit.start <= start and end <= edit.end for edit in gone):
+                found.append(Edit(start, end, source.code(stands_for)))
+    start, end = source.span(schedule.node)
+    moved = [Edit(edit.start - start, edit.end - start, edit.new) for edit in found]
+    return splice(source.text[start:end], moved)

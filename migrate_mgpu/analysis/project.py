@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from glob import escape, iglob
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -46,7 +47,10 @@ class Unreadable:
 
 @record(frozen=True, eq=False)
 class Unresolved:
-    """An import of a name that several files of the run have, none where Python looks for it."""
+    """An import whose file is not told: several have its name, none where Python looks for it,
+
+    or there is none, in a package of the run.
+    """
 
     module: Module
     node: ast.stmt
@@ -89,6 +93,7 @@ class Project:
         self._added: dict[Module, list[str]] = {}  # to sys.path, by the program around a module
         self._by_name: dict[str, list[Module]] | None = None  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
+        self._folders_of_run: dict[str, bool] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._load(files)
         for module in list(self.modules.values()):
@@ -358,16 +363,39 @@ class Project:
         return known
 
     def unresolved(self, module: Module) -> list[Unresolved]:
-        """The imports that a module needs and that several files of the run may be."""
+        """The imports that a module needs and that several files of the run may be, or none is.
+
+        Each name once, where it is imported first.
+        """
         if module not in self._unresolved:
-            self._unresolved[module] = [
-                Unresolved(module, statement, name, found)
-                for statement, firm in module.import_statements
-                for name in (_absolute_names(statement) if firm else ())
-                if not self.resolve(module, name)
-                if (found := self._elsewhere(module, name))
-            ]
+            found: dict[str, Unresolved] = {}
+            for statement, firm in module.import_statements:
+                for name in _needed_names(module, statement) if firm else ():
+                    candidates = [] if self.resolve(module, name) else self._elsewhere(module, name)
+                    if candidates or self._is_missing(module, name):
+                        found.setdefault(name, Unresolved(module, statement, name, candidates))
+            self._unresolved[module] = list(found.values())
         return self._unresolved[module]
+
+    def _is_missing(self, module: Module, name: str) -> bool:
+        """Whether a package of the run lacks a module: one that is generated, or was left out."""
+        top, _, rest = name.partition(".")
+        if not rest or top in _NEVER_OURS:
+            return False
+        folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
+        ours = [folder for folder in folders if self._has_files(os.path.join(folder, top))]
+        return bool(ours) and not any(
+            os.path.isdir(base) or any(True for _ in iglob(f"{escape(base)}.*"))
+            for folder in ours
+            for base in [os.path.join(folder, *name.split("."))]
+        )
+
+    def _has_files(self, folder: str) -> bool:
+        """Whether files of the run lie in a folder or below it."""
+        if folder not in self._folders_of_run:
+            start = folder + os.sep
+            self._folders_of_run[folder] = any(path.startswith(start) for path in self._given)
+        return self._folders_of_run[folder]
 
     # -- programs ---------------------------------------------------------
 
@@ -479,12 +507,13 @@ def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Mod
     return list(found.values())
 
 
-def _absolute_names(statement: ast.stmt) -> list[str]:
+def _needed_names(module: Module, statement: ast.stmt) -> list[str]:
     """The modules that an import statement surely needs, by their absolute names."""
     if isinstance(statement, ast.Import):
         return [alias.name for alias in statement.names]
     assert isinstance(statement, ast.ImportFrom)
-    return [statement.module] if statement.module and not statement.level else []
+    base = absolute(statement, module.package)
+    return [base] if base else []
 
 
 def _imported_names(module: Module, statement: ast.stmt) -> list[str]:

@@ -154,7 +154,8 @@ Mend the cell, or make it a Markdown cell.
 The program was migrated and runs on TF2, as far as the files go that it surely imports.
 The finding names one that it may import as well: under an `if`, inside a function, or by a
 name that is only known at run time (`importlib.import_module(args.model)`). That file uses
-what TF2 does not have. Or it names an import that several files may be.
+what TF2 does not have. Or it names an import that several files may be, or that none is: a
+module that is generated or compiled.
 
 ## Why
 Refusing the program would be wrong where it never meets the file, and saying that it runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Program, Project
+from migrate_mgpu.analysis.project import Program, Project, Unresolved
 
 CODE = "MGPU908"
 _CONDITION = (
@@ -33,12 +33,7 @@ def limits(program: Program, project: Project) -> list[Diagnostic]:
                 found += _gone(one, _BY_NAME.format(module.path.name))
     for module in program.needed:
         for one in project.unresolved(module):
-            files = " or ".join(sorted(str(other.path) for other in one.candidates))
-            text = f"`{one.name}` may be {files}: neither is where Python looks from here"
-            advice = "add its folder to sys.path by a path that stands in the code"
-            found.append(
-                Diagnostic("unresolved-import", Place(module, one.node), text, advice, CODE)
-            )
+            found.append(_unresolved(one))
     return found
 
 
@@ -47,3 +42,15 @@ def _gone(module: Module, imported: str) -> list[Diagnostic]:
         Diagnostic("gone-if-imported", why.place, f"{why.reason}; {imported}", why.advice, CODE)
         for why in incompatibilities(module)
     ]
+
+
+def _unresolved(one: Unresolved) -> Diagnostic:
+    place = Place(one.module, one.node)
+    if not one.candidates:
+        text = f"`{one.name}` is no file here: whether the program runs on TF2 with it is not known"
+        advice = "if it is generated or compiled, see that it is made for TF2"
+        return Diagnostic("missing-import", place, text, advice, CODE)
+    files = " or ".join(sorted(str(other.path) for other in one.candidates))
+    text = f"`{one.name}` may be {files}: neither is where Python looks from here"
+    advice = "add its folder to sys.path by a path that stands in the code"
+    return Diagnostic("unresolved-import", place, text, advice, CODE)

@@ -46,6 +46,7 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, object]]:
             "entry": str(program.entry),
             "root": str(folder),
             "own": sorted(own),
+            "package": _dotted(program.entry),
             "path": [*sorted(map(str, roots)), *sorted({str(Path(p).parent) for p, _ in given})],
             "state": program.state,
             "runs_on": program.runs_on,
@@ -58,6 +59,13 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, object]]:
 def _root(folder: Path) -> Path:
     """Where the absolute names of a folder's modules start: above its outermost package."""
     return _root(folder.parent) if (folder / "__init__.py").exists() else folder
+
+
+def _dotted(entry: Path) -> str:
+    """The absolute name of a module in a package; empty for a script."""
+    if not (entry.parent / "__init__.py").exists():
+        return ""
+    return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
 
 
 def imported(jobs: list[dict[str, object]], runtime: str) -> list[dict[str, object]]:

@@ -2,16 +2,17 @@
 
     PYTHON importer.py JOBS.json RESULTS.json
 
-A job has ``entry`` (a script's path), ``root`` (its repository), ``path`` (the PYTHONPATH that its
-repository asks for) and ``own`` (names of the run's modules). Modules that are
-neither of the run, nor installed, nor TensorFlow's or Keras's stand for anything: what is asked
-is whether the program's own code meets a TensorFlow that it can use. A script without a main
-guard runs, for ``LIMIT`` seconds at most. A result is the job with ``error`` and ``where``, None
-when all went well or time ran out.
+A job has ``entry`` (a script's path), ``root`` (its repository), ``path`` (the PYTHONPATH that
+its repository asks for), ``package`` (its dotted name, if it is in a package) and ``own`` (names
+of the run's modules). Modules that are neither of the run, nor installed, nor TensorFlow's or
+Keras's stand for anything: what is asked is whether the program's own code meets a TensorFlow
+that it can use. A script without a main guard runs, for ``LIMIT`` seconds at most. A result is
+the job with ``error`` and ``where``, None when all went well or time ran out.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
 import json
 import os
@@ -68,6 +69,7 @@ class Stub(metaclass=Anything):
 
 class StubModule(types.ModuleType):
     __path__ = ()
+    __version__ = "1.0"
 
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):
@@ -113,7 +115,10 @@ def attempt(job):
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
     try:
-        runpy.run_path(job["entry"], run_name="__imported__")
+        if job["package"]:
+            importlib.import_module(job["package"])
+        else:
+            runpy.run_path(job["entry"], run_name="__imported__")
     except (OutOfTime, SystemExit):
         return None
     except BaseException as error:

@@ -71,3 +71,12 @@ def test_what_runs_whichever_way_it_goes_is_claimed_whole() -> None:
     found = run(f"{imports}\nif net:\n    import ops", models__fine_net=FINE, ops=FINE)
     assert claim(found) == "TF 2.15 and newest"
     assert not told(found)
+
+
+@pytest.mark.parametrize("imports", ["import pkg.made_pb2", "from pkg.made_pb2 import Config"])
+def test_a_module_that_a_package_of_the_run_lacks(imports: str) -> None:
+    found = run(imports, pkg__ops=FINE)
+    assert claim(found).endswith("but for what MGPU908 names")
+    ((file, line, message),) = told(found)
+    assert (file, line) == ("train.py", 2)
+    assert "`pkg.made_pb2` is no file here" in message

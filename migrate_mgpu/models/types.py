@@ -171,7 +171,8 @@ class ModelPlan:
     ``predicts`` whether that gives dictionaries.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
     (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
-    evaluation is the mean over batches, as TF1's.
+    evaluation is the mean over batches, as TF1's. ``has_layer_lists``: a class of the model
+    keeps its layers in a list, or a list that may have layers in it.
     """
 
     module: Module
@@ -182,6 +183,7 @@ class ModelPlan:
     callbacks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     by_batch: bool = False
+    has_layer_lists: bool = False
     edits: dict[Module, list[Edit]] = field(default_factory=dict)
     imports: dict[Module, set[str]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -36,6 +37,14 @@ _HOOKS = {
 }
 
 
+@record()
+class Leftovers:
+    """What a Keras program does without: remarks on it, and the summaries among it."""
+
+    notes: list[Note] = field(default_factory=list)
+    summaries: list[tuple[Module, ast.AST]] = field(default_factory=list)
+
+
 def check_leftovers(
     reading: Reading,
     network: set[ast.stmt],
@@ -43,8 +52,8 @@ def check_leftovers(
     training: Training,
     compiled: list[ast.stmt],
     graph: CallGraph,
-) -> list[Note]:
-    """Remarks on statements that the Keras program does without.
+) -> Leftovers:
+    """The statements that the Keras program does without.
 
     Raises:
         Refused: a statement has an effect that would be lost.
@@ -55,18 +64,22 @@ def check_leftovers(
     for mode in MODES:
         if mode in reading.specs:
             known |= _of_spec(reading, mode)
-    notes: list[Note] = []
+    found = Leftovers()
     seen: set[ast.stmt] = set()
     for mode in MODES:
         for unit in reading.paths[mode].units:
             if unit in known or unit in seen or _is_docstring(unit):
                 continue
             seen.add(unit)
-            note = _leave(reading, unit, graph)
+            note = _message(reading, unit)
+            if not note and _is_summary(reading.module, unit, graph):
+                note = LEFT_OUT
+                found.summaries.append((reading.module, unit))
+            note = note or _leave(reading, unit)
             if note:
-                notes.append((reading.module, unit, note))
-    notes += _arguments(reading)
-    return notes
+                found.notes.append((reading.module, unit, note))
+    found.notes += _arguments(reading)
+    return found
 
 
 def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
@@ -92,17 +105,17 @@ def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:
     return found
 
 
-def _leave(reading: Reading, unit: ast.stmt, graph: CallGraph) -> str:
+def _is_summary(module: Module, unit: ast.stmt, graph: CallGraph) -> bool:
+    """Whether a statement writes summaries."""
+    return any(is_summary(module, n) for n in ast.walk(unit) if isinstance(n, ast.Call)) or (
+        writes_summary(module, unit, graph)
+    )
+
+
+def _leave(reading: Reading, unit: ast.stmt) -> str:
     """What is said of a statement that goes away; empty where nothing is lost."""
     module = reading.module
     calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
-    message = _message(reading, unit)
-    if message:
-        return message
-    if any(is_summary(module, call) for call in calls):
-        return LEFT_OUT
-    if writes_summary(module, unit, graph):
-        return LEFT_OUT
     for call in calls:
         found = symbol(module.names.qualname(call.func))
         if found is None and isinstance(unit, ast.Expr):

@@ -48,6 +48,33 @@ class NetworkClass:
     layers: dict[ast.Call, Found] = field(default_factory=dict)
 
 
+# What a list is made by, or another collection that may have layers in it.
+_COLLECTIONS = (
+    ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp,
+    ast.GeneratorExp,
+)  # fmt: skip
+
+
+def is_collection(node: ast.expr) -> bool:
+    """Whether an expression makes a list, or something else that may have layers in it."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("list", "dict", "tuple")
+    return isinstance(node, _COLLECTIONS)
+
+
+def keeps_collections(node: ast.ClassDef) -> bool:
+    """Whether an attribute of a class's objects is a list, or something like it."""
+    return any(
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == "self"
+        and is_collection(part.value)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Assign)
+        for target in part.targets
+    )
+
+
 def class_of(
     graph: CallGraph, module: Module, call: ast.Call
 ) -> tuple[Module, ast.ClassDef] | None:

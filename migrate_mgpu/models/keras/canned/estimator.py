@@ -120,6 +120,7 @@ class _Reader:
             if part.optimizer is not None
         }
         parts[0].columns.statements += given.statements
+        self.result.has_layer_lists = any(part.network.has_layer_lists for part in parts)
         for part in parts:
             for edited, edits in part.edits.items():
                 self.result.edits.setdefault(edited, []).extend(edits)

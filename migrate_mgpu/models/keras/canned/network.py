@@ -33,6 +33,11 @@ class Network:
     comments: list[str] = field(default_factory=list)
     settings: set[str] = field(default_factory=set)
 
+    @property
+    def has_layer_lists(self) -> bool:
+        """Whether it keeps its layers in a list."""
+        return not self.linear or self.keys is not None or len(self.columns) > 1
+
     def body(self, step: list[str]) -> str:
         """The class below its first line, four spaces a level; ``step`` is one method more."""
         lines = ["    " + line if line else "" for line in self._init()]
@@ -68,7 +73,7 @@ class Network:
             zeros = f"{self.quote}zeros{self.quote}"
             name = f"{self.quote}bias_weights{self.quote}"
             layer = f"{dense}({units}, use_bias=False, kernel_initializer={zeros})"
-            several = self.keys is not None or len(self.columns) > 1
+            several = self.has_layer_lists
             weighted = ["self.weighted = [", f"    {layer}", f"    for _ in {count}", "]"]
             body += weighted if several else [f"self.weighted = {layer}"]
             body += [

@@ -9,7 +9,6 @@ layers have not been built.
 from __future__ import annotations
 
 import ast
-import re
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -20,6 +19,7 @@ from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.models.front.estimators.places import is_visible
 from migrate_mgpu.models.front.estimators.settings import check_same
+from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.keras.canned.combined import also_built
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
@@ -31,8 +31,6 @@ from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-
-_COLLECTION = re.compile(r"\bself\.\w+ *= *(?:[\[({]|(?:list|dict|tuple)\()")
 
 
 @record()
@@ -354,12 +352,12 @@ def _keeps_lists(flow: EstimatorFlow, model: ModelPlan) -> bool:
     A ``tf.train.Checkpoint`` passes over these in Keras 3, and does not say so: not even
     ``assert_existing_objects_matched()`` does.
     """
-    written = [edit.new for edits in model.edits.values() for edit in edits]
-    for module in _reached(flow):
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ClassDef) and any(_of_keras(module, b) for b in node.bases):
-                written.append(module.source.code(node))
-    return any(_COLLECTION.search(text) for text in written)
+    return model.has_layer_lists or any(
+        keeps_collections(node)
+        for module in _reached(flow)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef) and any(_of_keras(module, b) for b in node.bases)
+    )
 
 
 def _of_keras(module: Module, base: ast.expr) -> bool:

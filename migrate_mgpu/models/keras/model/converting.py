@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import class_name
+from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.front.network.summaries import (
     LEFT_OUT,
     unused_functions,
@@ -92,11 +93,12 @@ class _Conversion:
             raise Refused(self.module, node, text, "make it a function, what it reads `params`")
         self.node = node
         self.normalizes = False
+        self.has_layer_lists = False
         self.lookup: ast.AST | None = None
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.outputs: Outputs | None = None
-        self.summaries: list[tuple[Module, ast.AST, str]] = []  # of the network, and what is told
+        self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.steps: Steps | None = None
         try:
             self._compiled(graph)
@@ -168,7 +170,7 @@ class _Conversion:
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = step is not None and step.gives_dictionary
         plan.steps = step is not None
-        plan.notes = check_leftovers(
+        leftovers = check_leftovers(
             self.reading,
             self.network,
             self.loss,
@@ -176,14 +178,16 @@ class _Conversion:
             compiling.units,
             self.helpers.graph,
         )
-        plan.notes += [*self._warnings(), *self.summaries]
-        written = [(where, statement) for where, statement, text in plan.notes if text == LEFT_OUT]
-        for other, function in unused_functions(written, self.helpers.graph):
+        plan.notes += [*leftovers.notes, *self._warnings()]
+        plan.notes += [(where, statement, LEFT_OUT) for where, statement in self.summaries]
+        summaries = [*leftovers.summaries, *self.summaries]
+        for other, function in unused_functions(summaries, self.helpers.graph):
             plan.edits.setdefault(other, []).append(_without(other.source, function))
             plan.gone.add(function)
         for node in self._new_code(compiling, step):
             self.plain.visit(module, node)
         self._finish_classes(plan)
+        plan.has_layer_lists = self.has_layer_lists
         newline = module.source.newline
         start, end = module.source.span(self.node)
         gap = (
@@ -312,6 +316,7 @@ class _Conversion:
         if step is not None:
             network.members.append(step.write)
         text = network.write(indent)
+        self.has_layer_lists |= network.has_layer_lists
         if "config" in network.parameters:
             raise Refused(self.module, self.node, "the network reads the RunConfig")
 
@@ -362,6 +367,7 @@ class _Conversion:
                 if not inner.text and inner is not made:
                     self._write_helper(inner)
         made.text = network.write(module.source.indent_of(node))
+        self.has_layer_lists |= network.has_layer_lists
         made.trains = network.trains
         made.parameters = tuple(network.parameters)
         for statement in node.body:
@@ -370,7 +376,7 @@ class _Conversion:
     def _without_summaries(self, module: Module, kept: set[ast.stmt]) -> set[ast.stmt]:
         """The statements of a network that stay; of those that do not it is told."""
         stays, gone = without_summaries(module, kept, self.helpers.graph)
-        self.summaries += [(module, statement, LEFT_OUT) for statement in gone]
+        self.summaries += [(module, statement) for statement in gone]
         return stays
 
     def _finish_classes(self, plan: ModelPlan) -> None:
@@ -387,6 +393,7 @@ class _Conversion:
             home, own = network.module, network.node
             text = ModelClass(network, self.tf).text()
             plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), text))
+            self.has_layer_lists |= keeps_collections(own)
             plan.gone.add(own)
             self.plain.visit(home, own)
         for module, edits in self.classes.import_edits().items():

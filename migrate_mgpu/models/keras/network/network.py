@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.scopes import holds
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
+from migrate_mgpu.models.front.network.network_classes import is_collection
 from migrate_mgpu.models.front.network.objects import Objects
 from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
@@ -60,6 +61,7 @@ class Network:
         settings = {s for s in statements if self.times.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
         self.trains = False
+        self.has_layer_lists = False  # known once it is written
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
         self.members: list[Member] = []
         self._reads: set[str] = set()
@@ -389,6 +391,13 @@ class Network:
             node = context.used[bad[0]]
             text = f"a layer's setting depends on `{bad[0]}`, which is known only as the model runs"
             raise Refused(self.module, node, text, "give the layer a number")
+        self.has_layer_lists = bool(self.loop_names) or any(
+            is_collection(node.value)
+            for statement in plan.statements
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id in names for t in node.targets)
+        )
         taken = [name for name in plan.settings if name in needed]
         self.parameters = taken
         head = Block(source, block.indent)

@@ -93,12 +93,18 @@ def judge(name: str, folder: Path) -> verdict.Judged:
 def _side(folder: Path, name: str, runtime: str) -> Side:
     side = sides.collect(folder, name, f"{name}.py", runtime)
     assert side.trace is not None, f"{name}: nothing was recorded: {side.stderr[-2000:]}"
+    kept_in_memory(side)
     return side
 
 
-def row(name: str, folder: Path) -> dict[str, Any]:
+def kept_in_memory(side: Side) -> None:
+    """Read the arrays once: what judges a side asks for all of them several times."""
+    arrays = side.load_arrays()
+    side.load_arrays = lambda: arrays  # type: ignore[method-assign]
+
+
+def row(name: str, judged: verdict.Judged) -> dict[str, Any]:
     """A mutant's line of the table."""
-    judged = judge(name, folder)
     causes = judged.diagnosis
     mutant = MUTANTS[name]
     broken = ladder.headline(judged.rungs)
@@ -252,7 +258,7 @@ def main(argv: list[str]) -> int:
             unpack(folder)
         elif options.folder is None or not (folder / f"{names[0]}.json").exists():
             run(names, folder, options.target)
-        rows = [row(name, folder) for name in names]
+        rows = [row(name, judge(name, folder)) for name in names]
         for one in rows:
             sign = "ok" if one["rung"] == one["expected"] else "RUNG"
             cause = "ok" if one["right"] or one["expected"] is None else "cause"

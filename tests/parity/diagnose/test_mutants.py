@@ -1,4 +1,4 @@
-"""Each mutant breaks on its rung, and its cause is right or unknown, never wrong and likely.
+"""Each mutant breaks on its rung, and its own cause is named, or is one of the known gaps.
 
 All are judged from what ``python tests/parity/mutants.py --record`` has kept; some of them
 are run on TensorFlow too, and must come out as they are kept.
@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import mutants
 from mutant_list import MUTANTS
 
-numpy = pytest.importorskip("numpy")
+from migrate_mgpu.parity import verdict
+
 # One of each way to train: a strategy's loop, Keras' fit, a tape in eager code, an Estimator.
 LIVE = (
     "loss_scaled_by_replica_batch",
@@ -30,35 +31,53 @@ LIVE = (
 CHANGING = [name for name, mutant in MUTANTS.items() if mutant.rung is not None]
 
 
+# No cause passes its test for these; the page calls them unknown.
+UNKNOWN = ("weights_limited", "half_of_the_data")
+# The numbers do not speak against their cause, and prove no more.
+POSSIBLE = (
+    "rate_and_epsilon",
+    "other_loss",
+    "sum_of_squares",
+    "half_of_the_square",
+    "input_scaled_twice",
+    "input_centered",
+    "input_not_scaled",
+    "weight_decay_added",
+    "half_precision",
+    "absolute_error",
+    "inverse_time_decay",
+    "batch_norm_not_centered",
+)
+
+
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("stored")
-    mutants.unpack(folder)
-    return {name: mutants.row(name, folder) for name in MUTANTS}
+def rows(judged: dict[str, verdict.Judged]) -> dict[str, dict[str, Any]]:
+    return {name: mutants.row(name, judged[name]) for name in MUTANTS}
+
+
+def test_mutants_change_something() -> None:
+    assert len(CHANGING) >= 120
+    assert set(UNKNOWN) | set(POSSIBLE) <= set(CHANGING)
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_breaks_on_its_rung_and_no_wrong_cause_is_likely(rows, name):
+def test_breaks_on_its_rung_and_its_cause_is_named(rows, name):
     one = rows[name]
     assert one["rung"] == MUTANTS[name].rung, one["reason"]
     assert one["equal"] == (MUTANTS[name].rung is None)
-    assert one["right"] or one["likelihood"] != "likely", one["all"]
-
-
-def test_most_causes_are_found(rows):
-    right = [name for name in CHANGING if rows[name]["right"]]
-    assert len(CHANGING) >= 40
-    assert len(right) >= 0.9 * len(CHANGING), sorted(set(CHANGING) - set(right))
+    if one["equal"] or name in UNKNOWN:
+        assert one["all"] == []
+    else:
+        assert one["right"], one["all"]
+        assert one["likelihood"] == ("possible" if name in POSSIBLE else "likely")
 
 
 def test_evidence_has_numbers(rows):
     for name in CHANGING:
-        if (
-            MUTANTS[name].rung > 2
-            and rows[name]["right"]
-            and rows[name]["cause"] not in ("model", "batch-norm")
-        ):
-            assert re.search(r"\d", " ".join(rows[name]["evidence"])), name
+        one = rows[name]
+        if MUTANTS[name].rung <= 2 or name in UNKNOWN or one["cause"] in ("model", "batch-norm"):
+            continue
+        assert re.search(r"\d", " ".join(one["evidence"])), name
 
 
 def test_page_is_fresh(rows):
@@ -88,6 +107,6 @@ def test_live_runs_are_as_recorded(rows, runtime, tmp_path):
         runtime(name)  # skips where it cannot be made
     mutants.run(LIVE, tmp_path)
     for name in LIVE:
-        live = mutants.row(name, tmp_path)
+        live = mutants.row(name, mutants.judge(name, tmp_path))
         kept = rows[name]
         assert (live["rung"], live["all"]) == (kept["rung"], kept["all"]), live["reason"]

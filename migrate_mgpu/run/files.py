@@ -102,9 +102,10 @@ def _walk(
     ignored = _above(real_top)
     if ignored.with_parents(real_top, True):
         ignored = _Patterns()  # named although ignored: only what is inside says more
-    waiting = [(top, real_top, ignored)]
+    tracked = _Tracked(real_top)
+    waiting = [(top, real_top, ignored, False)]
     while waiting:
-        folder, real, ignored = waiting.pop()
+        folder, real, ignored, only_tracked = waiting.pop()
         try:
             with os.scandir(folder) as entries:
                 members = sorted(entries, key=lambda entry: entry.name)
@@ -113,19 +114,22 @@ def _walk(
             continue
         if any(member.name == ".gitignore" for member in members):
             ignored = ignored.entering(real)
-        inner: list[tuple[str, str, _Patterns]] = []
+        inner: list[tuple[str, str, _Patterns, bool]] = []
         for member in members:
             name = member.name
             is_folder = member.is_dir(follow_symlinks=False)
             if not (_may_enter(name) if is_folder else _may_take(member)):
                 continue
             place = f"{real.rstrip(os.sep)}{os.sep}{name}"
-            if ignored(place, is_folder) or excluded(place, is_folder):
+            if excluded(place, is_folder):
+                continue
+            leaves_out = only_tracked or ignored(place, is_folder)
+            if leaves_out and not tracked(place, is_folder):
                 continue
             if not is_folder:
                 yield member.path, os.path.realpath(place) if member.is_symlink() else place
             elif not any(os.path.exists(f"{place}{os.sep}{sign}") for sign in _ENVIRONMENT):
-                inner.append((member.path, place, ignored))
+                inner.append((member.path, place, ignored, leaves_out))
         waiting += reversed(inner)
 
 
@@ -141,18 +145,57 @@ def _may_take(member: os.DirEntry[str]) -> bool:
 
 def _above(folder: str) -> _Patterns:
     """The .gitignore files above a folder, up to the root of its repository."""
-    chain: list[str] = []
-    inner = folder
-    while not os.path.exists(os.path.join(inner, ".git")):
-        outer = os.path.dirname(inner)
-        if outer == inner:
-            return _Patterns()  # not in a repository
-        chain.append(outer)
-        inner = outer
+    root = _repository(folder)
     patterns = _Patterns()
+    if root is None:
+        return patterns
+    chain: list[str] = []
+    while folder != root:
+        folder = os.path.dirname(folder)
+        chain.append(folder)
     for place in reversed(chain):
         patterns = patterns.entering(place)
     return patterns
+
+
+def _repository(folder: str) -> str | None:
+    """The root of the repository that a folder is in."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        outer = os.path.dirname(folder)
+        if outer == folder:
+            return None
+        folder = outer
+    return folder
+
+
+class _Tracked:
+    """Whether git tracks an entry: then no .gitignore leaves it out.
+
+    Looked up in the bytes of git's index, where a path stands behind its length (2 bytes,
+    with the flags of a plain entry). What an index of version 4 has, with shortened paths, or
+    that of a linked work tree, counts as not tracked.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._root = ""
+        self._index: bytes | None = None
+
+    def __call__(self, full: str, folder: bool) -> bool:
+        if self._index is None:
+            self._root = _repository(self._folder) or self._folder
+            try:
+                with open(os.path.join(self._root, ".git", "index"), "rb") as stream:
+                    self._index = stream.read()
+            except OSError:
+                self._index = b""
+        if not self._index:
+            return False
+        inside = full[len(self._root.rstrip(os.sep)) + 1 :]
+        path = os.fsencode(inside if os.sep == "/" else inside.replace(os.sep, "/"))
+        if folder:
+            return path + b"/" in self._index
+        return min(len(path), 0xFFF).to_bytes(2, "big") + path + b"\0" in self._index
 
 
 class _Patterns:

@@ -283,3 +283,19 @@ def test_patterns_mean_what_they_mean_to_git(tree: Path, top: list[str], sub: li
     (tree / ".gitignore").write_bytes("\n".join(top).encode())
     (tree / "sub/.gitignore").write_bytes("\n".join(sub).encode())
     assert sorted(found(tree)) == git_keeps(tree)
+
+
+@pytest.mark.parametrize("inside", ["", "lib", "models"])
+def test_what_git_tracks_is_not_ignored(tmp_path: Path, inside: str) -> None:
+    """`git add -f`, or a pattern that came later: such files are the project's all the same."""
+    make(tmp_path, "train.py", "lib/ops.py", "lib/made.py", "models/net.py", "models/sub/net.py")
+    (tmp_path / ".gitignore").write_text("lib/\nnet.py\n")
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    forced = ["git", "add", "-f", "lib/ops.py", "models/sub/net.py"]
+    subprocess.run(forced, cwd=tmp_path, check=True)
+    taken = {"train.py", "lib/ops.py", "models/sub/net.py"}
+    wanted = {name for name in taken if name.startswith(inside)}
+    # A folder that is named is searched although a pattern is about it.
+    wanted |= {"lib/made.py"} if inside == "lib" else set()
+    names, _ = files.discover([str(tmp_path / inside)])
+    assert {Path(name).relative_to(tmp_path).as_posix() for name in names} == wanted

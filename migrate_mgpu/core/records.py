@@ -34,22 +34,31 @@ def field(*, default_factory: Callable[[], T]) -> T:
 
 
 @dataclass_transform(field_specifiers=(field,))
-def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]:
+def record(
+    *, frozen: bool = False, eq: bool = True, kw_only: bool = False
+) -> Callable[[type[T]], type[T]]:
     """A class decorator that makes the annotated names fields, arguments of the constructor.
 
     ``frozen``: they cannot be assigned. ``eq``: objects with equal fields are equal (and
-    hashable, if frozen); without it each object is equal to itself alone.
+    hashable, if frozen); without it each object is equal to itself alone. ``kw_only``: they
+    are given by name, and come behind the fields of classes that inherit them.
     """
 
     def decorate(cls: Any) -> Any:
         fields: dict[str, Any] = {}
+        named: dict[str, Any] = {}
         for base in cls.__mro__[:0:-1]:
-            fields.update(base.__dict__.get("_fields", {}))
-        for name in vars(cls)["__annotations__"]:
-            fields[name] = cls.__dict__.get(name, _REQUIRED)
-            if type(fields[name]) is _Made:
+            known = base.__dict__.get("_fields", {})
+            by_name = base.__dict__.get("_named", ())
+            fields.update((name, known[name]) for name in known if name not in by_name)
+            named.update((name, known[name]) for name in by_name)
+        for name in vars(cls).get("__annotations__", ()):
+            default = cls.__dict__.get(name, _REQUIRED)
+            (named if kw_only else fields)[name] = default
+            if type(default) is _Made:
                 delattr(cls, name)
-        cls._fields = fields
+        cls._named = tuple(named)
+        cls._fields = fields = {**fields, **named}
         cls.__init__ = _initialiser(cls.__name__, fields)
         cls.__repr__ = _shown
         if frozen:

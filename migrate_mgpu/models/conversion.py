@@ -8,6 +8,7 @@ from typing import Protocol
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import root
@@ -37,25 +38,16 @@ class Judged(Protocol):
     estimators: list[Conversion]
 
 
-@record()
-class Conversion:
-    """What becomes of one Estimator.
+@record(eq=False)
+class Conversion(EditSet):
+    """What becomes of one Estimator; with ``refused`` nothing.
 
-    With ``refused`` nothing is converted. Else ``edits`` are all of its changes, ``gone``
-    the nodes that are not there any more, ``moved`` those that were written anew,
-    ``configs`` the RunConfig calls that go away, ``notes`` what its owner should know,
-    ``sites`` the places that changed, with the kind of their rewriter.
+    ``configs`` are the RunConfig calls that go away.
     """
 
     flow: EstimatorFlow
     refused: Diagnostic | None = None
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    imports: dict[Module, set[str]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
-    moved: set[ast.AST] = field(default_factory=set)
     configs: set[ast.Call] = field(default_factory=set)
-    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
-    sites: list[tuple[Module, ast.AST, type[PartRewriter]]] = field(default_factory=list)
 
     @property
     def modules(self) -> list[Module]:
@@ -249,16 +241,8 @@ def _ended(module: Module, edit: Edit) -> Edit:
 
 def _joined(flow: EstimatorFlow, model: ModelPlan, driven: Drive) -> Conversion:
     found = Conversion(flow, configs=set(driven.configs))
-    for edits in (model.edits, driven.edits):
-        for module, members in edits.items():
-            own = found.edits.setdefault(module, [])
-            ended = [_ended(module, edit) for edit in members]
-            own.extend(edit for edit in ended if edit not in own)
-    for imports in (model.imports, driven.imports):
-        for module, names in imports.items():
-            found.imports.setdefault(module, set()).update(names)
-    found.gone = model.gone | driven.gone
-    found.moved = driven.moved
-    found.sites = driven.sites
-    found.notes = [*model.notes, *driven.notes]
+    found.merge(model)
+    found.merge(driven)
+    for module, edits in found.edits.items():
+        found.edits[module] = [_ended(module, edit) for edit in edits]
     return found

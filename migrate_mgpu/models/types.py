@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.initializers import InitializerRow
 from migrate_mgpu.api.layers import LayerRow
 from migrate_mgpu.api.recurrent import CellRow
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.source.source import Edit
 
 
 @record(frozen=True)
@@ -162,7 +162,7 @@ class Metric:
 
 
 @record()
-class ModelPlan:
+class ModelPlan(EditSet):
     """A model_fn that became a function which builds and compiles a model.
 
     ``function`` is the call of its constructor for an Estimator without a model_fn.
@@ -184,7 +184,3 @@ class ModelPlan:
     metrics: tuple[str, ...] = ()
     by_batch: bool = False
     has_layer_lists: bool = False
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    imports: dict[Module, set[str]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
-    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)

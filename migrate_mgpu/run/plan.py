@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -28,7 +28,6 @@ from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeR
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
-from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 if TYPE_CHECKING:
@@ -58,7 +57,8 @@ class _Planner:
         rule = self.bridge.rule
         self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
         self.report = Report()
-        self.edits: dict[Module, list[Edit]] = {}
+        self.changes = EditSet()
+        self.edits = self.changes.edits
 
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
@@ -129,18 +129,14 @@ class _Planner:
 
     def _edit(self, outcomes: list[Outcome]) -> None:
         bridged = self._bridge_modules()
-        gone: set[ast.AST] = set()
-        imports: dict[Module, set[str]] = {}
+        gone = self.changes.gone
         for outcome in outcomes:
             if outcome.move is None:
                 continue
-            for module, edits in outcome.move.edits.items():
-                self.edits.setdefault(module, []).extend(edits)
-            for module, needed in outcome.move.imports.items():
-                imports.setdefault(module, set()).update(needed)
+            self.changes.merge(outcome.move)
             for module, name in outcome.move.spellings.items():
                 root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
-                imports.setdefault(module, set()).add(f"{root} as {name}")
+                self.changes.needs(module, f"{root} as {name}")
             flow = outcome.flow
             self._remarks(flow)
             gone.update(flow.own_nodes())
@@ -152,9 +148,14 @@ class _Planner:
         done: set[Module] = set()
         for state in self.states:
             if state.kind == NATIVE:
-                self._estimators(state, gone, imports)
-                self._copies(state, gone, imports)
-                self._native_extras(state, gone)
+                for estimator in state.estimators:
+                    self.changes.merge(estimator)
+                    self.report.estimator(estimator)
+                self.changes.merge(state.rest)
+                for copy in state.copies:
+                    self.changes.merge(copy)
+                    self.report.copied(copy)
+                self._native_extras(state)
                 for module in state.program.modules:
                     if module.writable and module not in done:
                         done.add(module)
@@ -167,21 +168,21 @@ class _Planner:
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
                 self.report.rule(module, place, self.bridge.rule)
-        self._orphans(outcomes, gone)
+        self._orphans(outcomes)
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
             self.edits[module] += remove_imports(module, gone, self.edits[module])
-            self.edits[module] += with_imports(module, imports.get(module, set()))
+            self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
             self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])
 
-    def _orphans(self, outcomes: list[Outcome], gone: set[ast.AST]) -> None:
+    def _orphans(self, outcomes: list[Outcome]) -> None:
         """Variables that only fed options which moved."""
         moved = (s for o in outcomes if o.move is not None for s in o.flow.settings)
         imported = {m for module in self.project.modules.values() for m in module.imported}
-        for module, statement in orphans(moved, gone, self.edits, imported):
-            gone.add(statement)
+        for module, statement in orphans(moved, self.changes, imported):
+            self.changes.gone.add(statement)
             self.edits[module].append(Layout(module.source, statement).replace([]))
 
     def _drop(self, gone: Gone) -> None:
@@ -199,43 +200,15 @@ class _Planner:
             lines = [f"{lines[0]}  {comment}"] if lines else [comment]
         edits.append(layout.replace(lines))
 
-    def _native_extras(self, state: State, gone: set[ast.AST]) -> None:
+    def _native_extras(self, state: State) -> None:
         """Sessions without a config that only served Keras, and the switch to eager code."""
         for module in state.program.modules:
             for sink in sink_calls(module) if module.writable else ():
                 if sink.argument is None:
                     for one in goes_away(sink, self.graph) or ():
-                        if one.statement not in gone:
-                            gone.add(one.statement)
+                        if one.statement not in self.changes.gone:
+                            self.changes.gone.add(one.statement)
                             self._drop(replaced(one, states_default=_is_session(one, sink)))
-
-    def _estimators(
-        self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]
-    ) -> None:
-        """Estimators that became Keras, and TF1's names around them."""
-        for one in state.estimators:
-            for module, edits in one.edits.items():
-                own = self.edits.setdefault(module, [])
-                own.extend(edit for edit in edits if edit not in own)
-            for module, needed in one.imports.items():
-                imports.setdefault(module, set()).update(needed)
-            gone |= one.gone
-            self.report.estimator(one)
-        for module, needed in state.imports.items():
-            imports.setdefault(module, set()).update(needed)
-        for module, edits in state.rest.items():
-            own = self.edits.setdefault(module, [])
-            own.extend(edit for edit in edits if edit not in own)
-
-    def _copies(self, state: State, gone: set[ast.AST], imports: dict[Module, set[str]]) -> None:
-        """Keras models that were copied to several GPUs, under a strategy."""
-        for copy in state.copies:
-            for module, edits in copy.edits.items():
-                own = self.edits.setdefault(module, [])
-                own.extend(edit for edit in edits if edit not in own)
-            imports.setdefault(copy.module, set()).update(copy.imports)
-            gone |= copy.gone
-            self.report.copied(copy)
 
     def _remarks(self, flow: Flow) -> None:
         """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
@@ -256,7 +229,7 @@ class _Planner:
                 continue
             for call, edits in rewriter.apply(module):
                 if call not in written:
-                    self.edits.setdefault(module, []).extend(edits)
+                    self.changes.edit(module, *edits)
                     self.report.rule(module, call, rewriter.rule)
 
     def _hold_back(self) -> None:

@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.api_version import (
 )
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.project import Program
@@ -77,8 +78,7 @@ class State:
     runs_on: str = ""
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
-    rest: dict[Module, list[Edit]] = field(default_factory=dict)  # of a native program's modules
-    imports: dict[Module, set[str]] = field(default_factory=dict)
+    rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
 
     def refuse(self, reason: Diagnostic) -> None:
         self.kind = REFUSED
@@ -182,15 +182,17 @@ class Judge:
             text = f"it imports {broken.path.name}, which {broken.error}"
             return Diagnostic(_BROKEN, Place(entry, entry.tree.body[0]), text)
         for module in state.program.needed:
-            edits, removed = import_edits(module, gone)
-            gone |= removed
+            imports = import_edits(module)
+            gone |= imports.gone
             uses = [*self._v1_uses(module), *_silently_different(module)]
             # An incompatibility names the first of tf.contrib.data's names only.
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
             found = rest(module, uses, gone | moved, spelled_root(module), rules)
-            left = [u for u in found.left if not _is_import(u, edits, module)]
+            left = [
+                u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
+            ]
             if left:
                 text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
@@ -209,15 +211,15 @@ class Judge:
                     continue
                 if binds_only_removed(module, why.node, gone):
                     continue
-                if any(_covers(module, edit, why.node) for edit in found.edits):
+                if any(_covers(module, edit, why.node) for edit in found.edits.get(module, ())):
                     continue
                 return why
-            if (edits or found.edits) and not module.writable:
+            if (imports.edits or found.edits) and not module.writable:
                 text = f"{module.path.name} needs TF1's names and lies outside the given paths"
                 advice = "give its folder as a path too"
                 return Diagnostic(_OUTSIDE, Place(module, module.tree.body[0]), text, advice)
-            state.rest[module] = [*edits, *found.edits]
-            state.imports[module] = found.imports
+            state.rest.merge(imports)
+            state.rest.merge(found)
         return None
 
     def _only_eager(self, state: State) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.source.notebook import Notebook
@@ -20,8 +21,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 def orphans(
     settings: Iterable[Setting],
-    gone: AbstractSet[ast.AST],
-    edits: dict[Module, list[Edit]],
+    changes: EditSet,
     imported: AbstractSet[Module],
 ) -> list[tuple[Module, ast.stmt]]:
     """Assignments of variables that only fed options and are not mentioned any more.
@@ -34,7 +34,7 @@ def orphans(
     for setting in settings:
         module = setting.module
         names = module.names
-        written = "\n".join(edit.new for edit in edits.get(module, ()))
+        written = "\n".join(edit.new for edit in changes.edits.get(module, ()))
         for node in ast.walk(setting.value):
             if not isinstance(node, ast.Name) or re.search(rf"\b{node.id}\b", written):
                 continue
@@ -48,7 +48,7 @@ def orphans(
             rest = [m for m in names.mentions(node.id, home) if m is not bindings[0].node]
             layout = Layout(module.source, statement)
             if (
-                all(_inside(module, mention, gone) for mention in rest)
+                all(_inside(module, mention, changes.gone) for mention in rest)
                 and layout.owns_lines
                 and not layout.trailing_comment
                 and len(names.block(statement)) > 1

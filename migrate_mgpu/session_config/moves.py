@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core.records import field, record
@@ -31,19 +32,14 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
 
-@record()
-class Move:
-    """The edits of one flow."""
+@record(eq=False)
+class Move(EditSet):
+    """What one flow's move changes."""
 
     flow: Flow
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    imports: dict[Module, set[str]] = field(default_factory=dict)
     spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
     applied: list[tuple[Setting, FieldRewriter]] = field(default_factory=list)
     overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
-
-    def edit(self, module: Module, edit: Edit) -> None:
-        self.edits.setdefault(module, []).append(edit)
 
 
 def build(
@@ -101,8 +97,7 @@ def build(
             else:
                 groups.append((setting, lines))
         groups = _by_choice(module, groups)
-        if writer.imports:
-            move.imports.setdefault(module, set()).update(writer.imports)
+        move.needs(module, *writer.imports)
         steps = [m for m in members if isinstance(m, Step)]
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks or any(step.creation is not None for step in steps):
@@ -231,8 +226,7 @@ def _sink_statement(
         call = CallEdit(source, sink.call)
         # A parameter that goes away takes its place among the arguments along.
         call.drop_value(sink.argument, shifts=isinstance(sink, Handover) and not sink.stays)
-        for edit in call.edits():
-            move.edit(module, edit)
+        move.edit(module, *call.edits())
 
 
 def _by_choice(

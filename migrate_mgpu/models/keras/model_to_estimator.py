@@ -53,7 +53,7 @@ class _Placing:
             )  # fmt: skip
         renamed = self._renamed()
         moved = self._scoped(renamed)
-        for module, edits in self.plan.own.items():
+        for module, edits in self.plan.own.edits.items():
             for edit in edits:
                 if not any(_inside(module, edit, self.module, s) for s in moved):
                     drive.edit(module, edit)
@@ -150,7 +150,9 @@ class _Placing:
     def _text(self, node: ast.expr) -> str:
         source = self.module.source
         start, end = source.span(node)
-        edits = [e for e in self.plan.own.get(self.module, ()) if start <= e.start and e.end <= end]
+        edits = [
+            e for e in self.plan.own.edits.get(self.module, ()) if start <= e.start and e.end <= end
+        ]
         text = source.text[start:end]
         for edit in sorted(edits, key=lambda e: -e.start):
             text = text[: edit.start - start] + edit.new + text[edit.end - start :]
@@ -192,7 +194,7 @@ class _Placing:
     def _written(self, block: list[ast.stmt], indent: str, head: str) -> str:
         """The model's statements under the strategy's scope."""
         source = self.module.source
-        own = self.plan.own.get(self.module, [])
+        own = self.plan.own.edits.get(self.module, [])
         body = Block(source, indent + source.indent_unit)
         for index, statement in enumerate(block):
             kept: dict[ast.AST, Replacement] = dict.fromkeys(self.plan.handled, _nothing)

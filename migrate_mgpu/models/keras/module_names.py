@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol
@@ -25,13 +26,11 @@ from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 
-@record()
-class Rest:
-    """Edits of the names that TF2 has otherwise, and the uses that nothing is known for."""
+@record(eq=False)
+class Rest(EditSet):
+    """The names that TF2 has otherwise, and the uses that nothing is known for."""
 
-    edits: list[Edit] = field(default_factory=list)
     left: list[Use] = field(default_factory=list)
-    imports: set[str] = field(default_factory=set)
 
 
 def rest(
@@ -48,16 +47,16 @@ def rest(
             continue
         alias = _unused_alias(module, use.node, gone)
         if alias is not None:
-            found.edits.append(Layout(module.source, alias).replace([]))
+            found.edit(module, Layout(module.source, alias).replace([]))
             continue
         settings = hparams_edits(module, use.node)
         if settings is not None:
-            found.edits.extend(settings)
-            found.imports.add("types")
+            found.edit(module, *settings)
+            found.needs(module, "types")
             continue
         digits = mnist_edits(module, use.node, tf)
         if digits is not None:
-            found.edits.extend(digits)
+            found.edit(module, *digits)
             continue
         try:
             pipeline = pipeline_edits(module, use.node, tf)
@@ -65,7 +64,7 @@ def rest(
             found.left.append(use)
             continue
         if pipeline is not None:
-            found.edits.extend(pipeline)
+            found.edit(module, *pipeline)
             continue
         node: ast.AST = use.node
         parent = module.names.parents.get(node)
@@ -81,7 +80,7 @@ def rest(
         except Refused:
             found.left.append(use)
             continue
-        found.edits.extend(edits or ())  # none: TF2 has it under the same name
+        found.edit(module, *(edits or ()))  # none: TF2 has it under the same name
     return found
 
 
@@ -92,8 +91,8 @@ def _rewritten(module: Module, use: Use, tf: str, rules: Selection, found: Rest)
         if made is None:
             continue
         if _wanted(module, use.node, rewriter.rule, rules):
-            found.edits.extend(made[0])
-            found.imports |= made[1]
+            found.edit(module, *made[0])
+            found.needs(module, *made[1])
         else:
             found.left.append(use)
         return True
@@ -121,13 +120,9 @@ def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> 
     return statement if reads and all(is_inside(module, read, gone) for read in reads) else None
 
 
-def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit], set[ast.AST]]:
-    """`import tensorflow.compat.v1 as tf` becomes TF2's own import; the switch to v1 goes.
-
-    Returns the edits and the nodes that are not there any more.
-    """
-    edits: list[Edit] = []
-    removed: set[ast.AST] = set()
+def import_edits(module: Module) -> EditSet:
+    """`import tensorflow.compat.v1 as tf` becomes TF2's own import; the switch to v1 goes."""
+    found = EditSet()
     source = module.source
     for statement in module.tensorflow_imports:
         if isinstance(statement, ast.Import):
@@ -135,7 +130,7 @@ def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit]
                 if alias.name == "tensorflow.compat.v1" and alias.asname:
                     start, end = source.span(statement)
                     text = source.text[start:end].replace("tensorflow.compat.v1", "tensorflow")
-                    edits.append(Edit(start, end, text))
+                    found.edit(module, Edit(start, end, text))
             continue
         assert isinstance(statement, ast.ImportFrom)
         tried = isinstance(module.names.parents[statement], ast.Try)
@@ -143,15 +138,15 @@ def import_edits(module: Module, gone: AbstractSet[ast.AST]) -> tuple[list[Edit]
             if len(statement.names) == 1 and statement.names[0].name == "v1":
                 start, end = source.span(statement)
                 local = statement.names[0].asname or "v1"
-                edits.append(Edit(start, end, f"import tensorflow as {local}"))
+                found.edit(module, Edit(start, end, f"import tensorflow as {local}"))
     for call in module.names.calls:
         name = (module.names.qualname(call.func) or "").rpartition(".")[2]
         if name in ("disable_v2_behavior", "disable_eager_execution"):
             statement = module.names.statement(call)
             if isinstance(statement, ast.Expr) and statement.value is call:
-                edits.append(Layout(source, statement).replace([]))
-                removed.add(statement)
-    return edits, removed
+                found.edit(module, Layout(source, statement).replace([]))
+                found.gone.add(statement)
+    return found
 
 
 def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:

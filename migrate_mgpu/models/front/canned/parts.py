@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.column_names import written
 from migrate_mgpu.models.front.canned.columns import ColumnReader
@@ -31,8 +31,8 @@ _DEFAULTS = {
 }
 
 
-@record()
-class Part:
+@record(eq=False)
+class Part(EditSet):
     """A part: its kind ("linear" or "dnn"), its arguments' prefix, what is read of it.
 
     ``given`` are the pieces of the model's constructor for it, ``edits`` what becomes of a
@@ -45,8 +45,6 @@ class Part:
     network: Network
     optimizer: CannedOptimizer | None = None
     given: list[str] = field(default_factory=list)
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
 
     @property
     def linear(self) -> bool:
@@ -132,7 +130,7 @@ class PartReader:
             if start <= first and last <= end:
                 inline[place] = key
             else:
-                part.edits.setdefault(self.module, []).append(Edit(first, last, key))
+                part.edit(self.module, Edit(first, last, key))
             part.gone.add(call)
         replaced = {place: written(key) for place, key in inline.items()}
         return Context(self.module, self.tf, replaced=replaced).render(node)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.core.records import field, record
@@ -27,24 +28,16 @@ METHODS = {
 _ONE_SHOT = "make_one_shot_iterator"
 
 
-@record()
-class Batches:
+@record(eq=False)
+class Batches(EditSet):
     """Plans what changes where input functions return; edits collect here."""
 
     graph: CallGraph
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
-    moved: set[ast.AST] = field(default_factory=set)
     _done: set[ast.AST] = field(default_factory=set)
 
     @cached_property
     def values(self) -> ValueFlow:
         return ValueFlow(self.graph)
-
-    def edit(self, module: Module, edit: Edit) -> None:
-        edits = self.edits.setdefault(module, [])
-        if edit not in edits:
-            edits.append(edit)
 
     def function(self, function: Function) -> None:
         """Reads an input function of the run, and plans what changes in it."""

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
@@ -45,7 +46,7 @@ class KerasPlan(ModelPlan):
 
     value: ast.expr = field(default_factory=lambda: ast.Constant(None))
     building: list[ast.stmt] = field(default_factory=list)
-    own: dict[Module, list[Edit]] = field(default_factory=dict)
+    own: EditSet = field(default_factory=EditSet)
     handled: set[ast.Call] = field(default_factory=set)
 
 
@@ -220,8 +221,7 @@ class _Reader:
         self.result.handled.add(call)
 
     def _edit(self, module: Module, *edits: Edit) -> None:
-        own = self.result.own.setdefault(module, [])
-        own.extend(edit for edit in edits if edit not in own)
+        self.result.own.edit(module, *edits)
 
     # -- what it is made of ---------------------------------------------------
 

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.multi_gpu_model.building import made_for
@@ -17,11 +18,10 @@ from migrate_mgpu.source.statements import Layout
 _ADVICE = "make, compile and train the model in one function"
 
 
-@record()
-class Callers:
-    """The edits of callers, and their calls of ``compile``."""
+@record(eq=False)
+class Callers(EditSet):
+    """What changes in callers, and their calls of ``compile``."""
 
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
     compiled: list[tuple[Module, ast.Call]] = field(default_factory=list)
 
 
@@ -125,8 +125,7 @@ class _Name:
     def _saved(self, call: ast.Call) -> None:
         if len(call.args) == 1 and not call.keywords:
             _, end = self.module.source.span(call.args[0])
-            edits = self.found.edits.setdefault(self.module, [])
-            edits.append(Edit(end, end, ", include_optimizer=False"))
+            self.found.edit(self.module, Edit(end, end, ", include_optimizer=False"))
 
     def _compiled(self, call: ast.Call) -> None:
         """`compile`, and what it is given, under the strategy that the model has."""
@@ -139,7 +138,6 @@ class _Name:
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                     scope = self.names.scope_at(statement)
                     required += made_for(self.module, scope, self.graph, part)
-        edits = self.found.edits.setdefault(self.module, [])
         head = f"with {self.name.id}.distribute_strategy.scope():"
         for group in _groups(self.module, required):
             if group[0].lineno < self.made.lineno or not all(
@@ -149,7 +147,7 @@ class _Name:
                     self.module, group[0], "this is made before the model, and belongs under its "
                     "strategy", "make it below the model",
                 )  # fmt: skip
-            edits += _under(self.module, head, group)
+            self.found.edit(self.module, *_under(self.module, head, group))
         self.found.compiled.append((self.module, call))
 
 

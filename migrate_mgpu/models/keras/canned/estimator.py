@@ -122,9 +122,7 @@ class _Reader:
         parts[0].columns.statements += given.statements
         self.result.has_layer_lists = any(part.network.has_layer_lists for part in parts)
         for part in parts:
-            for edited, edits in part.edits.items():
-                self.result.edits.setdefault(edited, []).extend(edits)
-            self.result.gone |= part.gone
+            self.result.merge(part)
             self.result.given += part.given
         if head.kind == CLASSES and given.number:
             self.result.given.append(f"n_classes={given.number}")
@@ -294,7 +292,7 @@ class _Reader:
         for line in sorted(taken | self._blank(taken)):
             end = starts[line] if line < len(starts) else len(text)
             # A line each: another Estimator of the same columns takes the same ones away.
-            self.result.edits.setdefault(module, []).append(Edit(starts[line - 1], end, ""))
+            self.result.edit(module, Edit(starts[line - 1], end, ""))
 
     def _loop_alone(self, loop: ast.For, gone: set[ast.AST]) -> None:
         """What a loop that goes leaves in its variables is asked by nothing behind it."""

@@ -165,7 +165,7 @@ def plan(
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
-        drive.imports.setdefault(module, set()).add("tempfile")
+        drive.needs(module, "tempfile")
     kept = ""
     if _keeps_lists(flow, model):
         lines.append("# Keras 3 leaves the layers of a list out, where only the model is named.")
@@ -212,7 +212,7 @@ def plan(
             text = folder if early else f"{found.manager}.directory"
         if look.kind == "eval_dir":
             text = _eval_dir(look, text)
-            drive.imports.setdefault(module, set()).add("os")
+            drive.needs(module, "os")
         drive.edit(look.module, Edit(*source.span(look.node), text))
     return found
 

@@ -6,6 +6,7 @@ import ast
 import re
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import KEYS
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.style import root
@@ -19,39 +20,21 @@ from migrate_mgpu.source.source import Edit
 _NAMED = re.compile(r"(?<![\w.])tf\.")
 
 
-@record()
-class Drive:
-    """The edits of one Estimator's driving code.
+@record(eq=False)
+class Drive(EditSet):
+    """What changes in one Estimator's driving code.
 
-    ``gone`` are nodes that are not there any more, ``moved`` those whose text was written
-    anew, in TF2's words already: nothing else may edit them. ``configs`` are the
-    RunConfig calls that go: a session_config that went into one of these moves to
-    ``tf.config`` without an edit of the call. ``sites`` are the places that changed,
-    with the kind of their rewriter.
+    ``configs`` are the RunConfig calls that go: a session_config that went into one of
+    these moves to ``tf.config`` without an edit of the call.
     """
 
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    imports: dict[Module, set[str]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
-    moved: set[ast.AST] = field(default_factory=set)
     configs: set[ast.Call] = field(default_factory=set)
-    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
-    sites: list[tuple[Module, ast.AST, type[PartRewriter]]] = field(default_factory=list)
-
-    def edit(self, module: Module, edit: Edit) -> None:
-        edits = self.edits.setdefault(module, [])
-        if edit not in edits:
-            edits.append(edit)
 
     def replaced(self, module: Module, call: ast.Call, kind: type[PartRewriter]) -> None:
         """A call that another one stands for: its function is gone, its arguments may not be."""
         self.gone.add(call.func)
         self.moved.add(call)
         self.sites.append((module, call, kind))
-
-    def note(self, module: Module, node: ast.AST, text: str) -> None:
-        if (module, node, text) not in self.notes:
-            self.notes.append((module, node, text))
 
 
 def check_named(edits: dict[Module, list[Edit]], place: tuple[Module, ast.AST]) -> None:

@@ -85,7 +85,7 @@ class EarlyStopping:
             bound = home.bindings["time"] if home is not None else []
             if any(binding.qualname != "time" for binding in bound):
                 raise Refused(module, call, "`time` is no module here", "give it another name")
-            self.drive.imports.setdefault(module, set()).add("time")
+            self.drive.needs(module, "time")
             lines += [
                 f"{unit}def on_train_begin(self, logs=None):",
                 f"{unit * 2}self.asked = 0",

@@ -211,7 +211,7 @@ class Exports:
             if any(binding.qualname != name for binding in bound):
                 text = f"`{name}` is no module here, and the export's folder needs it"
                 raise Refused(module, use.call, text, "give it another name")
-            self.drive.imports.setdefault(module, set()).add(name)
+            self.drive.needs(module, name)
         tf = root(module, use.call)
         scope = names.scope_at(use.call)
         archive = names.fresh(scope, "archive", "export_archive", "saved")

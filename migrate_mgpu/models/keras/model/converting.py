@@ -182,7 +182,7 @@ class _Conversion:
         plan.notes += [(where, statement, LEFT_OUT) for where, statement in self.summaries]
         summaries = [*leftovers.summaries, *self.summaries]
         for other, function in unused_functions(summaries, self.helpers.graph):
-            plan.edits.setdefault(other, []).append(_without(other.source, function))
+            plan.edit(other, _without(other.source, function))
             plan.gone.add(function)
         for node in self._new_code(compiling, step):
             self.plain.visit(module, node)
@@ -200,10 +200,10 @@ class _Conversion:
             builder.rstrip(),
         ]
         whole = gap.join(parts)
-        plan.edits.setdefault(module, []).append(Edit(start, end, whole[len(indent) :]))
+        plan.edit(module, Edit(start, end, whole[len(indent) :]))
         plan.gone.add(self.node)
         for other, edits in self.plain.edits.items():
-            plan.edits.setdefault(other, []).extend(edits)
+            plan.edit(other, *edits)
         self._cells(plan)
         return plan
 
@@ -216,7 +216,7 @@ class _Conversion:
         for function in self.plain.functions:
             plan.gone.update(c for c in ast.walk(function.node) if cell_of(function.module, c))
         for module, own in nodes.items():
-            plan.edits.setdefault(module, []).extend(class_edits(module, own, self.tf))
+            plan.edit(module, *class_edits(module, own, self.tf))
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
@@ -385,19 +385,17 @@ class _Conversion:
             module, node = made.helper.function.module, made.helper.function.node
             start, end = module.source.span(node)
             indent = module.source.indent_of(node)
-            plan.edits.setdefault(module, []).append(
-                Edit(start, end, made.text.rstrip()[len(indent) :])
-            )
+            plan.edit(module, Edit(start, end, made.text.rstrip()[len(indent) :]))
             plan.gone.add(node)
         for network in self.helpers.networks.values():
             home, own = network.module, network.node
             text = ModelClass(network, self.tf).text()
-            plan.edits.setdefault(home, []).append(Edit(*home.source.span(own), text))
+            plan.edit(home, Edit(*home.source.span(own), text))
             self.has_layer_lists |= keeps_collections(own)
             plan.gone.add(own)
             self.plain.visit(home, own)
         for module, edits in self.classes.import_edits().items():
-            plan.edits.setdefault(module, []).extend(edits)
+            plan.edit(module, *edits)
 
     # -- predictions ----------------------------------------------------------
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
 from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
@@ -36,7 +37,7 @@ _NORMAL = (
 
 
 @record(eq=False)
-class Copy:
+class Copy(EditSet):
     """A call of ``multi_gpu_model``, and what becomes of it.
 
     ``refused`` is why it stays; ``gone`` are the nodes that go.
@@ -45,10 +46,6 @@ class Copy:
     module: Module
     call: ast.Call
     refused: Diagnostic | None = None
-    edits: dict[Module, list[Edit]] = field(default_factory=dict)
-    gone: set[ast.AST] = field(default_factory=set)
-    imports: set[str] = field(default_factory=set)
-    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
 
 
 class Copies:
@@ -131,13 +128,13 @@ class Copies:
         tf = spelling(module, site.statement)
         if tf is None:
             tf = "tf"
-            copy.imports.add("tensorflow as tf")
+            copy.needs(module, "tensorflow as tf")
         placing = Placing(site, tf, built, compiled)
         placed = placing.run()
         left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
         placed += [_dropped(module, statement) for statement in left]
         own += _local_imports(module)
-        copy.edits.setdefault(module, []).extend([*placed, *_outside(placed, own)])
+        copy.edit(module, *placed, *_outside(placed, own))
         copy.gone = {site.call.func}
         notes = [*uses.notes, (site.call, _UNEVEN)]
         if any(_normalizes(one) for one in modules):
@@ -146,13 +143,12 @@ class Copies:
 
     def _callers(self, copy: Copy, callers: Callers) -> None:
         """What callers of the function that makes the copies do with them."""
-        for module, edits in callers.edits.items():
-            copy.edits.setdefault(module, []).extend(edits)
+        copy.merge(callers)
         for module, call in callers.compiled:
             modules = reach(module)
             check_parts(modules)
             copy.notes += check_compiled(module, self.graph, call)
-            copy.edits[module] += metric_edits(modules, module, call)
+            copy.edit(module, *metric_edits(modules, module, call))
 
 
 def _is_in(module: Module, statement: ast.stmt, others: list[ast.stmt]) -> bool:

@@ -222,7 +222,7 @@ KERAS_OPTIMIZERS = Table(
             Parameter(
                 "amsgrad",
                 "False",
-                only=(False, None),
+                only=(False,),
                 reason="amsgrad of 1.15 was not compared with Keras's",
             ),
             _NAME,

@@ -126,6 +126,19 @@ class Training:
 
 
 @record(frozen=True, eq=False)
+class WeightDecay:
+    """``factor * sum(l2_loss(v))`` over the trainable variables of some kinds.
+
+    ``factor`` is None for 1; ``weights`` are of ``kernel``, ``bias``, ``gamma``, ``beta``.
+    """
+
+    module: Module
+    node: ast.expr
+    factor: ast.expr | None
+    weights: frozenset[str]
+
+
+@record(frozen=True, eq=False)
 class Loss(Operation):
     """A loss: what it makes of labels and outputs.
 

@@ -20,7 +20,6 @@ from migrate_mgpu.models.keras.losses import definitions, loss_object, replaceme
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter, schedule_edits
 from migrate_mgpu.models.properties import compared_labels, has_keras_class
 from migrate_mgpu.models.types import Layer
-from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.style import FileStyle
 
@@ -407,13 +406,7 @@ def module_of(code: str) -> tuple[Module, ast.Call]:
 
 def edited(module: Module, call: ast.Call, edits: tuple[Edit, ...]) -> str:
     """The call with a table's edits and those of everything inside, as the tool joins them."""
-    context = Context(module, "tf")
-    found = list(edits)
-    for argument in [*call.args, *(k.value for k in call.keywords)]:
-        start, end = module.source.span(argument)
-        if not any(e.start <= start and end <= e.end for e in found if e.end > e.start):
-            found += context.edits(argument)
-    return render(module.source, call, outermost(found))
+    return Context(module, "tf").render_call(call, edits)
 
 
 def _layer(name: str, code: str) -> Row:

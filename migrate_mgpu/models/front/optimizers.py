@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.optimizers import (
     BY_STRING,
     OPTIMIZE_LOSS,
@@ -35,17 +35,16 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
         if name.endswith("Optimizer") and name.rpartition(".")[0] in ("train", "contrib.opt"):
             raise Refused(module, call, f"no Keras optimizer equals tf.{name}")
         return None
-    edit = BoundCall(module, call, row.signature)
-    given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
+    given = NamedArguments(module, call, row.signature).rest
     rate = given.get("learning_rate")
     return Optimizer(row.kind, module, call, given, LearningRate(rate, variation_of(module, rate)))
 
 
 def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:
     """The optimizer that a call of ``optimize_loss`` makes besides its training step."""
-    edit = BoundCall(module, call, OPTIMIZE_LOSS_PARAMETERS)
-    made, rate = edit.get("optimizer"), edit.given("learning_rate")
-    decay = edit.given("learning_rate_decay_fn")
+    arguments = NamedArguments(module, call, OPTIMIZE_LOSS_PARAMETERS)
+    made, rate = arguments.get("optimizer"), arguments.given("learning_rate")
+    decay = arguments.given("learning_rate_decay_fn")
     row, named = _chosen(module, made)
     if row is None or rate is None:
         text = "which optimizer `optimize_loss` makes cannot be told"
@@ -120,12 +119,11 @@ def read_schedule(
         return None
     if not row.target:
         raise Refused(module, call, f"TF2 has no schedule like tf.{name}")
-    edit = BoundCall(module, call, row.signature)
-    given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
-    step = given.get(row.step)
+    arguments = NamedArguments(module, call, row.signature)
+    step = arguments.get(row.step)
     if not (isinstance(step, ast.Name) and step.id in bound and bound[step.id] is None):
         if not is_global_step(module, step):
-            text = f"the step of `{edit.shown}` is not the global step"
+            text = f"the step of `{arguments.shown}` is not the global step"
             raise Refused(module, step or call, text, "give it tf.train.get_global_step()")
         schedule_is_used(module, call)
-    return Schedule(row.kind, module, call, given, bound)
+    return Schedule(row.kind, module, call, arguments.rest, bound)

@@ -64,6 +64,25 @@ class Context:
         """A node's text as it is here."""
         return render(self.module.source, node, self.edits(node), column, base)
 
+    def render_call(
+        self,
+        call: ast.Call,
+        edits: Iterable[Edit],
+        column: int | None = None,
+        base: str | None = None,
+    ) -> str:
+        """A call's text with edits of its own, the arguments that stay as they are here."""
+        return render(self.module.source, call, self.with_arguments(call, edits), column, base)
+
+    def with_arguments(self, call: ast.Call, edits: Iterable[Edit]) -> list[Edit]:
+        """A call's own edits, and what changes inside the arguments that these leave."""
+        found = list(edits)
+        gone = [edit for edit in found if edit.end > edit.start]
+        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+            if not self._covered(argument, gone):
+                found += self.edits(argument)
+        return outermost(found)
+
     def edits(self, node: ast.AST) -> list[Edit]:
         """What changes inside a node."""
         found = self.collect(node)

@@ -55,12 +55,15 @@ def _falling(optimizer: Optimizer, call: ast.Call, decay: ast.expr, style: FileS
     indent = source.indent_of(call)
     column = source.place(start)[1] - 1
     inner = style.continued(indent)
-    function = f"{style.tensorflow}.{KERAS_OPTIMIZERS.by_kind[optimizer.kind].target}"
+    row, given = KERAS_OPTIMIZERS.by_kind[optimizer.kind], optimizer.arguments
+    function = f"{style.tensorflow}.{row.target}"
     schedule = f"{style.tensorflow}.keras.optimizers.schedules.InverseTimeDecay"
     others = [
-        f"{name}={text_of(module, value)}"
-        for name, value in optimizer.arguments.items()
-        if name not in ("learning_rate", "lr", "decay") and not is_none(value)
+        f"{parameter.name}={text_of(module, given[parameter.name])}"
+        for parameter in row.parameters
+        if parameter.new_name not in ("learning_rate", "")
+        and parameter.name in given
+        and not is_none(given[parameter.name])
     ]
     pieces = [text_of(module, rate), "decay_steps=1", f"decay_rate={text_of(module, decay)}"]
     falling = f"{schedule}({', '.join(pieces)})"

@@ -14,7 +14,7 @@ from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.ir import Computation, Loss, Objective
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.properties import compared_labels, fits_compile, is_batch_mean
-from migrate_mgpu.source.blocks import Block, outermost, render, trailing
+from migrate_mgpu.source.blocks import Block, trailing
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
@@ -125,13 +125,7 @@ def replacement(loss: Loss, reduces: bool = True) -> Replacement:
     """A loss as an expression of TF2, its arguments as they are where it stands."""
 
     def write(context: Context) -> str:
-        source = context.module.source
-        edits = list(loss_edits(loss, context.tf, reduces))
-        for argument in [*loss.node.args, *(k.value for k in loss.node.keywords)]:
-            start, end = source.span(argument)
-            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                edits += context.edits(argument)
-        text = render(source, loss.node, outermost(edits))
+        text = context.render_call(loss.node, loss_edits(loss, context.tf, reduces))
         if loss.weights is None or loss.reduction is None:
             return text
         name = _free_name(loss.module, WEIGHTED[loss.reduction])

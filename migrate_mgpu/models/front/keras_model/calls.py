@@ -10,6 +10,7 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS, KERAS_WITHOUT_EQUAL, OptimizerRow
 from migrate_mgpu.api.tables import assigned
@@ -206,17 +207,14 @@ def _no_optimizer(shown: str, short: str) -> str:
 
 
 def _keras_optimizer(module: Module, call: ast.Call, row: OptimizerRow) -> Optimizer:
-    edit = BoundCall(module, call, row.signature)
+    given = NamedArguments(module, call, row.signature).rest
     if len(call.args) > len(row.signature) - 2:  # `lr` and `decay` are keywords
         raise Refused(module, call, "which argument this is cannot be told")
-    given = {}
     for parameter in row.parameters:
-        value = edit.get(parameter.name)
-        if value is None:
-            continue
-        given[parameter.name] = value
-        if parameter.only and not (is_none(value) or constant(value) in parameter.only):
-            raise Refused(module, value, parameter.reason)
+        value = given.get(parameter.name)
+        if value is not None and parameter.only and not is_none(value):
+            if constant(value) not in parameter.only:
+                raise Refused(module, value, parameter.reason)
     rates = [given[name] for name in ("learning_rate", "lr") if name in given]
     rate = next((value for value in rates if not is_none(value)), None)
     return Optimizer(row.kind, module, call, given, LearningRate(rate, variation_of(module, rate)))

@@ -26,7 +26,6 @@ from migrate_mgpu.models.front.keras_model.calls import (
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source.blocks import outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
@@ -214,10 +213,8 @@ class _Reader:
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
         context = Context(module, self.tf)
-        edits = [*compiled_edits(made, FileStyle.of(module.source, self.tf))]
-        for argument in [*call.args, *(k.value for k in call.keywords)]:
-            edits += context.edits(argument)
-        self._edit(module, *outermost(edits))
+        edits = compiled_edits(made, FileStyle.of(module.source, self.tf))
+        self._edit(module, *context.with_arguments(call, edits))
         self.result.handled.add(call)
 
     def _edit(self, module: Module, *edits: Edit) -> None:

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.dataflow import Dataflow
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import record
+from migrate_mgpu.models.ir import WeightDecay
 
 # What people write into a condition on a variable's name, and the weights it is about.
 _WORDS = {
@@ -26,22 +26,9 @@ _WORDS = {
 _ALL = ("kernel", "bias", "gamma", "beta")
 
 
-@record(frozen=True)
-class Decay:
-    """``factor * sum(l2_loss(v))`` over the trainable variables of some kinds.
-
-    ``factor`` is None for 1; ``weights`` are of ``kernel``, ``bias``, ``gamma``, ``beta``.
-    """
-
-    module: Module
-    node: ast.expr
-    factor: ast.expr | None
-    weights: frozenset[str]
-
-
 def read_decay(
     module: Module, flow: Dataflow, node: ast.expr, unit: ast.stmt | None
-) -> Decay | None:
+) -> WeightDecay | None:
     """A term of a loss as weight decay; None if it is something else.
 
     Raises:
@@ -69,7 +56,7 @@ def read_decay(
         flow.depends(factor, unit, "features") or flow.depends(factor, unit, "labels")
     ):
         raise Refused(module, factor, "the weight decay depends on the batch")
-    return Decay(module, node, factor, frozenset(weights))
+    return WeightDecay(module, node, factor, frozenset(weights))
 
 
 def _applied(

@@ -11,10 +11,10 @@ from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.tables import name_of, short_name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.losses import is_regularization, read_loss
-from migrate_mgpu.models.front.model_fn.decay import Decay, read_decay
+from migrate_mgpu.models.front.model_fn.decay import read_decay
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.ir import Objective
+from migrate_mgpu.models.ir import Objective, WeightDecay
 from migrate_mgpu.models.properties import (
     compared_labels,
     fits_compile,
@@ -31,7 +31,7 @@ OTHER_WAY = "evaluation comes to its loss in another way than training"
 class LossPlan(Objective):
     """What training minimises, with the weight decay over all variables."""
 
-    decay: Decay | None = None
+    decay: WeightDecay | None = None
     steps: bool = False  # the model's own steps have it, not `compile`
 
 
@@ -45,7 +45,7 @@ class LossReader:
         self.flow = reading.flows[TRAIN]
         self.terms: set[ast.stmt] = set()
         self.regularized = False
-        self.decay: Decay | None = None
+        self.decay: WeightDecay | None = None
 
     def read(self) -> LossPlan:
         """The plan.

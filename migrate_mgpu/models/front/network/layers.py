@@ -10,10 +10,10 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.model_fn.decay import Decay
 from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.scopes import Named
+from migrate_mgpu.models.ir import WeightDecay
 from migrate_mgpu.models.types import Layer, Recurrent, Weight
 
 _VERBS = ("build_", "create_", "get_", "make_", "define_")
@@ -51,7 +51,7 @@ class Found:
     takes_training: bool = False
     layer: Layer | Weight | Recurrent | None = None
     helper: HelperCall | None = None
-    decay: Decay | None = None
+    decay: WeightDecay | None = None
 
     @property
     def variable(self) -> bool:
@@ -78,7 +78,7 @@ def find_layers(
     calls: LayerCalls,
     helpers: dict[ast.Call, HelperCall],
     regularized: bool,
-    decay: Decay | None = None,
+    decay: WeightDecay | None = None,
 ) -> dict[ast.Call, Found]:
     """Every layer among the nodes.
 

@@ -19,7 +19,7 @@ from migrate_mgpu.models.keras.model.optimizing import clipping_argument, clippi
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
 from migrate_mgpu.source import layout
-from migrate_mgpu.source.blocks import Block, outermost, render
+from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -185,20 +185,15 @@ class Compiling:
 
     def _optimizer(self, call: ast.Call, writer: OptimizerWriter) -> Replacement:
         def write(context: Context) -> str:
-            source, clipping = self.module.source, self.training.clipping
+            clipping = self.training.clipping
             function, more = writer.function, ""
             if clipping is not None and self.distributed:
                 function = self._clipped(function, clipping, context)
             elif clipping is not None:
                 more = clipping_argument(clipping, context)
-            edits = list(writer.edits(function))
-            for argument in [*call.args, *(k.value for k in call.keywords)]:
-                start, end = source.span(argument)
-                if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                    edits += context.edits(argument)
             for read in writer.reads:
                 context.edits(read)
-            text = render(source, call, outermost(edits))
+            text = context.render_call(call, writer.edits(function))
             return f"{text[:-1].rstrip().rstrip(',')}, {more})" if more else text
 
         return write

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.models.front.model_fn.decay import Decay
 from migrate_mgpu.models.front.network.layers import Found, maker
+from migrate_mgpu.models.ir import WeightDecay
 from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.types import Weight
-from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -26,12 +25,8 @@ def constructor(found: Found, context: Context, column: int, base: str) -> str:
         text = context.render(made, column, base)
     else:
         assert found.layer is not None
-        edits = list(made_edits(found.module, found.layer, context.tf))
-        for argument in [*found.call.args, *(k.value for k in found.call.keywords)]:
-            start, end = source.span(argument)
-            if not any(e.start <= start and end <= e.end for e in edits if e.end > e.start):
-                edits += context.edits(argument)
-        text = render(source, found.call, outermost(edits), column, base)
+        edits = made_edits(found.module, found.layer, context.tf)
+        text = context.render_call(found.call, edits, column, base)
     style = FileStyle.of(source, context.tf)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
@@ -83,7 +78,7 @@ def _regularizers(found: Found, context: Context) -> list[str]:
     return [f"{name}_regularizer={text}" for name in own if name in decay.weights]
 
 
-def _half(decay: Decay, context: Context) -> str:
+def _half(decay: WeightDecay, context: Context) -> str:
     """tf.nn.l2_loss is half of the sum of squares."""
     factor = decay.factor
     if factor is None:

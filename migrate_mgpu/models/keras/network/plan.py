@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.model_fn.decay import Decay
+from migrate_mgpu.models.ir import WeightDecay
 
 
 @record()
@@ -31,7 +31,7 @@ class Plan:
     base: str
     result: str | None = None
     regularized: bool = True
-    decay: Decay | None = None
+    decay: WeightDecay | None = None
     replicas: bool = False  # whether several may train it
     reserved: frozenset[str] = frozenset()  # attributes of the model's that are no layers
     others: Sequence[str] = ()  # tensors that `call` is not given

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.losses import Reduction
+from migrate_mgpu.api.metrics import Derived
 from migrate_mgpu.core.records import field, record
 
 
@@ -194,3 +195,35 @@ class Objective(Computation):
     batch_mean: bool = True
     regularized: bool = False
     terms: set[ast.stmt] = field(default_factory=set)
+
+
+# -- evaluation ---------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Metric(Operation):
+    """A metric: what it compares, or averages (``predictions`` alone).
+
+    ``weights`` are each example's, or each value's; not one for all.
+    """
+
+    node: ast.Call
+    labels: ast.expr | None
+    predictions: ast.expr
+    weights: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
+class Result:
+    """One result of an evaluation, by its metric: what that is given, as made of known values.
+
+    ``labels`` and ``outputs`` say what it is of the labels and of the network's output, None
+    for something else. ``values`` are what a metric of one value averages. ``by_rows``: the
+    output has a row for each example, not a number alone.
+    """
+
+    metric: Metric
+    labels: Derived | None = None
+    outputs: Derived | None = None
+    values: Computation | None = None
+    by_rows: bool = True

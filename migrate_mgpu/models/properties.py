@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.api.losses import LOSSES, Reduction
+from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
-from migrate_mgpu.models.ir import Loss, Objective, Optimizer, Variation
+from migrate_mgpu.models.ir import Loss, Objective, Optimizer, Result, Variation
 
 # -- losses -------------------------------------------------------------------
 
@@ -89,3 +90,20 @@ def moves_same_rows(optimizer: Optimizer, from_zero: bool = False) -> bool:
 def adds_up(optimizer: Optimizer) -> bool:
     """Whether the step for a sum of gradients is the sum of the steps for each."""
     return OPTIMIZERS.by_kind[optimizer.kind].linear
+
+
+# -- metrics ------------------------------------------------------------------
+
+
+def form_of(result: Result) -> MetricForm | None:
+    """The Keras metric that is given the labels and the network's output as they are."""
+    if result.labels is None or result.outputs is None:
+        return None
+    return METRICS.by_kind[result.metric.kind].forms.get((result.labels, result.outputs))
+
+
+def result_fits_compile(result: Result) -> bool:
+    """Whether `compile` takes a metric: it is given nothing but labels and output."""
+    if result.metric.weights is not None:
+        return False
+    return result.values is not None or form_of(result) is not None

@@ -132,35 +132,6 @@ class Initializer:
     unasked: Mapping[str, float | str] = field(default_factory=dict)
 
 
-@record(frozen=True)
-class Metric:
-    """A ``tf.metrics`` call, and the Keras metrics that are equal to it.
-
-    ``keras`` gives a metric's text (a format with ``{name}`` for the quoted name) that
-    takes the labels and the *model's output*, by what the author's expressions are of
-    those: labels ``sparse`` (themselves) or ``onehot`` (their argmax) or ``other``;
-    predictions ``identity`` (the output itself), ``argmax``, ``softmax``, ``sigmoid``,
-    ``round_sigmoid`` of it. ``labels`` is None for a metric of one value. ``classes`` has
-    the text of a class that such a metric names: it is put above the function, once.
-    ``plain`` is the text of the Keras metric that takes what the author compares as it is
-    (empty where there is none), ``boolean`` says whether TF1 asked of it only if it is zero.
-    ``weights``: each example's, or each value's; no number.
-    """
-
-    call: ast.Call
-    labels: ast.expr | None
-    predictions: ast.expr
-    keras: dict[tuple[str, str], str]
-    classes: dict[tuple[str, str], str] = field(default_factory=dict)
-    plain: str = ""
-    boolean: bool = False
-    weights: ast.expr | None = None
-
-    def text(self, labels: str, predictions: str) -> str | None:
-        """The Keras metric for what labels and predictions are; None where none is equal."""
-        return self.keras.get((labels, predictions))
-
-
 @record()
 class ModelPlan(EditSet):
     """A model_fn that became a function which builds and compiles a model.

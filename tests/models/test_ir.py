@@ -8,13 +8,14 @@ from importlib import resources
 import pytest
 
 from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.metrics import METRICS
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Row, Table
 
 # TF1's older names of parameters stand beside the new ones, of which a call has one.
 OLDER = {"dim", "targets"}
-TABLES = {"losses": LOSSES, "optimizers": OPTIMIZERS, "schedules": SCHEDULES}
+TABLES = {"losses": LOSSES, "metrics": METRICS, "optimizers": OPTIMIZERS, "schedules": SCHEDULES}
 
 
 def test_no_text_of_tf2_in_the_ir() -> None:

@@ -6,19 +6,20 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu.rewriters.estimators import (
-    estimator_metrics,
-)
-
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.metrics import Derived
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.front.metrics import read_metric
 from migrate_mgpu.models.front.network.layer_calls import read_layer
 from migrate_mgpu.models.front.optimizers import read_optimizer, read_schedule
+from migrate_mgpu.models.ir import Result
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, loss_object, replacement
+from migrate_mgpu.models.keras.metrics import metric_classes, result_object
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter, schedule_edits
-from migrate_mgpu.models.properties import compared_labels, has_keras_class
+from migrate_mgpu.models.properties import compared_labels, has_keras_class, result_fits_compile
 from migrate_mgpu.models.types import Layer
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.style import FileStyle
@@ -236,17 +237,17 @@ METRICS = {
     "accuracy, one-hot": (
         "tf.metrics.accuracy(tf.argmax(labels, 1), tf.argmax(outputs, 1))", "onehot", "argmax"),
     "accuracy, sigmoid": (
-        "tf.metrics.accuracy(labels, tf.round(tf.sigmoid(outputs)))", "binary", "round_sigmoid"),
-    "mean_squared_error": ("tf.metrics.mean_squared_error(labels, outputs)", "real", "identity"),
+        "tf.metrics.accuracy(labels, tf.round(tf.sigmoid(outputs)))", "binary", "chosen"),
+    "mean_squared_error": ("tf.metrics.mean_squared_error(labels, outputs)", "real", "itself"),
     "root_mean_squared_error": (
-        "tf.metrics.root_mean_squared_error(labels, outputs)", "real", "identity"),
-    "mean_absolute_error": ("tf.metrics.mean_absolute_error(labels, outputs)", "real", "identity"),
+        "tf.metrics.root_mean_squared_error(labels, outputs)", "real", "itself"),
+    "mean_absolute_error": ("tf.metrics.mean_absolute_error(labels, outputs)", "real", "itself"),
     "precision": (
-        "tf.metrics.precision(labels, tf.round(tf.sigmoid(outputs)))", "binary", "round_sigmoid"),
+        "tf.metrics.precision(labels, tf.round(tf.sigmoid(outputs)))", "binary", "chosen"),
     "precision, argmax": (
         "tf.metrics.precision(labels, tf.argmax(outputs, 1))", "two", "argmax"),
     "recall": (
-        "tf.metrics.recall(labels, tf.round(tf.sigmoid(outputs)))", "binary", "round_sigmoid"),
+        "tf.metrics.recall(labels, tf.round(tf.sigmoid(outputs)))", "binary", "chosen"),
     "recall, argmax": ("tf.metrics.recall(labels, tf.argmax(outputs, 1))", "two", "argmax"),
     "true_positives": (
         "tf.metrics.true_positives(labels, tf.argmax(outputs, 1))", "two", "argmax"),
@@ -257,10 +258,10 @@ METRICS = {
     "false_negatives": (
         "tf.metrics.false_negatives(labels, tf.argmax(outputs, 1))", "two", "argmax"),
     "auc": ("tf.metrics.auc(labels, tf.sigmoid(outputs))", "binary", "sigmoid"),
-    "auc of scores": ("tf.metrics.auc(labels, outputs, num_thresholds=50)", "scores", "identity"),
+    "auc of scores": ("tf.metrics.auc(labels, outputs, num_thresholds=50)", "scores", "itself"),
     "mean_iou": (
         "tf.metrics.mean_iou(labels, tf.argmax(outputs, 1), num_classes=4)", "classes", "argmax"),
-    "recall_at_k": ("tf.metrics.recall_at_k(labels, outputs, k=2)", "classes", "identity"),
+    "recall_at_k": ("tf.metrics.recall_at_k(labels, outputs, k=2)", "classes", "itself"),
 }  # fmt: skip
 FUNCTIONS = {
     "to_float": "tf.to_float(labels)",
@@ -470,18 +471,18 @@ def _schedule_text(code: str) -> str:
 
 def _metric(name: str, code: str, kind: str, relation: str) -> Row:
     module, call = module_of(code)
-    made = estimator_metrics.metric(module, call, "tf")
+    made = read_metric(module, call)
     assert made is not None, name
-    key = ("onehot" if kind == "onehot" else "sparse", relation)
-    text = made.text(*key)
-    assert text is not None, name
+    labels = Derived.ARGMAX if kind == "onehot" else Derived.ITSELF
+    result, style = Result(made, labels, Derived[relation.upper()]), FileStyle.of(module.source)
+    assert result_fits_compile(result), name
     return {
         "kind": "metric",
         "code": code,
         "kind_of_labels": kind,
         "batch": 500 if "auc" in name else 8,
-        "new": text.format(name="'m'"),
-        "classes": [made.classes[key]] if key in made.classes else [],
+        "new": result_object(result, "m", "", replaced(style, quote="'")),
+        "classes": metric_classes([result], style),
     }
 
 

@@ -7,12 +7,10 @@ import json
 from importlib import resources
 
 import pytest
-from migrate_mgpu.rewriters.estimators import (
-    estimator_metrics,
-)
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.front.metrics import read_metric
 from migrate_mgpu.models.front.network.layer_calls import read_layer
 from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.front.rates import variation_of
@@ -143,7 +141,7 @@ def test_refused(code: str, reason: str) -> None:
         lambda n: read_loss(module, n),
         lambda n: optimizer_of(module, n),
         lambda n: read_schedule(module, n),
-        lambda n: estimator_metrics.metric(module, n, "tf"),
+        lambda n: read_metric(module, n),
         lambda n: function(module, n, "tf"),
     )
     for call in calls:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
-from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source.source import Edit
 
 Edits = tuple[Edit, ...]
@@ -76,13 +75,10 @@ class OptimizerRewriter(PartRewriter):
     every_model = True
 
 
-@record(frozen=True, eq=False)
 class MetricRewriter(PartRewriter):
     """Metrics."""
 
     every_model = True
-
-    metric: Callable[[Module, ast.AST, str], Metric | None]
 
 
 class FunctionRewriter(PartRewriter):

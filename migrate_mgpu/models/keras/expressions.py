@@ -10,27 +10,17 @@ from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.core.registry import Kind, only
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.recurrent import read_cell
 from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import read_schedule
-from migrate_mgpu.models.front.rewriters import MetricRewriter
 from migrate_mgpu.models.keras.constructors import cell_edits, keras_recurrent_edits, layer_edits
 from migrate_mgpu.models.keras.functions import dimension, function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
-
-
-def rule(kind: type[Kind]) -> Kind:
-    """The rewriter of a kind."""
-    return only(kind)
-
-
-METRICS = MetricRewriter
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
-from migrate_mgpu.models.front.model_fn.metrics import MetricPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.ir import Clipping, Computation, Training
+from migrate_mgpu.models.ir import Clipping, Computation, Result, Training
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import loss_object, written_nodes
+from migrate_mgpu.models.keras.metrics import function_names, result_object
 from migrate_mgpu.models.keras.model.loss_functions import LossWriter
 from migrate_mgpu.models.keras.model.optimizing import clipping_argument, clipping_class
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
@@ -37,7 +37,7 @@ class Compiling:
         reading: Reading,
         loss: LossPlan,
         training: Training,
-        metrics: MetricPlan,
+        results: Mapping[str, Result],
         tf: str,
         model: Callable[[Block, str], list[str]],
         distributed: bool,
@@ -47,7 +47,7 @@ class Compiling:
         self.module = reading.module
         self.loss = loss
         self.training = training
-        self.metrics = metrics
+        self.results = results
         self.tf = tf
         self.style = FileStyle.of(self.module.source, tf)
         self.make_model = model
@@ -127,7 +127,8 @@ class Compiling:
     def _own_name(self, *wished: str) -> str:
         """A name for what is made anew: also one whose author's statement goes away."""
         names = self.module.names
-        plans = (self.loss, *self.metrics.functions.values())
+        averaged = [result.values for result in self.results.values()]
+        plans = (self.loss, *(values for values in averaged if values is not None))
         written: list[ast.AST] = [*self.units, self.training.value, *self._limits]
         for plan in plans:
             written += written_nodes(plan)
@@ -313,12 +314,18 @@ class Compiling:
         return f"metrics=[{lines}\n{inner}]" if hangs else f"metrics=[{lines[:-1]}]"
 
     def _compile(self, body: Block, optimizer: str) -> None:
-        for name, plan in self.metrics.functions.items():
-            self._function(body, plan, name)
+        functions = function_names(self.module, self.scope, self.results)
+        for name, function in functions.items():
+            values = self.results[name].values
+            assert values is not None
+            self._function(body, values, function)
         arguments = [f"optimizer={optimizer}"]
         if not self.loss.steps:
             arguments.append(f"loss={self.loss_name}")
-        metrics = list(self.metrics.texts.values())
+        metrics = [
+            result_object(result, name, functions.get(name, ""), self.style)
+            for name, result in self.results.items()
+        ]
         if metrics:
             arguments.append(self._metrics(body, metrics))
         base = body.indent + self.module.source.indent_unit

@@ -14,7 +14,7 @@ from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
-from migrate_mgpu.models.front.model_fn.metrics import MetricPlan, read_metrics
+from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
@@ -27,7 +27,9 @@ from migrate_mgpu.models.front.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.front.network.weights import double_weight
+from migrate_mgpu.models.ir import Result
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
+from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
 from migrate_mgpu.models.keras.model.optimizing import statistics_class
 from migrate_mgpu.models.keras.model.predictions import PredictStep
@@ -39,6 +41,7 @@ from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
+from migrate_mgpu.models.properties import result_fits_compile
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, Source
@@ -100,6 +103,7 @@ class _Conversion:
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.steps: Steps | None = None
+        self.results: dict[str, Result] = {}  # the metrics of `compile`
         try:
             self._compiled(graph)
         except NeedsSteps:
@@ -119,7 +123,11 @@ class _Conversion:
             text = "several replicas have another loss where it is no mean of the examples'"
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
-        self.metrics = read_metrics(self.reading, self.tf)
+        self.results = read_results(self.reading, read_metrics(self.reading))
+        weak = next((r for r in self.results.values() if not result_fits_compile(r)), None)
+        if weak is not None:
+            text = "a metric does not look at the labels and the network's output alone"
+            raise NeedsSteps(self.module, weak.metric.node, text)
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         self.network = self.reading.network
         double = double_weight(self.module, self.network)
@@ -132,7 +140,7 @@ class _Conversion:
         """Reads them as they are, for a model that has steps of its own."""
         self.loss = LossReader(self.reading, self.tf).term()
         self.training = TrainingReader(self.reading).read()
-        self.metrics = MetricPlan()
+        self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
         self.steps = Steps(self.reading, outputs, self.loss, self.tf, self.distributed)
@@ -152,7 +160,7 @@ class _Conversion:
             self.reading,
             self.loss,
             self.training,
-            self.metrics,
+            self.results,
             self.tf,
             make_model,
             self.distributed,
@@ -220,10 +228,16 @@ class _Conversion:
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
-        plans = (self.loss, *self.metrics.functions.values())
-        nodes = [node for plan in plans for node in written_nodes(plan)]
-        weighted = definitions(self.module, nodes, FileStyle.of(self.module.source, self.tf))
-        return [*self._callbacks(plan), *compiling.classes, *self.metrics.classes, *weighted]
+        style = FileStyle.of(self.module.source, self.tf)
+        weighted = definitions(self.module, self._computed(), style)
+        metrics = metric_classes(self.results.values(), style)
+        return [*self._callbacks(plan), *compiling.classes, *metrics, *weighted]
+
+    def _computed(self) -> list[ast.AST]:
+        """The author's nodes that the loss and the metrics of `compile` are written from."""
+        averaged = [result.values for result in self.results.values()]
+        computed = [self.loss, *(values for values in averaged if values is not None)]
+        return [node for one in computed for node in written_nodes(one)]
 
     def _callbacks(self, plan: ModelPlan) -> list[str]:
         """Classes that training needs beside the model."""
@@ -261,8 +275,7 @@ class _Conversion:
 
     def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
         found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
-        for plan in (self.loss, *self.metrics.functions.values()):
-            found += written_nodes(plan)
+        found += self._computed()
         if step is not None:
             found += step.units
         return found

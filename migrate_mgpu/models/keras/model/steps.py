@@ -12,17 +12,20 @@ from collections.abc import Sequence
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, TRAIN
+from migrate_mgpu.api.metrics import METRICS
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.model_fn.casts import casts
 from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.means import averages
+from migrate_mgpu.models.front.model_fn.metrics import read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.keras.expressions import METRICS, Context, Replacement, rule
+from migrate_mgpu.models.ir import Metric
+from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import add_statement, replacements
+from migrate_mgpu.models.keras.metrics import metric_object
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.models.types import Metric
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
@@ -35,9 +38,10 @@ _METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
 class _Kept:
     """A metric that is an attribute of the model."""
 
+    name: str
     attribute: str
-    text: str  # of its constructor
     metric: Metric
+    unit: ast.stmt | None  # where it stands
 
 
 class Steps:
@@ -63,8 +67,10 @@ class Steps:
             raise Refused(self.module, loss.value, text, "let the loss be a mean")
         taken = RESERVED | _METHODS | set(reading.settings)
         self.metrics: list[_Kept] = []
-        for name, (value, _) in reading.metrics.items():
-            made = self._kept(name, value, taken)
+        for name, metric in read_metrics(reading).items():
+            made = _Kept(
+                name, self._attribute(name, metric, taken), metric, reading.metrics[name][1]
+            )
             taken.add(made.attribute)
             self.metrics.append(made)
 
@@ -73,29 +79,25 @@ class Steps:
         """The attributes that no layer may have."""
         return frozenset({*_METHODS, *(kept.attribute for kept in self.metrics)})
 
-    def _kept(self, name: str, value: ast.expr, taken: set[str]) -> _Kept:
-        found = rule(METRICS).metric(self.module, value, self.tf)
-        if not isinstance(found, Metric):
-            text = f"the metric {name!r} is not one of tf.metrics"
-            raise Refused(self.module, value, text, "use a metric of tf.metrics")
-        if not found.plain or name == "loss":
-            raise Refused(self.module, value, f"no Keras metric is known for {name!r}")
+    def _attribute(self, name: str, metric: Metric, taken: set[str]) -> str:
+        if name == "loss":
+            raise Refused(self.module, metric.node, f"no Keras metric is known for {name!r}")
         attribute = "".join(c if c.isalnum() else "_" for c in name)
         if attribute in taken or not attribute.isidentifier():
             attribute += "_metric"
         if attribute in taken or not attribute.isidentifier():
-            raise Refused(self.module, value, f"the metric {name!r} has a name of Keras's")
-        quote = self.module.source.quote
-        return _Kept(attribute, found.plain.format(name=f"{quote}{name}{quote}"), found)
+            raise Refused(self.module, metric.node, f"the metric {name!r} has a name of Keras's")
+        return attribute
 
     # -- the class ------------------------------------------------------------
 
     def attach(self, network: Network) -> None:
         """Gives a network its metrics and methods."""
-        quote = self.module.source.quote
-        mean = f"{self.tf}.keras.metrics.Mean(name={quote}loss{quote})"
+        mean = f"{self.tf}.keras.metrics.Mean(name={self.style.string('loss')})"
         network.made.append((f"self.{MEAN}", mean))
-        network.made += [(f"self.{kept.attribute}", kept.text) for kept in self.metrics]
+        for kept in self.metrics:
+            made = metric_object(kept.metric, kept.name, self.style)
+            network.made.append((f"self.{kept.attribute}", made))
         network.members += [self._property, self._loss, self._train]
         if EVAL in self.reading.specs:
             network.members.append(self._test)
@@ -223,7 +225,7 @@ class Steps:
             for m in (kept.metric for kept in self.metrics)
         ]
         flat = [node for nodes in compared for node in nodes]
-        wheres = [where for _, where in self.reading.metrics.values()]
+        wheres = [kept.unit for kept in self.metrics]
         places: list[Place] = [(unit, unit) for unit in units]
         places += [(node, where) for nodes, where in zip(compared, wheres) for node in nodes]
         context = self._context(network, places, EVAL)
@@ -235,7 +237,7 @@ class Steps:
             head = f"self.{kept.attribute}.update_state("
             given = [context.render(node, len(base) + len(head), base) for node in nodes]
             weight = [given.pop()] if kept.metric.weights is not None else []
-            if kept.metric.boolean:
+            if METRICS.by_kind[kept.metric.kind].boolean:
                 given = [f"{self.tf}.cast({text}, {self.tf}.bool)" for text in given]
             line = f"{head}{', '.join(given)})"
             if weight:

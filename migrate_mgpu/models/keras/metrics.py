@@ -1,0 +1,79 @@
+"""Metrics of the model IR in Keras: of labels and output for `compile`, or as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.api.metrics import METRICS, MetricForm
+from migrate_mgpu.models.ir import Metric, Result
+from migrate_mgpu.models.properties import form_of
+from migrate_mgpu.source.style import FileStyle
+
+
+def metric_object(metric: Metric, name: str, style: FileStyle) -> str:
+    """The Keras metric that is given what its author compares."""
+    row = METRICS.by_kind[metric.kind]
+    if not row.by_number:
+        return _made(metric, MetricForm(row.target), name, style)
+    value = row.by_number.format(tf=style.tensorflow)
+    return _wrapper(f"lambda labels, values: {value}", name, style)
+
+
+def result_object(result: Result, name: str, function: str, style: FileStyle) -> str:
+    """The Keras metric that is given labels and output; ``function`` gives values to average."""
+    if result.values is not None:
+        return _wrapper(function, name, style)
+    form = form_of(result)
+    if form is None or not result.by_rows:
+        return metric_object(result.metric, name, style)
+    return _made(result.metric, form, name, style)
+
+
+def _wrapper(function: str, name: str, style: FileStyle) -> str:
+    metrics = f"{style.tensorflow}.keras.metrics"
+    return f"{metrics}.MeanMetricWrapper({function}, name={style.string(name)})"
+
+
+def _made(metric: Metric, form: MetricForm, name: str, style: FileStyle) -> str:
+    """The constructor of a metric, with what says which of its kind it is."""
+    called = f"{style.tensorflow}.{form.target}"
+    if form.definition is not None:
+        called = _free_name(metric.module, form.definition.name)
+    code = metric.module.source.code
+    settings = METRICS.by_kind[metric.kind].settings
+    given = [
+        (p.new_name, code(metric.arguments[p.name])) for p in settings if p.name in metric.arguments
+    ]
+    arguments = [*given, *form.constants, ("name", style.string(name))]
+    return f"{called}({', '.join(f'{key}={value}' for key, value in arguments)})"
+
+
+def _free_name(module: Module, name: str) -> str:
+    return module.names.fresh(module.names.module_scope, name)
+
+
+def metric_classes(results: Iterable[Result], style: FileStyle) -> list[str]:
+    """The classes that the metrics of `compile` are of, where Keras has none."""
+    found: dict[str, str] = {}
+    for result in results:
+        form = form_of(result)
+        if form is not None and form.definition is not None:
+            name = _free_name(result.metric.module, form.definition.name)
+            found[name] = form.definition.written(name, style)
+    return list(found.values())
+
+
+def function_names(module: Module, scope: Scope, results: Mapping[str, Result]) -> dict[str, str]:
+    """Names for the functions that give the values that metrics average, by their metrics."""
+    found: dict[str, str] = {}
+    for metric, result in results.items():
+        if result.values is not None:
+            text = "".join(c if c.isalnum() else "_" for c in metric)
+            text = text if text.isidentifier() else f"metric_{text}"
+            name = module.names.fresh(scope, f"{text}_of")
+            while name in found.values():
+                name += "_2"
+            found[metric] = name
+    return found

@@ -473,6 +473,33 @@ class ValueFlow:
             return None
         return self._stored(module, targets.elts[key.value])  # type: ignore[index]
 
+    def unpacked(
+        self, module: Module, group: Container, node: ast.expr
+    ) -> list[tuple[ast.stmt, ast.expr]] | None:
+        """The targets that take a member of a tuple, with their statements; of a dictionary none.
+
+        None where that cannot be taken out of all of them: another container comes to the
+        same place, one is in another file, or takes members by their numbers.
+        """
+        found: list[tuple[ast.stmt, ast.expr]] = []
+        for use in self.uses(module, group):
+            assert use.node is not None
+            parent = module.names.parents.get(use.node)
+            if isinstance(parent, ast.Expr):
+                continue
+            if [value.node for value in self.definitions(use.module, use.node)] != [group]:
+                return None
+            if isinstance(group, ast.Dict):
+                if not isinstance(parent, ast.Subscript):
+                    return None
+                continue
+            if not isinstance(parent, ast.Assign) or len(group.elts) < 2:
+                return None
+            targets = parent.targets[0]
+            assert isinstance(targets, (ast.Tuple, ast.List))
+            found.append((parent, targets.elts[group.elts.index(node)]))
+        return found if found or isinstance(group, ast.Dict) else None
+
     def _stored(self, module: Module, target: ast.expr) -> list[Value] | None:
         """The reads of a variable or an attribute that is given an object here."""
         names = module.names

@@ -283,7 +283,7 @@ def _weighting(name: str, doc: str, last: str) -> Definition:
     return Definition(name, _HEAD.format(doc=doc) + last)
 
 
-# ValueFlow of elements times their weights, reduced: `tf.losses` divides by what no Keras loss
+# Values of elements times their weights, reduced: `tf.losses` divides by what no Keras loss
 # divides by. TF1 divides by the elements whose weight is not zero, after it gave every element
 # its weight.
 WEIGHTED = {

@@ -746,10 +746,10 @@ class _Tracker:
         step = self.values.step(module, node)
         if step is None or step.kind != MEMBER or not isinstance(group, (ast.Tuple, ast.Dict)):
             return False
-        places = self._places(module, group, node)
+        places = self.values.unpacked(module, group, node)
         statement = module.names.statement(group)
         held = isinstance(statement, (ast.Assign, ast.Return)) and statement.value is group
-        if not held or places is None:
+        if not held or places is None or not all(isinstance(t, ast.Name) for _, t in places):
             return False
         for statement_, member in [(statement, node), *places]:
             if comments(module.source.code(statement_)):
@@ -765,37 +765,6 @@ class _Tracker:
             assert one.node is not None
             self.object(module, one.node, path)
         return True
-
-    def _places(
-        self, module: Module, group: ast.Tuple | ast.Dict, node: ast.expr
-    ) -> list[tuple[ast.stmt, ast.expr]] | None:
-        """The targets that take a member of a tuple, with their statements; of a dictionary none.
-
-        None where another container comes to the same place, or one of another file.
-        """
-        found: list[tuple[ast.stmt, ast.expr]] = []
-        for use in self.values.uses(module, group):
-            assert use.node is not None
-            if use.module is not module:
-                return None
-            parent = module.names.parents[use.node]
-            if isinstance(parent, ast.Expr):
-                continue
-            if [v.node for v in self.values.definitions(module, use.node)] != [group]:
-                return None
-            if isinstance(group, ast.Dict):
-                if not isinstance(parent, ast.Subscript):
-                    return None
-                continue
-            if not isinstance(parent, ast.Assign) or len(group.elts) < 2:
-                return None
-            targets = parent.targets[0]
-            assert isinstance(targets, (ast.Tuple, ast.List))
-            target = targets.elts[group.elts.index(node)]
-            if not isinstance(target, ast.Name):
-                return None
-            found.append((parent, target))
-        return found if found or isinstance(group, ast.Dict) else None
 
 
 def _join(path: str, name: str) -> str:

@@ -42,6 +42,13 @@ OBJECTS = {
         SESSION.format("tf.ConfigProto(gpu_options={0})"),
         ("set_memory_growth(gpu, True)", "tf.Session()"), ("ConfigProto", "GPUOptions"),
     ),
+    "RunConfig": (
+        ESTIMATORS, "tf.estimator.RunConfig(tf_random_seed=5)",
+        "tf.estimator.RunConfig(tf_random_seed=7)",
+        "estimator = tf.estimator.Estimator(model_fn, config={0})\n"
+        "estimator.train(input_fn, steps=5)",
+        ("tf.random.set_seed(5)", "estimator.fit("), ("RunConfig", "Estimator("),
+    ),
     "strategy": (
         ESTIMATORS, "tf.distribute.MirroredStrategy()", "tf.distribute.OneDeviceStrategy('/cpu:0')",
         "config = tf.estimator.RunConfig(train_distribute={0})\n"
@@ -243,3 +250,65 @@ def test_what_shows_a_config_goes_with_it(shown: str) -> None:
     assert messages == ["what is printed here is an object of TF1's: the statement is left out"], (
         file.findings
     )
+
+
+RUN_CONFIG = "config = tf.estimator.RunConfig(tf_random_seed=5)\n"
+ESTIMATOR = (
+    "estimator = tf.estimator.Estimator(model_fn, config={0})\nestimator.train(input_fn, steps=2)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "print(config)", "logging.info('%s', config)", "print(f'config {config}')",
+        "tf.logging.info('config: %s', config)",
+    ],
+)  # fmt: skip
+def test_what_shows_a_run_config_goes_with_it(shown: str) -> None:
+    body = f"import logging\n{RUN_CONFIG}{shown}\n{ESTIMATOR.format('config')}"
+    (file,) = run({"train.py": ESTIMATORS + body}).files
+    assert "tf.random.set_seed(5)\nestimator = model_fn()\n" in (file.after or ""), file.findings
+    assert any("object of TF1's" in finding.message for finding in file.findings)
+
+
+@pytest.mark.parametrize("shown", ["logging.info('%s', estimator)", "print(f'{estimator}')"])
+def test_what_shows_an_estimator_shows_the_model(shown: str) -> None:
+    made = "estimator = tf.estimator.Estimator(model_fn)\n"
+    body = f"import logging\n{made}{shown}\nestimator.train(input_fn, steps=2)\n"
+    (file,) = run({"train.py": ESTIMATORS + body}).files
+    assert f"estimator = model_fn()\n{shown}\nestimator.fit(" in (file.after or ""), file.findings
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (f"{RUN_CONFIG}two = config if sys.argv[1:] else None\n{ESTIMATOR.format('two')}",
+         "a RunConfig is chosen in an expression"),
+        (f"{RUN_CONFIG}pair = config, 1\n{ESTIMATOR.format('pair[0]')}",
+         "how the RunConfig is handed on is not followed"),
+        (f"{RUN_CONFIG}both = dict(a=config)\n{ESTIMATOR.format('config')}",
+         "used for more than an Estimator"),
+        (f"def build(wanted):\n    if wanted:\n        return load(), 1\n    {RUN_CONFIG}"
+         f"    return config, 2\n\n\nconfig, n = build(sys.argv[1:])\n{ESTIMATOR.format('config')}",
+         "how the Estimator is configured here is not followed"),
+    ],
+)  # fmt: skip
+def test_a_run_config_that_another_path_may_see_stays(body: str, reason: str) -> None:
+    (file,) = run({"train.py": ESTIMATORS + body}).files
+    assert any(reason in finding.message for finding in file.findings), file.findings
+    assert body in (file.after or "")
+
+
+def test_what_handed_a_run_config_on_does_what_else_it_did() -> None:
+    body = (
+        "strategy = tf.distribute.MirroredStrategy()\n\n\ndef build(path):\n"
+        "    config = tf.estimator.RunConfig(train_distribute=strategy)\n"
+        "    return config, path\n\n\n"
+        "config, path = build('x')\nother = config\nprint(path)\n" + ESTIMATOR.format("other")
+    )
+    (file,) = run({"train.py": ESTIMATORS + body}).files
+    after = file.after or ""
+    assert "def build(path):\n    return path\n\n\n" in after, file.findings
+    assert "path = build('x')\nprint(path)\nwith strategy.scope():\n" in after
+    assert "other" not in after and "config" not in after

@@ -141,7 +141,9 @@ estimator.train(input_fn, steps=5)
         "SEED = 7\n# seven\ntf.random.set_seed(SEED)\nestimator = model_fn()\n"
     )
     more = body.replace("    return", "    print(seed)\n    return")
-    stays(HEAD + more, "how the RunConfig is handed on is not followed")
+    after = converted(more)
+    assert "    print(seed)\n    tf.random.set_seed(seed)\n" in after
+    assert '\n# seven\nsettings(SEED, "x")\nestimator = model_fn()\n' in after
 
 
 READ = """\

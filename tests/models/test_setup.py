@@ -188,7 +188,7 @@ def test_a_run_config_chosen_in_an_expression(other: str) -> None:
     ("body", "reason"),
     [
         (
-            "config = tf.estimator.RunConfig(tf_random_seed=1) if N > 1 else None\n",
+            "config = tf.estimator.RunConfig(tf_random_seed=1) or None\n",
             "chosen in an expression",
         ),
         (
@@ -214,10 +214,27 @@ def test_settings_that_only_one_branch_has(body: str, reason: str) -> None:
         lines(body + uses)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("{0} if N > 1 else None", "if N > 1:\n    {1}\n"),
+        ("None if N > 1 else {0}", "if not (N > 1):\n    {1}\n"),
+        ("{0} if N > 1 else {0}", "if N > 1:\n    {1}\nelse:\n    {1}\n"),
+    ],
+)
+def test_a_seed_that_one_branch_has(chosen: str, said: str) -> None:
+    made = chosen.format("tf.estimator.RunConfig(tf_random_seed=1)")
+    new = lines(f"config = {made}\n{FROM}")
+    assert new.startswith(said.format("", "tf.random.set_seed(1)")), new
+
+
 CONFIG = "config = tf.estimator.RunConfig(save_summary_steps=5)\n"
 
 
-@pytest.mark.parametrize("shown", ["print(config)", "print('config:', config)", "config"])
+@pytest.mark.parametrize(
+    "shown",
+    ["print(config)", "print('config:', config)", "config", "tf.logging.info('%s', config)"],
+)
 def test_a_run_config_that_is_printed(shown: str) -> None:
     new, result = driven(f"{CONFIG}{shown}\n{FROM}")
     assert new == f"{HEAD}{MADE}"
@@ -240,7 +257,7 @@ def test_a_run_config_of_no_estimator(shown: str) -> None:
         f"{CONFIG}other = config or None\nprint(other.model_dir)\n{MAKE}",
         f"config = tf.estimator.RunConfig(session_config=tf.ConfigProto())\n{MAKE}",
         f"config = other = tf.estimator.RunConfig()\n{MAKE}",
-        f"{CONFIG}print(config, N)\n{MAKE}",
+        f"{CONFIG}print(config, input_fn())\n{MAKE}",
         f"def show(it):\n    print(it)\n{CONFIG}show(config)\nshow('it')\n{MAKE}",
         f"def show(it):\n    print(it)\n{CONFIG}show(config)\n{MAKE}",
     ],

@@ -10,6 +10,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
@@ -31,7 +32,7 @@ from migrate_mgpu.models.front.estimators.parts import (
     constructed,
     tensorflow_name,
 )
-from migrate_mgpu.models.front.estimators.settings import configures, prints
+from migrate_mgpu.models.front.estimators.settings import configures
 from migrate_mgpu.models.front.estimators.signatures import (
     CANNED_KINDS,
     EXPORTS,
@@ -233,7 +234,7 @@ class _Finder:
                 continue
             made_here = {m.call for m in (*config.made, *config.replaced)}
             shown = {origin.node for origin in self.values.definitions(module, node)}
-            if prints(module, node) and shown <= made_here:
+            if showing(module, node) is not None and shown <= made_here:
                 config.printed.append(mention)
                 continue
             if isinstance(parent, ast.Expr):
@@ -276,7 +277,7 @@ class _Finder:
 
     def _use(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
         parent = module.names.parents[node]
-        if isinstance(parent, ast.Expr):
+        if isinstance(parent, ast.Expr) or showing(module, node) is not None:
             return
         if isinstance(parent, ast.Attribute):
             call = module.names.parents[parent]

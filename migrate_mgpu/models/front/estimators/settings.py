@@ -48,20 +48,6 @@ def configures(module: Module, node: ast.expr) -> bool:
     return bind(module, call, SIGNATURES[last]).get("config") is node
 
 
-def prints(module: Module, node: ast.expr) -> bool:
-    """`print(config)`: a statement that shows an object of TF1's, and nothing but texts besides."""
-    call = module.names.parents[node]
-    if isinstance(call, ast.Expr):
-        return isinstance(node, (ast.Name, ast.Attribute))  # the last line of a cell
-    if not isinstance(call, ast.Call) or call.keywords or node not in call.args:
-        return False
-    if not isinstance(module.names.parents[call], ast.Expr):
-        return False
-    name = module.names.qualname(call.func) or ""
-    texts = all(argument is node or isinstance(argument, ast.Constant) for argument in call.args)
-    return texts and name == "builtins.print"
-
-
 def check_same(flow: EstimatorFlow, values: ValueFlow, name: str) -> None:
     """Of a setting that the migrated program has in one place.
 

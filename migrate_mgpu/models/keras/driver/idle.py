@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
-from migrate_mgpu.models.front.estimators.settings import prints
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.source.statements import Layout
 
@@ -41,7 +41,7 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, drive: Drive) -> None:
             direct = len(values.places(module, call)) == 1 + len(mentions)  # no function gets it
             shown = direct and all(
                 m.node is not None
-                and prints(m.module, m.node)
+                and showing(m.module, m.node) is not None
                 and [origin.node for origin in values.definitions(m.module, m.node)] == [call]
                 for m in mentions
             )

@@ -6,8 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.names import Scope, is_none
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
@@ -21,6 +22,7 @@ from migrate_mgpu.models.front.estimators.parts import (
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.front.rewriters import RunConfigRewriter, StrategyRewriter
+from migrate_mgpu.models.keras.driver.carriers import Carriers
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.handed import (
     Handover,
@@ -46,6 +48,7 @@ class Setup:
         self.strategy: str | None = None  # the expression of the strategy where the model is made
         self.outer: str | None = None  # and where the RunConfig is, if that is in another function
         self.handed: list[Handover] = []
+        self.carriers: Carriers | None = None
         self._chosen: set[ast.expr] = set()
         self.bare: list[Value] = []  # RunConfigs without a strategy, where others have one
 
@@ -119,7 +122,7 @@ class Setup:
                     continue
                 call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
                 if isinstance(call, ast.Call) and node is not call.func:
-                    if any(c.call is call for c in self._configs()) or _prints(module, call):
+                    if any(c.call is call for c in self._configs()) or is_showing(module, call):
                         continue
                 if strategy.nones and isinstance(parent, (ast.Compare, ast.If, ast.IfExp)):
                     raise Refused(
@@ -146,8 +149,10 @@ class Setup:
         self.handed = handovers(config, self.values)
         self._common_strategy()
         self._bare_lines()
+        self.carriers = Carriers(config, self.values, self.drive)
         for made in self._configs():
             self._config_goes(made)
+        self.carriers.go()
         for one in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
             for module, edit in drop(one, self.values):
                 self.drive.edit(module, edit)
@@ -278,29 +283,57 @@ class Setup:
         layout = Layout(module.source, statement)
         call = made.outer or made.call
         choice = _choice(module, call)
-        if choice is not None and (lines or self.strategy is not None):
+        if choice is not None:
             if choice in self._chosen:
                 return
             self._chosen.add(choice)
-            lines = self._chosen_line(made, choice)
+            with_strategy = self.strategy is not None
+            lines = (
+                self._chosen_line(made, choice) if with_strategy else self._branches(made, choice)
+            )
         inline = any(call is one.argument for one in self.handed)
         if inline or (statement is self.flow.statement and module is self.flow.module):
             if lines:
                 self.drive.edit(module, layout.insert_before(lines))
             return
-        plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and layout.owns_lines
-        if not plain or not _is_all(module, call, statement):
-            raise Refused(module, made.call, "how the RunConfig is handed on is not followed")
         if statement in self._removed:
             return
         self._removed.add(statement)
+        assert self.carriers is not None
+        lines = [*lines, *self.carriers.rest(module, call)]
         kept = [c.text for c in comments(module.source.code(statement))]
         if layout.trailing_comment:
             kept.append(layout.trailing_comment)
         block = module.names.block(statement)
-        if all(other in self._removed for other in block) and not lines:
-            lines = ["pass"]
+        if not lines:
+            self.drive.gone.add(statement)
+            if all(other in self.drive.gone for other in block):
+                lines = ["pass"]
         self.drive.edit(module, layout.replace([*kept, *lines]))
+
+    def _branches(self, made: Made, choice: ast.expr) -> list[str]:
+        """What chosen RunConfigs say besides, under an `if`."""
+        module, unit = made.module, made.module.source.indent_unit
+        configs = {m.outer or m.call: m for m in self._configs()}
+        said = {node: self._config_lines(configs[node]) for node in ast.walk(choice)
+                if isinstance(node, ast.Call) and node in configs}  # fmt: skip
+        if not any(said.values()):
+            return []
+        arms = [choice.body, choice.orelse] if isinstance(choice, ast.IfExp) else []
+        if not arms or not all(arm in said or is_none(arm) for arm in arms):
+            raise Refused(
+                module, choice, "a RunConfig is chosen in an expression",
+                "choose it by `if`, in statements of its own",
+            )  # fmt: skip
+        assert isinstance(choice, ast.IfExp)
+        body, orelse = (
+            [unit + line for line in said.get(arm, [])]  # type: ignore[call-overload]
+            for arm in arms
+        )
+        test = text_of(module, choice.test)
+        if not body:
+            return [f"if not ({test}):", *orelse]
+        return [f"if {test}:", *body, *(["else:", *orelse] if orelse else [])]
 
     def _chosen_line(self, made: Made, choice: ast.expr) -> list[str]:
         """`strategy = A if several else B` for RunConfigs that are chosen in one expression."""
@@ -373,20 +406,3 @@ def _choice(module: Module, node: ast.expr) -> ast.expr | None:
     while isinstance(parent, (ast.IfExp, ast.BoolOp)):
         found, parent = parent, module.names.parents[parent]
     return found
-
-
-def _is_all(module: Module, call: ast.expr, statement: ast.stmt) -> bool:
-    """Whether a statement assigns nothing but a RunConfig, or what `replace` makes of it."""
-    node: ast.AST = call
-    while node is not getattr(statement, "value", None):
-        node = module.names.parents[node]
-        replaced = isinstance(node, ast.Attribute) and node.attr == "replace"
-        if not replaced and not isinstance(node, (ast.IfExp, ast.BoolOp, ast.Call)):
-            return False
-    return True
-
-
-def _prints(module: Module, call: ast.Call) -> bool:
-    """Whether a call only shows its arguments."""
-    name = module.names.qualname(call.func) or ""
-    return name == "builtins.print" or ".logging." in name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.test_handing import converted
-from tests.models.test_whole import HEAD, migrated, stays
+from tests.models.whole import HEAD, converted
+from tests.support.migration import migrated, stays
 
 ARMS = """\
 if len(X) > 4:

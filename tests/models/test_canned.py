@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.canned import dense, migrated, stays
+from tests.models.canned import dense, program
+from tests.support.migration import migrated, stays
 
 
 def test_columns_stand_in_the_order_of_their_names() -> None:
@@ -13,7 +14,7 @@ def test_columns_stand_in_the_order_of_their_names() -> None:
         "fc.indicator_column(fc.categorical_column_with_identity('a', 3)), "
         "fc.bucketized_column(fc.numeric_column('B'), [0.5])]"
     )
-    after, _ = migrated(dense(columns))
+    after, _ = migrated(program(dense(columns)))
     places = [after.index(f"features['{key}']") for key in ("B", "a", "b", "c")]
     assert places == sorted(places)
     assert "feature_column." not in after.replace("fc = tf.feature_column", "")
@@ -21,12 +22,14 @@ def test_columns_stand_in_the_order_of_their_names() -> None:
 
 def test_comments_go_where_their_columns_go() -> None:
     after, _ = migrated(
-        "# The first one.\n"
-        "a = fc.indicator_column(fc.categorical_column_with_identity('a', 3))  # of three\n"
-        "# All of them.\n"
-        "columns = [fc.numeric_column('b'), a]\n"
-        "# It learns.\n"
-        "optimizer = tf.train.AdamOptimizer(0.1)\n" + dense("columns", ", optimizer=optimizer")
+        program(
+            "# The first one.\n"
+            "a = fc.indicator_column(fc.categorical_column_with_identity('a', 3))  # of three\n"
+            "# All of them.\n"
+            "columns = [fc.numeric_column('b'), a]\n"
+            "# It learns.\n"
+            "optimizer = tf.train.AdamOptimizer(0.1)\n" + dense("columns", ", optimizer=optimizer")
+        )
     )
     kept = ["# All of them.", "# The first one.", "# of three", "# It learns."]
     assert [after.count(comment) for comment in kept] == [1] * 4
@@ -37,11 +40,13 @@ def test_comments_go_where_their_columns_go() -> None:
 
 def test_two_estimators_share_their_columns_and_their_class() -> None:
     after, _ = migrated(
-        "columns = [fc.numeric_column('b', shape=2), fc.numeric_column('c')]\n"
-        "adam = tf.train.AdamOptimizer(0.1)\n"
-        "first = tf.estimator.DNNRegressor([4], columns, optimizer=adam)\n"
-        "second = tf.estimator.DNNRegressor([8, 4], columns)\n"
-        "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+        program(
+            "columns = [fc.numeric_column('b', shape=2), fc.numeric_column('c')]\n"
+            "adam = tf.train.AdamOptimizer(0.1)\n"
+            "first = tf.estimator.DNNRegressor([4], columns, optimizer=adam)\n"
+            "second = tf.estimator.DNNRegressor([8, 4], columns)\n"
+            "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+        )
     )
     assert after.count("class DNNRegressor(") == 1
     assert "first = DNNRegressor(hidden_units=[4])" in after
@@ -50,9 +55,11 @@ def test_two_estimators_share_their_columns_and_their_class() -> None:
 
 def test_two_estimators_of_other_columns_have_two_classes() -> None:
     after, _ = migrated(
-        "first = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=2)])\n"
-        "second = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=3)])\n"
-        "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+        program(
+            "first = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=2)])\n"
+            "second = tf.estimator.DNNRegressor([4], [fc.numeric_column('b', shape=3)])\n"
+            "first.train(input_fn, steps=2)\nsecond.train(input_fn, steps=2)\n"
+        )
     )
     assert "first = DNNRegressor(" in after and "second = DNNRegressor2(" in after
     assert "class DNNRegressor2(tf.keras.Model):" in after
@@ -60,21 +67,22 @@ def test_two_estimators_of_other_columns_have_two_classes() -> None:
 
 def test_what_an_evaluation_gives_is_what_is_read() -> None:
     body = dense("[fc.numeric_column('b')]")
-    after, _ = migrated(body + "print('{recall}'.format(**est.evaluate(input_fn, steps=1)))\n")
+    after, _ = migrated(
+        program(body + "print('{recall}'.format(**est.evaluate(input_fn, steps=1)))\n")
+    )
     assert "class Recall(" in after and "class Precision(" not in after
-    after, _ = migrated(body + "print(est.evaluate(input_fn, steps=1))\n")
+    after, _ = migrated(program(body + "print(est.evaluate(input_fn, steps=1))\n"))
     for name in ("accuracy_baseline", "auc_precision_recall", "label/mean", "precision"):
         assert f'name="{name}"' in after
-    said = stays(body + "print(est.evaluate(input_fn, steps=1)['f1'])\n")
-    assert "`f1` is no result" in said
+    stays(program(body + "print(est.evaluate(input_fn, steps=1)['f1'])\n"), "`f1` is no result")
 
 
 def test_a_loss_that_is_a_mean() -> None:
     mean = ", loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE"
-    after, said = migrated(dense("[fc.numeric_column('b')]", mean))
+    after, said = migrated(program(dense("[fc.numeric_column('b')]", mean)))
     assert "BinaryCrossentropy(from_logits=True)," in after
     assert not any("sum of a batch" in text for text in said)
-    after, said = migrated(dense("[fc.numeric_column('b')]"))
+    after, said = migrated(program(dense("[fc.numeric_column('b')]")))
     assert 'BinaryCrossentropy(from_logits=True, reduction="sum"),' in after
     assert any("sum of a batch" in text for text in said)
 
@@ -103,14 +111,14 @@ def test_a_loss_that_is_a_mean() -> None:
     ],
 )  # fmt: skip
 def test_what_stays(columns: str, more: str, reason: str) -> None:
-    assert reason in stays(dense(columns, more))
+    stays(program(dense(columns, more)), reason)
 
 
 def test_an_embedding_under_an_optimizer_that_skips_rows() -> None:
     embedded = "[fc.embedding_column(fc.categorical_column_with_identity('a', 3), 2)]"
-    after, _ = migrated(dense(embedded))
+    after, _ = migrated(program(dense(embedded)))
     assert "self.a_embedding = tf.keras.layers.Dense(" in after
-    assert "rows of an embedding" in stays(dense(embedded, ", optimizer='Ftrl'"))
+    stays(program(dense(embedded, ", optimizer='Ftrl'")), "rows of an embedding")
 
 
 def test_texts_and_ftrl_stay_under_a_strategy() -> None:
@@ -118,26 +126,34 @@ def test_texts_and_ftrl_stay_under_a_strategy() -> None:
         "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
     )
     words = "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', ['x', 'y']))]"
-    assert "is a text" in stays(strategy + dense(words, ", config=config"))
-    assert "Ftrl under a strategy" in stays(
-        strategy + "est = tf.estimator.LinearRegressor([fc.numeric_column('b')], config=config)\n"
-        "est.train(input_fn, steps=2)\n"
+    stays(program(strategy + dense(words, ", config=config")), "is a text")
+    stays(
+        program(
+            strategy
+            + "est = tf.estimator.LinearRegressor([fc.numeric_column('b')], config=config)\n"
+            "est.train(input_fn, steps=2)\n"
+        ),
+        "Ftrl under a strategy",
     )
 
 
 def test_an_estimator_of_tf2_is_another_one() -> None:
     body = dense("[fc.numeric_column('b')]")
-    assert "is TF2's own" in stays("tf.compat.v1.set_random_seed(1)\n" + body)
+    stays(program("tf.compat.v1.set_random_seed(1)\n" + body), "is TF2's own")
     named = body.replace("tf.estimator", "tf.compat.v1.estimator")
-    after, _ = migrated("tf.compat.v1.set_random_seed(1)\n" + named)
+    after, _ = migrated(program("tf.compat.v1.set_random_seed(1)\n" + named))
     assert "est = DNNClassifier(" in after
 
 
 def test_columns_that_something_else_needs() -> None:
-    said = stays(
-        "a = fc.numeric_column('b', shape=2)\n" + dense("[a]") + "print(fc.input_layer({}, [a]))\n"
+    stays(
+        program(
+            "a = fc.numeric_column('b', shape=2)\n"
+            + dense("[a]")
+            + "print(fc.input_layer({}, [a]))\n"
+        ),
+        "`a` is used for more than the Estimator",
     )
-    assert "`a` is used for more than the Estimator" in said
 
 
 # -- Keras models ------------------------------------------------------------------
@@ -155,7 +171,7 @@ est.train(input_fn, steps=2)
 
 
 def test_a_model_stays_where_its_strategy_is_known() -> None:
-    after, _ = migrated(STRATEGY + "# The model.\n" + MODEL + ESTIMATOR)
+    after, _ = migrated(program(STRATEGY + "# The model.\n" + MODEL + ESTIMATOR))
     assert (
         "strategy = tf.distribute.MirroredStrategy()\n"
         "with strategy.scope():\n"
@@ -167,7 +183,7 @@ def test_a_model_stays_where_its_strategy_is_known() -> None:
 
 
 def test_a_model_moves_below_its_strategy() -> None:
-    after, said = migrated(MODEL + "steps = 2\n" + STRATEGY + ESTIMATOR)
+    after, said = migrated(program(MODEL + "steps = 2\n" + STRATEGY + ESTIMATOR))
     assert after.index("steps = 2") < after.index("with strategy.scope():")
     assert after.index("with strategy.scope():") < after.index("model = tf.keras.Sequential(")
     assert any("labels of shape [n]" in text for text in said)
@@ -213,7 +229,7 @@ def test_a_model_moves_below_its_strategy() -> None:
     ],
 )  # fmt: skip
 def test_keras_models_that_stay(body: str, reason: str) -> None:
-    assert reason in stays(body)
+    stays(program(body), reason)
 
 
 def test_a_model_of_an_object() -> None:
@@ -227,6 +243,6 @@ def test_a_model_of_an_object() -> None:
         "        self.est.train(input_fn, steps=2)\n\n\n"
         "Trainer(tf.distribute.MirroredStrategy())\n"
     )
-    assert "is not known" in stays(body)
-    after, _ = migrated(body.replace("train_distribute=strategy", ""))
+    stays(program(body), "is not known")
+    after, _ = migrated(program(body.replace("train_distribute=strategy", "")))
     assert "        self.est = self.model\n        self.est.fit(input_fn(), " in after

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.canned import dense, migrated, stays
+from tests.models.canned import dense, program
+from tests.support.migration import migrated, stays
 
 IDENTITY = "fc.categorical_column_with_identity('a', 3)"
 INDICATOR = f"fc.indicator_column({IDENTITY})"
@@ -12,7 +13,7 @@ INDICATOR = f"fc.indicator_column({IDENTITY})"
 
 def test_a_function_of_plain_numbers_gives_their_keys() -> None:
     body = "def columns():\n    return [fc.numeric_column('b')]\n\n\n" + dense("columns()")
-    after, _ = migrated(body)
+    after, _ = migrated(program(body))
     assert 'def columns():\n    return ["b"]\n' in after.replace("'", '"')
     assert "feature_columns=columns()" in after
 
@@ -23,11 +24,11 @@ def test_a_function_of_other_columns_goes_with_its_call() -> None:
         f"    found = [fc.numeric_column('b')]\n    found.append({INDICATOR})\n"
         "    # These.\n    return found\n\n\n"
     )
-    after, _ = migrated(body + dense("columns()"))
+    after, _ = migrated(program(body + dense("columns()")))
     assert "def columns" not in after
     assert after.count("# All of them.") == after.count("# These.") == 1
     assert after.index("features['a']") < after.index("features['b']")
-    after, _ = migrated(body + "given = columns()\n" + dense("given"))
+    after, _ = migrated(program(body + "given = columns()\n" + dense("given")))
     assert "def columns" not in after and "given" not in after
 
 
@@ -37,7 +38,7 @@ def test_a_method_may_be_another_one_in_a_subclass() -> None:
         "    def run(self):\n        est = tf.estimator.DNNClassifier([4], self.columns())\n"
         "        est.train(input_fn, steps=2)\n\n\nTrainer().run()\n"
     )
-    assert "which feature columns these are cannot be told" in stays(body)
+    stays(program(body), "which feature columns these are cannot be told")
 
 
 EMBEDDED = (
@@ -55,7 +56,7 @@ EMBEDDED = (
     ],
 )
 def test_a_function_with_parameters(parameters: str, call: str, size: str, width: str) -> None:
-    after, _ = migrated("X = 3\n" + EMBEDDED.format(parameters) + dense(call))
+    after, _ = migrated(program("X = 3\n" + EMBEDDED.format(parameters) + dense(call)))
     assert f"tf.one_hot(tf.reshape(tf.cast(features['a'], tf.int64), [-1]), {size})" in after
     shown = f"({width})" if " " in width else width
     assert f"            {width},\n" in after and f"stddev={shown} ** -0.5" in after
@@ -74,18 +75,18 @@ def test_parameters_that_are_not_known(parameters: str, call: str, more: str) ->
     body = EMBEDDED.format(parameters)
     if "width =" in more:
         body = body.replace("    hours", f"    {more}hours")
-        assert "one function only" in stays(body + dense(call))
+        stays(program(body + dense(call)), "one function only")
         return
     made = "ARGS = [1, 2]\n\n\n" + body + f"def main():\n    {more}"
     made += dense(call).replace("\nest", "\n    est") + "\n\nmain()\n"
-    assert "one function only" in stays(made)
+    stays(program(made), "one function only")
 
 
 def test_an_initializer_out_of_a_parameter() -> None:
     body = EMBEDDED.format("size, width").replace(
         "dimension=width", "dimension=2, initializer=tf.truncated_normal_initializer(0.0, width)"
     )
-    assert "this initializer is not followed" in stays(body + dense("columns(9, 0.1)"))
+    stays(program(body + dense("columns(9, 0.1)")), "this initializer is not followed")
 
 
 def test_a_function_of_both_parts() -> None:
@@ -96,11 +97,10 @@ def test_a_function_of_both_parts() -> None:
         "    linear_feature_columns=wide, dnn_feature_columns=deep, dnn_hidden_units=[4])\n"
         "est.train(input_fn, steps=2)\n"
     )
-    after, _ = migrated(body)
+    after, _ = migrated(program(body))
     assert "def columns" not in after and "wide" not in after
     assert "features['a']" in after and "features['b']" in after
-    said = stays(body + "print(wide)\n")
-    assert "`wide` is used for more than the Estimator" in said
+    stays(program(body + "print(wide)\n"), "`wide` is used for more than the Estimator")
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,17 @@ def test_a_function_of_both_parts() -> None:
     ],
 )
 def test_functions_that_do_more(function: str, reason: str) -> None:
-    assert reason in stays(f"X = 1\n\n\ndef columns():\n{function}\n\n\n" + dense("columns()"))
+    stays(program(f"X = 1\n\n\ndef columns():\n{function}\n\n\n" + dense("columns()")), reason)
 
 
 def test_a_function_that_is_called_for_something_else() -> None:
     body = f"def columns():\n    return [{INDICATOR}]\n\n\n"
-    assert "cannot be told" in stays(body + dense("columns()") + "print(len(columns()))\n")
+    stays(program(body + dense("columns()") + "print(len(columns()))\n"), "cannot be told")
     after, _ = migrated(
-        body + dense("columns()") + "other = tf.estimator.LinearRegressor(columns())\n"
-        "other.train(input_fn, steps=2)\n"
+        program(
+            body + dense("columns()") + "other = tf.estimator.LinearRegressor(columns())\n"
+            "other.train(input_fn, steps=2)\n"
+        )
     )
     assert "def columns" not in after and "class LinearRegressor(" in after
 
@@ -134,13 +136,13 @@ def test_a_function_that_is_called_for_something_else() -> None:
     ],
 )
 def test_loops_over_what_is_written_out(columns: str) -> None:
-    after, _ = migrated("KEYS = ['c', 'b']\n" + dense(columns))
+    after, _ = migrated(program("KEYS = ['c', 'b']\n" + dense(columns)))
     assert after.index("features['b']") < after.index("features['c']")
     looped = (
         "KEYS = ['c', 'b']\ncolumns = []\n# Each.\nfor key in KEYS:\n"
         "    columns.append(fc.numeric_column(key, shape=2))\n"
     )
-    after, _ = migrated(looped + dense("columns"))
+    after, _ = migrated(program(looped + dense("columns")))
     assert "for key in KEYS" not in after and after.count("# Each.") == 1
     assert after.index("features['b']") < after.index("features['c']")
 
@@ -157,7 +159,7 @@ def test_loops_over_other_columns(wrapped: str) -> None:
     kinds = "kinds = [fc.categorical_column_with_identity(k, 3) for k in ['c', 'a']]\n"
     second = IDENTITY.replace("'a'", "'c'")
     for made in (kinds, f"first = {IDENTITY}\nkinds = [first]\nkinds.append({second})\n"):
-        after, _ = migrated(made + wrapped + "\n" + dense("columns"))
+        after, _ = migrated(program(made + wrapped + "\n" + dense("columns")))
         assert after.index("features['a']") < after.index("features['c']")
         assert "kinds" not in after and "columns =" not in after.split("class ")[0]
 
@@ -169,7 +171,7 @@ def test_columns_of_both_parts_in_one_list() -> None:
         "    dnn_feature_columns=[fc.embedding_column(kind, 2) for kind in kinds],\n"
         "    dnn_hidden_units=[4])\nest.train(input_fn, steps=2)\n"
     )
-    after, _ = migrated(body)
+    after, _ = migrated(program(body))
     assert after.count("tf.one_hot(tf.reshape(tf.cast(features['a'], tf.int64), [-1]), 3)") == 2
     assert "self.a_embedding" in after and "self.c_embedding" in after
 
@@ -179,9 +181,11 @@ def test_what_a_loop_leaves_behind() -> None:
         "columns = []\nfor key in ['c', 'b']:\n"
         "    columns.append(fc.numeric_column(key, shape=2))\n"
     )
-    said = stays(looped + dense("columns") + "print(key)\n")
-    assert "`key` is used behind the loop of the columns" in said
-    after, _ = migrated(looped + dense("columns") + "for key in 'xy':\n    print(key)\n")
+    stays(
+        program(looped + dense("columns") + "print(key)\n"),
+        "`key` is used behind the loop of the columns",
+    )
+    after, _ = migrated(program(looped + dense("columns") + "for key in 'xy':\n    print(key)\n"))
     assert "class DNNClassifier(" in after
 
 
@@ -190,11 +194,11 @@ def test_loops_over_a_dictionary() -> None:
         "[fc.indicator_column(fc.categorical_column_with_vocabulary_list(k, w))\n"
         "    for k, w in WORDS.items()]"
     )
-    after, _ = migrated(body)
+    after, _ = migrated(program(body))
     assert "tf.cast(tf.reshape(features['a'], [-1, 1]) == WORDS['a'], tf.float32)," in after
     assert "tf.cast(tf.reshape(features['c'], [-1, 1]) == WORDS['c'], tf.float32)," in after
-    assert "cannot be told" in stays("WORDS = {}\nWORDS['q'] = ['x']\n" + body)
-    assert "cannot be told" in stays(body.replace("est =", "WORDS.update(q=['x'])\nest ="))
+    stays(program("WORDS = {}\nWORDS['q'] = ['x']\n" + body), "cannot be told")
+    stays(program(body.replace("est =", "WORDS.update(q=['x'])\nest =")), "cannot be told")
 
 
 @pytest.mark.parametrize(
@@ -211,17 +215,17 @@ def test_loops_over_a_dictionary() -> None:
     ],
 )
 def test_loops_that_stay(columns: str, reason: str) -> None:
-    assert reason in stays("KEYS = ['b']\nMORE = ['b']\nMORE.append('c')\n" + dense(columns))
+    stays(program("KEYS = ['b']\nMORE = ['b']\nMORE.append('c')\n" + dense(columns)), reason)
 
 
 def test_a_list_that_grows_is_not_what_was_written() -> None:
     """Its first value is not all of it: for a vocabulary, for boundaries, for a cross."""
     grown = "KEYS = ['a', 'b']\nKEYS.append('c')\n"
     words = "fc.categorical_column_with_vocabulary_list('a', KEYS)"
-    assert "not written out" in stays(grown + dense(f"[fc.indicator_column({words})]"))
+    stays(program(grown + dense(f"[fc.indicator_column({words})]")), "not written out")
     cross = dense("[fc.indicator_column(fc.crossed_column(KEYS, 9))]")
-    assert "what this crossed_column crosses" in stays(grown + cross)
-    assert "cross_hashed(" in migrated(grown.replace("KEYS.append('c')\n", "") + cross)[0]
+    stays(program(grown + cross), "what this crossed_column crosses")
+    assert "cross_hashed(" in migrated(program(grown.replace("KEYS.append('c')\n", "") + cross))[0]
 
 
 @pytest.mark.parametrize(
@@ -240,14 +244,14 @@ def test_a_list_that_grows_is_not_what_was_written() -> None:
     ],
 )  # fmt: skip
 def test_unknown_categories(column: str, expected: str) -> None:
-    after, _ = migrated(dense(f"[fc.indicator_column({column})]"))
+    after, _ = migrated(program(dense(f"[fc.indicator_column({column})]")))
     assert expected in " ".join(after.split()).replace("( ", "(").replace(" )", ")")
 
 
 def test_names_of_a_category_do_not_hide_others() -> None:
     column = "fc.categorical_column_with_hash_bucket('{}', SIZE)"
     for key in ("tf", "SIZE", "len", "class", "features"):
-        after, _ = migrated("SIZE = 9\nsize = 8\n" + dense(
+        after, _ = migrated(program("SIZE = 9\nsize = 8\n" + dense(
             f"[fc.indicator_column({column.format(key)})]"
-        ))  # fmt: skip
+        )))  # fmt: skip
         assert f"\n        {key.lower()}_values = tf.reshape(features['{key}'], [-1])\n" in after

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.canned import dense, migrated, stays
+from tests.models.canned import dense, program
+from tests.support.migration import migrated, stays
 
 
 def combined(wide: str, deep: str, more: str = "") -> str:
@@ -21,7 +22,7 @@ BUCKETS = "fc.bucketized_column(fc.numeric_column('b'), [0.5])"
 
 
 def test_each_part_has_its_columns_and_its_default_optimizer() -> None:
-    after, _ = migrated(combined(NUMBER, OTHER))
+    after, _ = migrated(program(combined(NUMBER, OTHER)))
     deep, wide = after.index("class DNN("), after.index("class LinearModel(")
     assert deep < after.index("features['c']") < wide < after.index("features['b']")
     assert "# The canned Estimator's own: Ftrl with 0.005, Adagrad with 0.001," in after
@@ -34,7 +35,7 @@ def test_each_part_has_its_columns_and_its_default_optimizer() -> None:
 def test_settings_go_to_the_part_that_has_them() -> None:
     more = ", dnn_dropout=0.1, dnn_activation_fn=tf.nn.elu, n_classes=3"
     plain = "[fc.numeric_column(k) for k in ('b', 'c')]"
-    after, _ = migrated(combined(plain, plain, more))
+    after, _ = migrated(program(combined(plain, plain, more)))
     assert "self.dnn = DNN(dnn_feature_columns, dnn_hidden_units, n_classes, " in after
     assert "self.linear = LinearModel(linear_feature_columns, n_classes)" in after
     assert "self.dnn(features, training=training) + self.linear(features)" in after
@@ -43,7 +44,7 @@ def test_settings_go_to_the_part_that_has_them() -> None:
 
 
 def test_a_folder_has_the_variables_of_both_optimizers() -> None:
-    after, _ = migrated(combined(NUMBER, OTHER, ", model_dir='trips'"))
+    after, _ = migrated(program(combined(NUMBER, OTHER, ", model_dir='trips'")))
     assert "est.optimizer.build(est.trainable_variables)\n" in after
     assert "est.linear_optimizer.build(est.linear.trainable_variables)\n" in after
 
@@ -53,10 +54,9 @@ def test_the_loss_that_is_shown_is_of_all_replicas() -> None:
         "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n"
     )
     sgd = ", linear_optimizer='SGD', config=config"
-    after, _ = migrated(strategy + combined(NUMBER, OTHER, sgd))
+    after, _ = migrated(program(strategy + combined(NUMBER, OTHER, sgd)))
     assert "update_state(loss * self.distribute_strategy.num_replicas_in_sync)" in after
-    said = stays(strategy + combined(NUMBER, OTHER, ", config=config"))
-    assert "Ftrl under a strategy" in said
+    stays(program(strategy + combined(NUMBER, OTHER, ", config=config")), "Ftrl under a strategy")
 
 
 @pytest.mark.parametrize(
@@ -71,17 +71,17 @@ def test_the_loss_that_is_shown_is_of_all_replicas() -> None:
     ],
 )
 def test_what_stays(wide: str, deep: str, more: str, reason: str) -> None:
-    assert reason in stays(combined(wide, deep, more))
+    stays(program(combined(wide, deep, more)), reason)
 
 
 def test_one_optimizer_of_both_parts() -> None:
     both = ", linear_optimizer=made, dnn_optimizer=made"
     adam = "made = tf.train.AdamOptimizer(0.1)\n"
-    assert "whose steps count twice" in stays(adam + combined(NUMBER, OTHER, both))
-    after, _ = migrated(adam.replace("= ", "= lambda: ") + combined(NUMBER, OTHER, both))
+    stays(program(adam + combined(NUMBER, OTHER, both)), "whose steps count twice")
+    after, _ = migrated(program(adam.replace("= ", "= lambda: ") + combined(NUMBER, OTHER, both)))
     assert after.count("tf.keras.optimizers.Adam(0.1, epsilon=1e-8)") == 2
     sgd = adam.replace("AdamOptimizer", "GradientDescentOptimizer")
-    after, _ = migrated(sgd + combined(NUMBER, OTHER, both))
+    after, _ = migrated(program(sgd + combined(NUMBER, OTHER, both)))
     assert after.count("tf.keras.optimizers.SGD(0.1)") == 2
 
 
@@ -104,17 +104,17 @@ def test_optimizers_of_which_tf1_updates_the_rows_of_a_batch(
     linear = "est = tf.estimator.LinearClassifier([{}], optimizer={})\nest.train(input_fn)\n"
     body = linear.format(BUCKETS, optimizer)
     if converted:
-        assert "class LinearClassifier(" in migrated(body)[0]
+        assert "class LinearClassifier(" in migrated(program(body))[0]
     elif "shrinkage" not in optimizer:
-        assert "only the rows of a category" in stays(body)
+        stays(program(body), "only the rows of a category")
         category = "fc.categorical_column_with_identity('a', 3)"
-        assert "only the rows of a category" in stays(linear.format(category, optimizer))
+        stays(program(linear.format(category, optimizer)), "only the rows of a category")
         numbers = linear.format("fc.numeric_column('b', shape=2)", optimizer)
-        assert "class LinearClassifier(" in migrated(numbers)[0]
+        assert "class LinearClassifier(" in migrated(program(numbers))[0]
         shown = dense(f"[fc.indicator_column({category})]", f", optimizer={optimizer}")
-        assert "class DNNClassifier(" in migrated(shown)[0]
+        assert "class DNNClassifier(" in migrated(program(shown))[0]
     else:
-        assert "class LinearClassifier(" not in migrated(body)[0]
+        assert "class LinearClassifier(" not in migrated(program(body))[0]
 
 
 # -- crosses -----------------------------------------------------------------------
@@ -126,7 +126,7 @@ def crossed(arguments: str) -> str:
 
 
 def test_buckets_stand_before_keys_in_a_cross() -> None:
-    after, _ = migrated("KEY = 'a'\n" + crossed(f"['z', {BUCKETS}, KEY], 20, hash_key=7"))
+    after, _ = migrated(program("KEY = 'a'\n" + crossed(f"['z', {BUCKETS}, KEY], 20, hash_key=7")))
     cross = after[after.index("a_x_b_bucketized_x_z = tf.sparse.cross_hashed(") :]
     places = [cross.index(part) for part in ("self.b_buckets(", "features['z']", "features[KEY]")]
     assert places == sorted(places)
@@ -138,7 +138,7 @@ def test_columns_of_the_same_buckets_share_their_layer() -> None:
         f"b = {BUCKETS}\nest = tf.estimator.LinearClassifier(\n"
         "    [b, fc.crossed_column([b, 'a'], 20)])\nest.train(input_fn)\n"
     )
-    after, _ = migrated(body)
+    after, _ = migrated(program(body))
     assert after.count("tf.keras.layers.Discretization(") == 1
 
 
@@ -154,7 +154,7 @@ def test_columns_of_the_same_buckets_share_their_layer() -> None:
     ],
 )
 def test_crosses_that_stay(arguments: str, reason: str) -> None:
-    assert reason in stays("KEYS = ['z']\n" + crossed(arguments))
+    stays(program("KEYS = ['z']\n" + crossed(arguments)), reason)
 
 
 def test_a_cross_by_keys_stays_under_a_strategy() -> None:
@@ -163,7 +163,7 @@ def test_a_cross_by_keys_stays_under_a_strategy() -> None:
         "est = tf.estimator.DNNClassifier([4], [fc.indicator_column(\n"
         "    fc.crossed_column({}, 20))], config=config)\nest.train(input_fn, steps=2)\n"
     )
-    assert "is a text, or may be one" in stays(body.format("['a', 'b']"))
+    stays(program(body.format("['a', 'b']")), "is a text, or may be one")
     other = "fc.bucketized_column(fc.numeric_column('c'), [0.5])"
-    after, _ = migrated(body.format(f"[{BUCKETS}, {other}]"))
+    after, _ = migrated(program(body.format(f"[{BUCKETS}, {other}]")))
     assert "tf.sparse.cross_hashed(" in after

@@ -14,8 +14,8 @@ import pytest
 
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
-from tests.models.test_handing import converted
-from tests.models.test_whole import HEAD, migrated, stays
+from tests.models.whole import HEAD, converted
+from tests.support.migration import migrated, stays
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "estimator"
 # The programs, and the options that say where they export to.

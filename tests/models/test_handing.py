@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.test_whole import HEAD, migrated, stays
+from tests.models.whole import HEAD, converted
+from tests.support.migration import stays
 
 RUN = """\
 def build(config, rate):
@@ -22,13 +23,6 @@ main()
 
 
 CONFIG, SEED = "tf.estimator.RunConfig(tf_random_seed=5)", "tf.random.set_seed(5)"
-
-
-def converted(body: str) -> str:
-    """What became of a program's part behind its functions."""
-    after, messages = migrated(HEAD + body)
-    assert "return model\n\n\n" in after, messages
-    return after.partition("return model\n\n\n")[2]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import END, HEAD, TAIL, run
+from tests.models.restated import END, HEAD, TAIL, whole
+from tests.support.migration import migrated, stays
 
 PROGRAM = (
     HEAD.replace("import functools\n", "import functools\nimport logging\n")
@@ -37,7 +38,7 @@ estimator = tf.estimator.Estimator(model_fn)
     ],
 )
 def test_a_message_goes_with_a_remark(message: str, remark: str) -> None:
-    after, said = run(PROGRAM.replace("MESSAGE", message))
+    after, said = migrated(whole(PROGRAM.replace("MESSAGE", message)))
     assert "model.compile(" in after, said
     assert any(one.startswith(remark) for one in said)
     assert "logging.info" not in after and "print(logits" not in after
@@ -56,13 +57,11 @@ def test_a_message_goes_with_a_remark(message: str, remark: str) -> None:
 )
 def test_what_may_be_more_stays(message: str) -> None:
     program = PROGRAM.replace("MESSAGE", message)
-    after, said = run(program)
-    assert after == program
-    assert any("the Estimator stays" in one for one in said), said
+    stays(whole(program), "belongs to none of network, loss, optimizer and metrics")
 
 
 def test_a_print_of_ones_own_stays() -> None:
     program = PROGRAM.replace("MESSAGE", "print(logits)").replace(
         "def model_fn", "def print(value):\n    return value\n\n\ndef model_fn"
     )
-    assert run(program)[0] == program
+    assert migrated(whole(program))[0] == program

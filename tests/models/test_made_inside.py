@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.test_handing import converted
-from tests.models.test_whole import HEAD, stays
+from tests.models.whole import HEAD, converted
+from tests.support.migration import stays
 
 EST = "tf.estimator.Estimator(model_fn)"
 FIT = "fit(input_fn(), steps_per_epoch=5, verbose=0)\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import migrated, stays
 
 PROGRAM = """\
 import numpy as np
@@ -29,22 +29,10 @@ estimator.train(input_fn, steps=100)
 """
 
 
-def run(network: str, above: str = "") -> tuple[str, list[str]]:
-    """The migrated program, or the program itself, and what was said."""
+def program(network: str, above: str = "") -> str:
+    """The program with a network, and what stands above its model_fn."""
     lines = "".join(f"    {line}\n" for line in network.strip("\n").splitlines()).rstrip("\n")
-    text = PROGRAM.format(network=lines, above=above)
-    result = migrate([("program.py", text.encode())], bridge=False, write=False)
-    said = [finding.message for finding in result.findings]
-    assert not any("internal error" in message for message in said), said
-    (file,) = result.files
-    assert file.error is None
-    return file.after or text, said
-
-
-def stays(network: str, reason: str, above: str = "") -> None:
-    after, said = run(network, above)
-    assert "tf.estimator.Estimator(model_fn)" in after
-    assert any(reason in message for message in said), said
+    return PROGRAM.format(network=lines, above=above)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +46,14 @@ def stays(network: str, reason: str, above: str = "") -> None:
     ],
 )
 def test_a_layer_in_a_variable_does_what_its_author_told_it(applied: str, written: str) -> None:
-    after, _ = run(
-        "net = tf.abs(features)\n"
-        "drop = tf.layers.Dropout(0.5)\n"
-        "dense = tf.layers.Dense(8)\n"
-        f"net = {applied}\n"
-        "logits = tf.layers.dense(net, 3)"
+    after, _ = migrated(
+        program(
+            "net = tf.abs(features)\n"
+            "drop = tf.layers.Dropout(0.5)\n"
+            "dense = tf.layers.Dense(8)\n"
+            f"net = {applied}\n"
+            "logits = tf.layers.dense(net, 3)"
+        )
     )
     assert f"net = {written}\n" in after
 
@@ -76,7 +66,7 @@ def test_a_layer_that_trains_must_be_seen_where_it_is_applied() -> None:
         "    net = layer(net)\n"
         "logits = tf.identity(net)"
     )
-    stays(network, "a layer that trains is kept where its use is not followed")
+    stays(program(network), "a layer that trains is kept where its use is not followed")
 
 
 MODEL = """\
@@ -99,7 +89,9 @@ def create_model():
 
 
 def test_a_keras_model_that_is_the_network_needs_no_class() -> None:
-    after, _ = run("net = create_model()\nlogits = net(features, training=training)", MODEL)
+    after, _ = migrated(
+        program("net = create_model()\nlogits = net(features, training=training)", MODEL)
+    )
     assert "def model_fn():\n    net = create_model()\n" in after
     assert "    net.compile(" in after and "    return net\n" in after
     assert "class " not in after
@@ -107,13 +99,15 @@ def test_a_keras_model_that_is_the_network_needs_no_class() -> None:
 
 
 def test_a_keras_model_that_is_not_told_does_not_train() -> None:
-    after, _ = run("net = create_model()\nlogits = net(features)", MODEL)
+    after, _ = migrated(program("net = create_model()\nlogits = net(features)", MODEL))
     assert "self.net = create_model()\n" in after
     assert "logits = self.net(features, training=False)\n" in after
 
 
 def test_names_whose_statements_go_away_are_free() -> None:
-    after, _ = run("model = create_model()\nlogits = model(features * 2, training=training)", MODEL)
+    after, _ = migrated(
+        program("model = create_model()\nlogits = model(features * 2, training=training)", MODEL)
+    )
     assert "def model_fn():\n    model = Model()\n" in after
 
 
@@ -128,7 +122,7 @@ def test_names_whose_statements_go_away_are_free() -> None:
 )
 def test_keras_models_that_are_not_the_same_in_tf2_stay(old: str, new: str, reason: str) -> None:
     assert old in MODEL
-    stays("net = create_model()\nlogits = net(features)", reason, MODEL.replace(old, new))
+    stays(program("net = create_model()\nlogits = net(features)", MODEL.replace(old, new)), reason)
 
 
 CLASS = '''\
@@ -151,7 +145,9 @@ class Network(object):
 
 
 def test_a_class_of_layers_is_a_keras_model() -> None:
-    after, _ = run("network = Network(8)\nlogits = network(features, training)", CLASS)
+    after, _ = migrated(
+        program("network = Network(8)\nlogits = network(features, training)", CLASS)
+    )
     assert "class Network(tf.keras.Model):\n" in after
     assert "        super().__init__()\n        self.units = units\n" in after
     assert "self.hidden = tf.keras.layers.Dense(units)  # the first\n" in after
@@ -167,7 +163,7 @@ def test_a_class_whose_call_has_a_default_is_told_that() -> None:
     above = CLASS.replace("inputs, training)", "inputs, is_training=True)").replace(
         "training=training", "training=is_training"
     )
-    after, _ = run("network = Network(8)\nlogits = network(features)", above)
+    after, _ = migrated(program("network = Network(8)\nlogits = network(features)", above))
     assert "logits = self.network(features, is_training=True)\n" in after
     assert "    def call(self, inputs, is_training=True):\n" in after
 
@@ -176,14 +172,18 @@ def test_what_is_given_by_position_is_given_by_name() -> None:
     above = CLASS.replace("inputs, training)", "inputs, is_training)").replace(
         "(self.hidden(net), training=training)", "(self.hidden(net), is_training)"
     )
-    after, _ = run("network = Network(8)\nlogits = network(features, training)", above)
+    after, _ = migrated(
+        program("network = Network(8)\nlogits = network(features, training)", above)
+    )
     assert "logits = self.network(features, is_training=training)\n" in after
     assert "net = self.drop(self.hidden(net), training=is_training)\n" in after
 
 
 def test_a_layer_that_a_class_does_not_tell_does_not_train() -> None:
     above = CLASS.replace("(self.hidden(net), training=training)", "(self.hidden(net))")
-    after, _ = run("network = Network(8)\nlogits = network(features, training)", above)
+    after, _ = migrated(
+        program("network = Network(8)\nlogits = network(features, training)", above)
+    )
     assert "net = self.drop(self.hidden(net), training=False)\n" in after
 
 
@@ -225,11 +225,8 @@ def test_a_layer_that_a_class_does_not_tell_does_not_train() -> None:
 )
 def test_classes_that_are_more_than_layers_stay(old: str, new: str, reason: str) -> None:
     assert old in CLASS
-    stays(
-        "network = Network(8)\nlogits = network(features, training)",
-        reason,
-        CLASS.replace(old, new),
-    )
+    network = "network = Network(8)\nlogits = network(features, training)"
+    stays(program(network, CLASS.replace(old, new)), reason)
 
 
 def test_a_class_whose_layers_a_function_makes_stays() -> None:
@@ -237,4 +234,4 @@ def test_a_class_whose_layers_a_function_makes_stays() -> None:
         "return self.scores(net)", "return scores(net)"
     )
     network = "network = Network(8)\nlogits = network(features, training)"
-    stays(network, "scores makes layers for a class", above)
+    stays(program(network, above), "scores makes layers for a class")

@@ -9,7 +9,8 @@ import pytest
 
 from migrate_mgpu.models.normalize.public_keras import _CLASSES, _MODULES, OTHERS
 from migrate_mgpu.runtimes import Runtime
-from tests.models.restated import END, HEAD, TAIL, run
+from tests.models.restated import END, HEAD, TAIL, whole
+from tests.support.migration import migrated
 
 IMPORT = "from tensorflow.python.keras import layers\n"
 PROGRAM = (
@@ -40,7 +41,7 @@ def test_it_is_imported_by_its_public_name(inside: str, public: str) -> None:
     program = PROGRAM.replace(IMPORT, inside)
     program = program.replace("layers.Dense", "Full") if "Full" in inside else program
     program = program.replace("layers", "keras.layers") if "import keras" in inside else program
-    after, said = run(program)
+    after, said = migrated(whole(program))
     assert public in after, said
     assert "model.compile(" in after
 
@@ -58,7 +59,7 @@ def test_it_is_imported_by_its_public_name(inside: str, public: str) -> None:
 )
 def test_what_is_not_public_or_another_stays(inside: str) -> None:
     program = PROGRAM.replace(IMPORT, inside)
-    assert run(program)[0] == program
+    assert migrated(whole(program))[0] == program
 
 
 CHECK = f"""

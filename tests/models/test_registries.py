@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import END, HEAD, TAIL, run
+from tests.models.restated import END, whole
+from tests.support.migration import migrated, stays
 
 NETS = f"""\
 def small(x):
@@ -44,7 +45,7 @@ CALL = """\
     ],
 )
 def test_one_of_a_dictionary(chosen: str) -> None:
-    after, said = run(NETS.replace('logits = NETS[params["net"]](features)\n', chosen))
+    after, said = migrated(whole(NETS.replace('logits = NETS[params["net"]](features)\n', chosen)))
     assert CALL in after, said
     assert '        elif params["net"] == "big":\n            self.big = Big()\n' in after
     assert "NETS" not in after
@@ -70,9 +71,7 @@ def test_a_dictionary_that_is_used_for_more_stays(old: str, new: str) -> None:
         program = program.replace("big}", "big})")
     if "get(" in new:
         program = program.replace('["net"]](', '["net"])(')
-    after, said = run(program)
-    assert after == HEAD + program + TAIL
-    assert any("the Estimator stays" in message for message in said), said
+    stays(whole(program), "`tf.layers.dense` is TF1's, outside of the Estimator")
 
 
 CHOSEN = NETS.replace('NETS = {"small": small, "big": big}\n\n\n', "")
@@ -80,7 +79,9 @@ CHOSEN = NETS.replace('NETS = {"small": small, "big": big}\n\n\n', "")
 
 def chosen(lines: str) -> str:
     body = "".join(f"    {line}\n" for line in lines.splitlines())
-    after, said = run(CHOSEN.replace('    logits = NETS[params["net"]](features)\n', body))
+    after, said = migrated(
+        whole(CHOSEN.replace('    logits = NETS[params["net"]](features)\n', body))
+    )
     assert "(tf.keras.Model)" in after, said
     return after
 

@@ -11,8 +11,9 @@ from tests.models.restated import (
     STEP,
     TAIL,
     closure,
-    run,
+    whole,
 )
+from tests.support.migration import migrated, stays
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_what_a_partial_or_a_lambda_gives_is_a_parameter(given: str) -> None:
         "def model_fn(features, labels, mode, rate):\n    logits = tf.layers.dense(features, 3)\n"
     )
     estimator = f"\nestimator = tf.estimator.Estimator({given})\n"
-    after, _ = run(function + END.format(rate="rate") + estimator)
+    after, _ = migrated(whole(function + END.format(rate="rate") + estimator))
     assert "estimator = model_fn(rate=0.2)\n" in after
     assert "Adam(rate, epsilon=1e-8)" in after
 
@@ -48,7 +49,7 @@ def test_a_variable_with_a_partial_goes_with_it(kept: str, more: str, moves: boo
     program = function + END.format(rate="rate") + "\nrate = 0.2\n" if "rate=rate" in kept else ""
     program = program or function + END.format(rate="rate")
     program += f"\nfn = {kept}\n{more}estimator = tf.estimator.Estimator(fn)\n"
-    after, said = run(program)
+    after, said = migrated(whole(program))
     if moves:
         assert "estimator = model_fn(rate=0.2)\n" in after and "fn = functools" not in after
         assert "\nfn = " not in after
@@ -62,30 +63,31 @@ def test_a_variable_with_a_made_model_fn_goes_with_it() -> None:
         "estimator = tf.estimator.Estimator(make_model_fn(16))",
         "model_fn = make_model_fn(16)\nestimator = tf.estimator.Estimator(model_fn)",
     )
-    after, _ = run(program)
+    after, _ = migrated(whole(program))
     assert "\n\nestimator = model_fn(hidden=16, rate=0.1)\n" in after
     assert "make_model_fn" not in after
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "reason"),
     [
-        "lambda features, labels, mode: model_fn(features, features, mode, 0.2)",
-        "lambda features, labels, mode: model_fn(features + 1, labels, mode, 0.2)",
-        "lambda x, labels, mode: model_fn(x, labels, mode, 0.2)",
-        "lambda *given: model_fn(*given, 0.2)",
+        ("lambda features, labels, mode: model_fn(features, features, mode, 0.2)",
+         "the model_fn gets the Estimator's features as `labels`"),
+        ("lambda features, labels, mode: model_fn(features + 1, labels, mode, 0.2)",
+         "the lambda changes what the Estimator gives"),
+        ("lambda x, labels, mode: model_fn(x, labels, mode, 0.2)",
+         "the model_fn gets the Estimator's x as `features`"),
+        ("lambda *given: model_fn(*given, 0.2)", "its model_fn is a lambda that is not followed"),
     ],
-)
-def test_a_lambda_that_changes_what_is_given_stays(given: str) -> None:
+)  # fmt: skip
+def test_a_lambda_that_changes_what_is_given_stays(given: str, reason: str) -> None:
     function = (
         "def model_fn(features, labels, mode, rate):\n    logits = tf.layers.dense(features, 3)\n"
     )
     program = (
         function + END.format(rate="rate") + f"\nestimator = tf.estimator.Estimator({given})\n"
     )
-    after, said = run(program)
-    assert after == HEAD + program + TAIL
-    assert any("the Estimator stays" in message for message in said)
+    stays(whole(program), reason)
 
 
 TOTAL = """
@@ -116,7 +118,7 @@ estimator.train(input_fn, steps=100)
 )
 def test_the_total_of_one_loss(loss: str, given: str, regularized: bool) -> None:
     text = TOTAL.format(loss=loss, given=given, step=STEP.format(rate=0.1))
-    after, said = run(HEAD + text)
+    after, said = migrated(whole(HEAD + text))
     assert "SparseCategoricalCrossentropy(from_logits=True)" in after, said
     assert ("kernel_regularizer=" in after) == regularized
     assert "get_total_loss" not in after
@@ -135,12 +137,12 @@ def test_the_total_of_one_loss(loss: str, given: str, regularized: bool) -> None
 )
 def test_a_total_of_others_stays(loss: str, given: str) -> None:
     text = TOTAL.format(loss=loss, given=given, step=STEP.format(rate=0.1))
-    after, _ = run(HEAD + text)
+    after, _ = migrated(whole(HEAD + text))
     assert after == HEAD + text
 
 
 def test_a_total_with_a_loss_of_another_function_stays() -> None:
     text = TOTAL.format(loss=f"a = {LOSS}", given="", step=STEP.format(rate=0.1))
     other = f"def other(labels, logits):\n    return {LOSS}\n\n\n"
-    after, _ = run(HEAD + other + text)
+    after, _ = migrated(whole(HEAD + other + text))
     assert after == HEAD + other + text

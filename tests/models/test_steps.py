@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import run
+from tests.models.restated import whole
+from tests.support.migration import migrated, stays
 
 HEAD = """\
 import numpy as np
@@ -52,7 +53,7 @@ def program(body: str, config: str = ALONE, metrics: str = "") -> str:
 
 
 def converted(body: str, config: str = ALONE, metrics: str = "") -> str:
-    after, said = run(program(body, config, metrics))
+    after, said = migrated(whole(program(body, config, metrics)))
     assert not any("the Estimator stays" in message for message in said), said
     return after
 
@@ -161,9 +162,7 @@ def test_a_metric_of_what_is_zero_or_not() -> None:
 )  # fmt: skip
 def test_what_has_no_step_stays(body: str, config: str, metrics: str, reason: str) -> None:
     text = program(body, config, metrics)
-    after, said = run(text)
-    assert after == text
-    assert any(reason in message for message in said), said
+    stays(whole(text), reason)
 
 
 @pytest.mark.parametrize(("config", "stays"), [(ALONE, False), (TWINS, True)])
@@ -173,7 +172,7 @@ def test_texts_on_several_replicas(config: str, stays: bool) -> None:
         "    decoded = tf.layers.dense(tf.one_hot(bucket[:, 0], 10), 4)\n"
         "    loss = tf.losses.mean_squared_error(labels, decoded)\n"
     )
-    after, said = run(program(body, config))
+    after, said = migrated(whole(program(body, config)))
     assert (after == program(body, config)) is stays, said
     assert any("cannot build a model from texts" in message for message in said) is stays
 
@@ -211,7 +210,7 @@ def test_a_metric_of_a_list_of_numbers_is_of_each(output: str, plain: bool) -> N
     text = program(body, metrics=metrics).replace(
         "np.ones([8, 4], np.float32)\n", f"np.ones({'[8, 1]' if plain else '[8]'}, np.float32)\n"
     )
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert ('tf.keras.metrics.MeanSquaredError(name="mse")' in after) is plain, (after, said)
     assert ("tf.keras.metrics.MeanMetricWrapper(" in after) is not plain
 
@@ -239,9 +238,7 @@ def test_labels_that_only_training_changes() -> None:
         "    loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(\n"
         "        labels=labels, logits=logits))\n"
     )
-    after, said = run(program(body))
-    assert after == program(body)
-    assert any("evaluation comes to its loss in another way" in message for message in said)
+    stays(whole(program(body)), "evaluation comes to its loss in another way")
 
 
 TWICE = """\
@@ -278,7 +275,7 @@ print(estimator.evaluate(input_fn, steps=1)["accuracy"])
 
 
 def test_a_network_that_is_called_again_to_test() -> None:
-    after, said = run(TWICE)
+    after, said = migrated(whole(TWICE))
     test = after.partition("def test_step")[2].partition("def ")[0]
     assert "train_logits = self(features, training=True)\n" in test, said
     assert "test_logits = self(features, training=False)\n" in test
@@ -309,13 +306,13 @@ def test_a_network_that_is_called_again_to_test() -> None:
 def test_a_network_that_is_called_again_otherwise(old: str, new: str, reason: str) -> None:
     text = TWICE.replace(old, new)
     assert text != TWICE
-    after, said = run(text)
-    assert after == text
-    assert any(reason in message for message in said), said
+    stays(whole(text), reason)
 
 
 def test_a_network_that_is_called_twice_to_train() -> None:
-    after, said = run(TWICE.replace("reuse=True, training=False", "reuse=True, training=True"))
+    after, said = migrated(
+        whole(TWICE.replace("reuse=True, training=False", "reuse=True, training=True"))
+    )
     assert after.count("Network(training=True)") == 1, said
     assert "training=self.training)\n" in after
 
@@ -343,7 +340,7 @@ def test_a_weighted_loss_is_of_each_element(reduction: str, function: str, last:
 
 def test_a_weighted_mean_of_parts_is_one_on_several_replicas() -> None:
     body = NETWORK + WEIGHED.replace("weights)\n", "weights, reduction='weighted_mean')\n")
-    assert run(program(body, TWINS))[0] == program(body, TWINS)
+    assert migrated(whole(program(body, TWINS)))[0] == program(body, TWINS)
     body = body.replace("'weighted_mean'", "tf.losses.Reduction.SUM_OVER_BATCH_SIZE")
     assert "mean_of_weighted(" in converted(body, TWINS)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import END, HEAD, TAIL, run
+from tests.models.restated import END, HEAD, TAIL, whole
+from tests.support.migration import migrated, stays
 
 PROGRAM = (
     HEAD
@@ -49,7 +50,7 @@ estimator = tf.estimator.Estimator(model_fn)
     ],
 )
 def test_it_goes_with_a_remark(summary: str) -> None:
-    after, said = run(PROGRAM.replace("SUMMARY", summary))
+    after, said = migrated(whole(PROGRAM.replace("SUMMARY", summary)))
     body = after.partition("class Network(")[2].partition("def model_fn")[0]
     assert body, said
     assert "summar" not in body and "if log" not in body
@@ -60,38 +61,40 @@ def test_it_goes_with_a_remark(summary: str) -> None:
 
 def test_what_stands_beside_it_in_a_branch_stays() -> None:
     summary = 'if log:\n            tf.summary.histogram("x", x)\n            x = x * 2'
-    after, said = run(PROGRAM.replace("SUMMARY", summary))
+    after, said = migrated(whole(PROGRAM.replace("SUMMARY", summary)))
     assert "            if self.log:\n                x = x * 2\n" in after, said
     assert "histogram(" not in after.partition("class Network(")[2]
 
 
+WRITES = "`tf.summary.histogram` writes with a session's graph"
+
+
 @pytest.mark.parametrize(
-    "summary",
+    ("summary", "reason"),
     [
-        'for _ in range(2):\n            tf.summary.histogram("x", x)',
-        'if log:\n            tf.summary.histogram("x", x)\n        else:\n            show(x)',
-        'if show(x):\n            tf.summary.histogram("x", x)',
-        'x = tf.summary.histogram("x", x)',
+        ('for _ in range(2):\n            tf.summary.histogram("x", x)', WRITES),
+        ('if log:\n            tf.summary.histogram("x", x)\n        else:\n            show(x)',
+         "what the network does without this branch stands in its `else`"),
+        ('if show(x):\n            tf.summary.histogram("x", x)', WRITES),
+        ('x = tf.summary.histogram("x", x)', WRITES),
     ],
-)
-def test_what_may_be_more_stays(summary: str) -> None:
+)  # fmt: skip
+def test_what_may_be_more_stays(summary: str, reason: str) -> None:
     program = PROGRAM.replace("SUMMARY", summary)
-    after, said = run(program)
-    assert after == program
-    assert any("the Estimator stays" in message for message in said)
+    stays(whole(program), reason)
 
 
 def test_in_the_model_fn_itself() -> None:
     program = PROGRAM.replace("        SUMMARY\n", "").replace(
         "log=True)\n", "log=True)\n    variable_summaries(logits)\n"
     )
-    after, said = run(program)
+    after, said = migrated(whole(program))
     assert "summar" not in after, said
     assert any(message.startswith("this summary is left out") for message in said)
 
 
 def test_a_function_that_is_called_elsewhere_stays() -> None:
     program = PROGRAM.replace("SUMMARY", "variable_summaries(x)") + "variable_summaries(1.0)\n"
-    after, said = run(program)
+    after, said = migrated(whole(program))
     assert "variable_summaries(x)" not in after, said
     assert "def variable_summaries(var):" in after and after.endswith("variable_summaries(1.0)\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import HEAD, TAIL, run
+from tests.models.restated import HEAD, TAIL, whole
+from tests.support.migration import migrated, stays
 
 MODEL = """\
 def model_fn(features, labels, mode):
@@ -27,7 +28,7 @@ def program(body: str, optimizer: str = ADAM) -> str:
 
 
 def converted(body: str, optimizer: str = ADAM) -> str:
-    after, said = run(program(body, optimizer))
+    after, said = migrated(whole(program(body, optimizer)))
     assert not any("the Estimator stays" in message for message in said), said
     return after
 
@@ -78,8 +79,8 @@ def test_a_scalar() -> None:
 
 def test_a_variable_that_the_loss_looks_at() -> None:
     text = program('w = tf.get_variable("w", [4, 3])\nlogits = tf.matmul(features, w)')
-    after, said = run(
-        text.replace("(labels, logits)\n", "(labels, logits) + tf.nn.l2_loss(w)\n", 1)
+    after, said = migrated(
+        whole(text.replace("(labels, logits)\n", "(labels, logits) + tf.nn.l2_loss(w)\n", 1))
     )
     assert "+ tf.nn.l2_loss(self.w)\n" in after, said
     assert "        return logits\n" in after
@@ -125,9 +126,7 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
 )
 def test_a_variable_that_keras_has_not(body: str, reason: str) -> None:
     text = program(f"{body}\nlogits = tf.matmul(features, w)")
-    after, said = run(text)
-    assert after == text
-    assert any(reason in message for message in said), said
+    stays(whole(text), reason)
 
 
 LOOKUP = """\
@@ -155,7 +154,7 @@ logits = tf.nn.embedding_lookup(rows, tf.to_int32(features[:, 0]))"""
 )
 def test_rows_that_a_step_does_not_look_up(body: str, optimizer: str, stays: bool) -> None:
     text = program(body, optimizer)
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert (after == text) is stays, said
     assert any(" rows " in message for message in said) is stays, said
 
@@ -174,7 +173,7 @@ def test_rows_that_a_step_does_not_look_up(body: str, optimizer: str, stays: boo
 def test_rows_that_several_replicas_look_up(body: str, optimizer: str, stays: bool) -> None:
     config = "config=tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())"
     text = program(body, optimizer).replace("Estimator(model_fn", f"Estimator(model_fn, {config}")
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert (after == text) is stays, said
     assert any("several replicas look up" in message for message in said) is stays, said
 
@@ -186,9 +185,7 @@ def test_clipping_of_looked_up_rows_stays() -> None:
         "    gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\n    train_op = optimizer."
         "apply_gradients(zip(gradients, variables), tf.train.get_global_step())\n",
     )
-    after, said = run(text)
-    assert after == text
-    assert any("looked up rows are clipped" in message for message in said), said
+    stays(whole(text), "looked up rows are clipped")
 
 
 AUTO = 'with tf.variable_scope("a", reuse=tf.AUTO_REUSE):\n'
@@ -217,7 +214,7 @@ def test_names_shared_by_auto_reuse_stay(first: str, second: str, stays: bool) -
     text = program(body)
     if "fully" in body:
         text = text.replace("def model_fn", f"{HELPER}def model_fn")
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert (after == text) is stays, said
     assert any("shared by AUTO_REUSE" in message for message in said) is stays, said
 
@@ -225,7 +222,7 @@ def test_names_shared_by_auto_reuse_stay(first: str, second: str, stays: bool) -
 @pytest.mark.parametrize("again", [f"{AUTO}    v = tf.layers.dense(w, 3)\n", ""])
 def test_a_scope_that_is_opened_again_shares_what_has_no_name(again: str) -> None:
     body = f"{AUTO}    w = tf.layers.dense(features, 3)\n{again}logits = {'v' if again else 'w'}"
-    after, said = run(program(body))
+    after, said = migrated(whole(program(body)))
     assert (after == program(body)) is bool(again), said
 
 
@@ -244,7 +241,9 @@ def with_maker(body: str, maker: str = MAKER) -> str:
 
 def test_functions_that_make_variables_are_what_they_return() -> None:
     body = "w = weight_variable([4, 8])\nv = weight_variable([8, 3], stddev=0.2)\n"
-    after, said = run(with_maker(f"{body}logits = tf.matmul(tf.matmul(features, w), v)"))
+    after, said = migrated(
+        whole(with_maker(f"{body}logits = tf.matmul(tf.matmul(features, w), v)"))
+    )
     assert "weight_variable" not in after, said
     text = "".join(after.split())
     for shape, stddev in (("4,8", "0.1"), ("8,3", "0.2")):
@@ -266,7 +265,7 @@ def test_functions_that_make_variables_are_what_they_return() -> None:
 )
 def test_functions_that_do_more_stay(maker: str, body: str) -> None:
     text = with_maker(f"{body}w = weight_variable([4, 3])\nlogits = tf.matmul(features, w)", maker)
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert after == text, said
 
 
@@ -275,7 +274,7 @@ def test_a_mode_that_gives_no_spec_is_none_of_the_models() -> None:
     spec = "    if mode != tf.estimator.ModeKeys.PREDICT:\n        spec = tf.est"
     text = text.replace("    return tf.est", spec)
     text = text.replace("\n\n\nestimator =", "\n    return spec\n\n\nestimator =")
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert "tf.keras.Sequential([tf.keras.layers.Dense(3)])" in after, said
 
 
@@ -293,12 +292,14 @@ def test_a_shape_that_a_function_is_given() -> None:
     calls = 'with tf.variable_scope("a"):\n    net = linear(features, [4, 8], 0.1)\n'
     calls += 'with tf.variable_scope("b"):\n    logits = linear(net, (8, 3), 0.2)\n'
     text = program(calls).replace("def model_fn", LINEAR + "def model_fn")
-    after, said = run(text)
+    after, said = migrated(whole(text))
     assert "    def __init__(self, kernel):\n" in after, said
     assert "self.w = self.add_weight(" in after and "shape=kernel," in after
     assert "initializer=tf.keras.initializers.Constant(0.5), shape=()" in after
     changed = text.replace("    w = tf.get", "    kernel = [4, 8]\n    w = tf.get")
-    assert run(changed.replace("[4, 8]\n    w", "kernel[:2]\n    w"))[0].count("model_fn(features")
+    assert migrated(whole(changed.replace("[4, 8]\n    w", "kernel[:2]\n    w")))[0].count(
+        "model_fn(features"
+    )
 
 
 def test_weights_of_float64_make_a_model_of_float64() -> None:
@@ -315,6 +316,4 @@ def test_weights_of_float64_in_a_part_of_a_network_stay() -> None:
     linear = LINEAR.replace("stddev=0.1))", "stddev=0.1), dtype=tf.float64)")
     body = "logits = tf.to_float(linear(tf.to_double(features), [4, 3], 0.1))"
     text = program(body).replace("def model_fn", linear + "def model_fn")
-    after, said = run(text)
-    assert after == text
-    assert any("the Estimator stays" in message for message in said), said
+    stays(whole(text), "a variable that is not of float32")

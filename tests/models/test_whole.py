@@ -7,47 +7,8 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.run.migrate import migrate
-
-HEAD = """\
-import os
-
-import numpy as np
-import tensorflow as tf
-
-X = np.ones([8, 2], np.float32)
-
-
-def input_fn():
-    return tf.data.Dataset.from_tensor_slices((X, X[:, :1])).repeat().batch(4)
-
-
-def model_fn(features, labels, mode):
-    outputs = tf.layers.dense(features, 1)
-    predictions = {"outputs": outputs}
-    if mode == tf.estimator.ModeKeys.PREDICT:
-        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
-    loss = tf.losses.mean_squared_error(labels, outputs)
-    optimizer = tf.train.GradientDescentOptimizer(0.1)
-    train_op = optimizer.minimize(loss, tf.train.get_global_step())
-    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
-
-
-"""
-
-
-def migrated(text: str) -> tuple[str, list[str]]:
-    """What the tool makes of a program, and what it says."""
-    result = migrate([("train.py", text.encode())], bridge=False, write=False)
-    (file,) = result.files
-    assert file.error is None, file.error
-    return file.after or text, [finding.message for finding in result.findings]
-
-
-def stays(text: str, reason: str) -> None:
-    """A program is left as it is, and the reason is said."""
-    after, messages = migrated(text)
-    assert any(reason in message for message in messages), messages
-    assert after == text
+from tests.models.whole import HEAD
+from tests.support.migration import migrated, stays
 
 
 def test_a_module_that_needs_no_change_is_not_written(tmp_path: Path) -> None:
@@ -160,7 +121,7 @@ def test_a_file_without_a_name_for_tensorflow() -> None:
     names = "data, estimator, layers, losses, train"
     parts = HEAD.replace("import tensorflow as tf", f"from tensorflow import {names}")
     text = "est = estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)\n"
-    stays(f"{parts.replace('tf.', '')}{text}", "train.py has no name for TensorFlow as a whole")
+    stays(f"{parts.replace('tf.', '')}{text}", "program.py has no name for TensorFlow as a whole")
     whole = HEAD.replace("import tensorflow as tf\n", "import tensorflow\n")
     whole = f"{whole}{text.replace('estimator.E', 'tf.estimator.E')}"
     after, _ = migrated(whole.replace("tf.", "tensorflow."))

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Contents = list[tuple[str, bytes]]
 
     from migrate_mgpu.core.findings import ProgramResult, RunResult
+    from migrate_mgpu.core.options import Options
     from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
     from migrate_mgpu.run.files import Unread
-    from migrate_mgpu.settings import Options
 
 # A file without any of these words has nothing that the prefilter could hit; looking
 # for words costs no import.
@@ -63,15 +63,16 @@ def main(argv: Sequence[str], stdout: TextIO, stderr: TextIO, stdin: BinaryIO | 
     if argv and argv[0] in _SUBCOMMANDS:
         return _subcommand(argv[0], argv[1:], stdout, stderr)
     from migrate_mgpu import settings
+    from migrate_mgpu.core.options import USAGE, Answered, UsageError
 
     try:
         options = settings.parse(argv, stdout)
         return _migrate(options, stdout, stderr, stdin)
-    except settings.Answered:
+    except Answered:
         return 0
-    except settings.UsageError as error:
+    except UsageError as error:
         stderr.write(f"{error}\n")
-        return settings.USAGE
+        return USAGE
 
 
 def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
@@ -91,6 +92,7 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
 def migrate_copy(program: Path, copy: Path) -> str | None:
     """Migrates a copy of a program's folder in place; why not, where it could not be done.
     ``program`` is its path in that folder."""
+    from migrate_mgpu.core.states import REFUSED
     from migrate_mgpu.run import files
     from migrate_mgpu.run import migrate as run
 
@@ -101,7 +103,7 @@ def migrate_copy(program: Path, copy: Path) -> str | None:
         if file.path == entry and file.error:
             return file.error
     for state in result.programs:
-        if state.entry == entry and state.state == "refused":
+        if state.entry == entry and state.state == REFUSED:
             return "; ".join(state.reasons) or "refused"
     return None
 
@@ -117,7 +119,7 @@ def programs_of(folder: Path) -> list[Path]:
 
 
 def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO | None) -> int:
-    from migrate_mgpu import settings
+    from migrate_mgpu.core.options import CHANGED, FAILED, LEFT
 
     baseline = _baseline(options)
     with _progress(stderr) as progress:
@@ -127,18 +129,18 @@ def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO |
     if result is None and options.plain and not unread:
         return 0  # nothing to say, and nothing imported for it
     report = _report(options, result, contents, unread)
-    status = settings.FAILED if report.failed else 0
+    status = FAILED if report.failed else 0
     if baseline is not None:
         try:
             baseline.use(report)
         except OSError as error:
             stderr.write(f"{options.baseline}: cannot be written: {error.strerror or error}\n")
-            status |= settings.FAILED
+            status |= FAILED
     if options.stdin and not options.check and not options.diff:
         _write_result(report.result, contents[0], stdout)
     _print(options, report, stdout, stderr)
-    status |= settings.CHANGED if report.changed else 0
-    status |= settings.LEFT if options.strict and report.left_by_hand else 0
+    status |= CHANGED if report.changed else 0
+    status |= LEFT if options.strict and report.left_by_hand else 0
     return status
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from migrate_mgpu.settings import FORMATS, Options, UsageError
+from migrate_mgpu.core.options import FORMATS, Options, UsageError
 
 if sys.version_info >= (3, 11):
     import tomllib

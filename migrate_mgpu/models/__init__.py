@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ _WORDS = re.compile(rb"stimator|\blearn\b")
 class NoEstimators:
     """The conversions of a run without Estimators."""
 
+    all: tuple[Conversion, ...] = ()
+
     def __init__(self, rules: Selection) -> None:
         self.rules = rules
 
@@ -30,8 +31,8 @@ class NoEstimators:
     def calls(self) -> set[ast.AST]:
         return set()
 
-    def settle(self, states: Iterable[object]) -> bool:
-        return False
+    def share(self) -> None:
+        pass
 
 
 def conversions(project: Project, graph: CallGraph, rules: Selection) -> Conversions | NoEstimators:

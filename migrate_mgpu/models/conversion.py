@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from typing import Protocol
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
@@ -29,13 +27,6 @@ from migrate_mgpu.source.source import Edit
 # Keys of diagnostics.
 _OFF = "switched-off"
 _SHARED = "shares-code"
-
-
-class Judged(Protocol):
-    """A program's state, as far as it matters here."""
-
-    kind: str
-    estimators: list[Conversion]
 
 
 @record(eq=False)
@@ -73,7 +64,7 @@ class Conversions:
             self._bound.setdefault(node, set()).update(flow.bound)
         self.all = [self._convert(flow) for flow in flows]
         self._check_alternatives()
-        self._shared()
+        self.share()
 
     def _convert(self, flow: EstimatorFlow) -> Conversion:
         try:
@@ -186,7 +177,7 @@ class Conversions:
                 except Refused as refused:
                     one.refused = refused.diagnostic
 
-    def _shared(self) -> None:
+    def share(self) -> None:
         """Estimators that share a model_fn are converted together, or not at all."""
         changed = True
         while changed:
@@ -204,20 +195,6 @@ class Conversions:
     def calls(self) -> set[ast.AST]:
         """The RunConfig calls that go away."""
         return {call for one in self.all if one.refused is None for call in one.configs}
-
-    def settle(self, states: Iterable[Judged]) -> bool:
-        """An Estimator stays in every program when one of them keeps it; whether that changed any.
-
-        ``states``: the programs' states with the Estimators that each of them runs.
-        """
-        before = sum(one.refused is None for one in self.all)
-        for state in states:
-            if state.kind != "native":
-                stays = next((one.refused for one in state.estimators if one.refused), None)
-                for one in state.estimators:
-                    one.refused = one.refused or stays
-        self._shared()
-        return sum(one.refused is None for one in self.all) != before
 
     def of(self, modules: set[Module]) -> list[Conversion]:
         """The Estimators that are made in some modules."""

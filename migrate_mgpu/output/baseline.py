@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.options import UsageError
 from migrate_mgpu.output.report import Report
-from migrate_mgpu.settings import UsageError
 
 VERSION = 1
 # Messages name other places: "(line 12)", "(train.py:12)".

@@ -6,9 +6,9 @@ import textwrap
 from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO
 
+from migrate_mgpu.core.options import USAGE
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Case, documented
-from migrate_mgpu.settings import USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

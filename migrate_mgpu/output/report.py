@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
 
 # Beside the states of findings.py: what a run that writes nothing would do.
 AVAILABLE = "available"
@@ -49,8 +50,6 @@ class Report:
 
 def migrated(program: f.ProgramResult) -> bool:
     """Whether the run makes a program one for TF2; others stay as they were."""
-    from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE
-
     return program.state in (NATIVE, BRIDGE, KEPT)
 
 

@@ -32,8 +32,8 @@ def limits(program: Program, project: Project) -> list[Diagnostic]:
             for one in named.gone:
                 found += _gone(one, _BY_NAME.format(module.path.name))
     for module in program.needed:
-        for one in project.unresolved(module):
-            found.append(_unresolved(one))
+        for name in project.unresolved(module):
+            found.append(_unresolved(name))
     return found
 
 

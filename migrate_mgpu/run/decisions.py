@@ -10,42 +10,27 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.order import is_main_guard
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+from migrate_mgpu.core.states import BRIDGE, NATIVE, REFUSED
+from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
+from migrate_mgpu.run.states import State
 from migrate_mgpu.session_config.checks import check
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
-from migrate_mgpu.session_config.moves import Move, build
+from migrate_mgpu.session_config.moves import build
 from migrate_mgpu.session_config.sessions import conflict, goes_away
 
 _OFF = "switched-off"
-_ON_TF1 = "used-on-tf1"
 
 
-@record()
-class Outcome:
-    """What becomes of one flow."""
+class ConfigDecisions:
+    """Decides on each flow of a run by itself; what follows for its programs, ``states`` says."""
 
-    flow: Flow
-    state: str  # findings.APPLIED, KEPT or REFUSED
-    reasons: list[Diagnostic] = field(default_factory=list)
-    move: Move | None = None
-    idle: bool = False  # no session of TF2's gets it: unused, or behind a version switch
-
-    def stays(self, state: str, *reasons: Diagnostic) -> None:
-        self.state, self.move, self.reasons = state, None, list(reasons)
-
-
-class Fates:
-    """Decides on the flows of a run; programs whose configs must move but cannot are refused."""
-
-    def __init__(self, graph: CallGraph, states: list[State], rules: Selection, bridge: bool):
+    def __init__(self, graph: CallGraph, states: list[State], rules: Selection) -> None:
         self.graph = graph
         self.states = states
         self.rules = rules
-        self.bridge = bridge
         self._by_module: dict[Module, list[State]] = {}
         for state in states:
             for module in state.program.modules:
@@ -54,9 +39,7 @@ class Fates:
 
     def decide(self, flows: list[Flow]) -> list[Outcome]:
         """An outcome for each flow, in their order."""
-        outcomes = [self._decide(flow) for flow in flows]
-        self._settle(outcomes)
-        return outcomes
+        return [self._decide(flow) for flow in flows]
 
     def programs_of(self, flow: Flow) -> list[State]:
         """The programs that run some module of a flow."""
@@ -82,9 +65,7 @@ class Fates:
         problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
         for state in states:
             if state.kind == REFUSED:
-                entry = state.program.entry.path.name
-                text = f"{entry}, which stays on TF1, uses it as well"
-                problems.append(Diagnostic(_ON_TF1, place, text))
+                problems.append(stays_on_tf1(flow, state.program))
             elif state.kind == BRIDGE:
                 other = conflict(flow, state.sessions)
                 if other is not None:
@@ -162,54 +143,6 @@ class Fates:
                 place = Place(module, flow.place)
                 found.append(Diagnostic(_OFF, place, "a comment switches the file off"))
         return found
-
-    def _settle(self, outcomes: list[Outcome]) -> None:
-        """A flow moves only if all that share a program with it and must agree move too."""
-        by_state: dict[State, list[Outcome]] = {state: [] for state in self.states}
-        for outcome in outcomes:
-            for state in self.programs_of(outcome.flow):
-                by_state[state].append(outcome)
-        changed = True
-        while changed:
-            changed = False
-            for state, inside in by_state.items():
-                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle]
-                if stays and state.kind == NATIVE:
-                    self._refuse(state, stays[0], inside)
-                    changed = True
-                elif stays:
-                    other = stays[0].flow
-                    text = "another config of the process stays on its session"
-                    for outcome in inside:
-                        if outcome.state == f.APPLIED and outcome.flow.settings:
-                            place = Place(other.module, other.place)
-                            outcome.stays(f.KEPT, Diagnostic("another-stays", place, text))
-                            changed = True
-        for outcome in outcomes:
-            states = self.programs_of(outcome.flow)
-            if not self.bridge and outcome.state == f.APPLIED:
-                if any(state.kind != NATIVE for state in states):
-                    text = "its program would be bridged, which is switched off"
-                    place = Place(outcome.flow.module, outcome.flow.place)
-                    outcome.stays(f.KEPT, Diagnostic("bridge-switched-off", place, text))
-        for state, inside in by_state.items():
-            if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
-                state.kind = KEPT
-
-    def _refuse(self, state: State, first: Outcome, inside: list[Outcome]) -> None:
-        """A native program has no session to keep a config on: it stays as it is, whole."""
-        reason = first.reasons[0]
-        text = f"its config cannot move to tf.config: {reason.reason}"
-        advice = "change that, then run migrate-mgpu again"
-        why = Diagnostic("config-cannot-move", reason.place, text, advice)
-        state.refuse(why)
-        for outcome in inside:
-            if all(s.kind == REFUSED for s in self.programs_of(outcome.flow)):
-                outcome.stays(f.REFUSED, *(outcome.reasons or [why]))
-            elif outcome.state == f.APPLIED:
-                text = f"{state.program.entry.path.name}, which stays on TF1, uses it as well"
-                place = Place(outcome.flow.module, outcome.flow.place)
-                outcome.stays(f.KEPT, Diagnostic(_ON_TF1, place, text))
 
 
 def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:

@@ -1,4 +1,4 @@
-"""The whole run, planned: states of programs, fates of configurations, edits of files."""
+"""The whole run, planned: states of programs, what becomes of configs, edits of files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
@@ -17,11 +16,13 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.selection import Selection, file_suppressed
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
-from migrate_mgpu.run.decisions import Fates, Outcome
+from migrate_mgpu.run.decisions import ConfigDecisions
+from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import Report, program
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, Judge, State
+from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter
@@ -64,9 +65,11 @@ class _Planner:
         flows = find_flows(self.project, self.graph)
         self.conversions = conversions(self.project, self.graph, self.rules)
         self.copies = copies(self.project, self.graph, self.rules)
-        self.states = self._states(flows)
-        self.fates = Fates(self.graph, self.states, self.rules, self.bridging)
-        outcomes = self.fates.decide(flows)
+        deciding = ProgramStates(flows, self.graph, self.conversions, self.copies)
+        self.states = deciding.decide(self.project.programs())
+        self.configs = ConfigDecisions(self.graph, self.states, self.rules)
+        outcomes = self.configs.decide(flows)
+        deciding.settle(self.states, outcomes, self.configs.programs_of, self.bridging)
         for outcome in outcomes:
             self.report.flow(outcome)
         self._edit(outcomes)
@@ -82,19 +85,8 @@ class _Planner:
         for module, edits in self.edits.items():
             if edits:
                 self.report.changed(module, edits)
-        self._hold_back()
+        self._hold_back(deciding)
         return self._result(outcomes)
-
-    def _states(self, flows: list[Flow]) -> list[State]:
-        """The programs' states; an Estimator that one of its programs keeps stays in all."""
-        judge = Judge(flows, self.graph, self.conversions, self.copies)
-        programs = self.project.programs()
-        while True:
-            self.graph.converted = self.conversions.calls()
-            found = (judge.state(program) for program in programs)
-            states = [state for state in found if state is not None]
-            if not self.conversions.settle(states) and not self.copies.settle(states):
-                return states
 
     # -- edits ------------------------------------------------------------
 
@@ -140,7 +132,7 @@ class _Planner:
             flow = outcome.flow
             self._remarks(flow)
             gone.update(flow.own_nodes())
-            native = all(s.kind in (NATIVE, REFUSED) for s in self.fates.programs_of(flow))
+            native = all(s.kind in (NATIVE, REFUSED) for s in self.configs.programs_of(flow))
             for sink in flow.sinks if native else ():
                 for one in goes_away(sink, self.graph) or ():
                     gone.add(one.statement)
@@ -212,7 +204,7 @@ class _Planner:
 
     def _remarks(self, flow: Flow) -> None:
         """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
-        for state in self.fates.programs_of(flow):
+        for state in self.configs.programs_of(flow):
             if state.kind != NATIVE or state.estimators:
                 continue
             for module in state.program.modules:
@@ -232,20 +224,15 @@ class _Planner:
                     self.changes.edit(module, *edits)
                     self.report.rule(module, call, rewriter.rule)
 
-    def _hold_back(self) -> None:
+    def _hold_back(self, deciding: ProgramStates) -> None:
         """Files fit together: with one that cannot be written its programs stay, whole."""
         failed = [module for module, result in self.report.files.items() if result.error]
         for module in failed:  # grows as it is walked
-            text = f"{module.path.name} could not be migrated"
-            for state in self.states:
-                if module not in state.program.modules or state.kind == REFUSED:
-                    continue
-                place = Place(module, module.tree.body[0])
-                state.refuse(Diagnostic("not-written", place, text, "please report it"))
-                for other in state.program.modules:
-                    if self.edits.get(other) and other not in failed:
-                        self.report.held_back(other, f"left unchanged, because {text}")
-                        failed.append(other)
+            for other in deciding.hold_back(self.states, module):
+                if self.edits.get(other) and other not in failed:
+                    text = f"left unchanged, because {module.path.name} could not be migrated"
+                    self.report.held_back(other, text)
+                    failed.append(other)
 
     # -- the result -------------------------------------------------------
 

@@ -9,10 +9,11 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.registry import Rule, only
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.run.claims import CODE, limits
-from migrate_mgpu.run.decisions import Outcome
-from migrate_mgpu.run.states import BRIDGE, KEPT, NATIVE, REFUSED, State
+from migrate_mgpu.run.outcome import Outcome
+from migrate_mgpu.run.states import State
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 

@@ -1,8 +1,9 @@
-"""Which of the four states a program can end in, and what keeps it there."""
+"""Which of the four states each program ends in, and what keeps it there."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -24,8 +25,11 @@ from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
@@ -37,11 +41,6 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversion, Conversions
     from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
     from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
-
-NATIVE = "native"
-BRIDGE = "bridge"
-KEPT = "bridge, config kept"
-REFUSED = "refused"
 
 # Names that changed between TF1 and TF2 only in arguments that TF2 rejects
 # loudly: used without those, they do in eager code what they did before.
@@ -84,9 +83,17 @@ class State:
         self.kind = REFUSED
         self.reasons.append(reason)
 
+    def keep_config(self) -> None:
+        """A bridged program works with a config on its session as well."""
+        self.kind = KEPT
 
-class Judge:
-    """Decides states."""
+
+class ProgramStates:
+    """Decides the states of a run's programs. Nothing else changes one.
+
+    First by what the programs are (``decide``); then by what became of their configs
+    (``settle``), and of their files (``hold_back``).
+    """
 
     def __init__(
         self,
@@ -103,7 +110,105 @@ class Judge:
         self._v1_uses = lru_cache(maxsize=None)(v1_uses)
         self._incompatibilities = lru_cache(maxsize=None)(incompatibilities)
 
-    def state(self, program: Program) -> State | None:
+    def decide(self, programs: Iterable[Program]) -> list[State]:
+        """The programs' states; a model that one of its programs keeps stays in all."""
+        programs = list(programs)
+        while True:
+            before = self._converted()
+            self.graph.converted = self.conversions.calls()
+            found = (self._state(program) for program in programs)
+            states = [state for state in found if state is not None]
+            self._keep_together(states)
+            if self._converted() == before:
+                return states
+
+    def _converted(self) -> int:
+        """How many models are converted, as far as is known."""
+        return sum(one.refused is None for one in (*self.conversions.all, *self.copies.all))
+
+    def _keep_together(self, states: Iterable[State]) -> None:
+        """A program that is not native keeps all of its models, for the other programs too."""
+        for state in states:
+            if state.kind == NATIVE:
+                continue
+            stays = next((one.refused for one in state.estimators if one.refused), None)
+            for one in state.estimators:
+                one.refused = one.refused or stays
+            why = state.reasons[0].reason if state.reasons else ""
+            text = f"a program that uses it stays: {why}" if why else "it stays"
+            for copy in state.copies:
+                if copy.refused is None:
+                    place = Place(copy.module, copy.call)
+                    copy.refused = Diagnostic("its-program-stays", place, text)
+        self.conversions.share()
+
+    def settle(
+        self,
+        states: list[State],
+        outcomes: list[Outcome],
+        programs_of: Callable[[Flow], list[State]],
+        bridging: bool,
+    ) -> None:
+        """A flow moves only if all that share a program with it and must agree move too."""
+        by_state: dict[State, list[Outcome]] = {state: [] for state in states}
+        for outcome in outcomes:
+            for state in programs_of(outcome.flow):
+                by_state[state].append(outcome)
+        changed = True
+        while changed:
+            changed = False
+            for state, inside in by_state.items():
+                stays = [o for o in inside if o.state == f.KEPT and o.flow.settings and not o.idle]
+                if stays and state.kind == NATIVE:
+                    self._keeps_config(state, stays[0], inside, programs_of)
+                    changed = True
+                elif stays:
+                    other = stays[0].flow
+                    text = "another config of the process stays on its session"
+                    why = Diagnostic("another-stays", Place(other.module, other.place), text)
+                    for outcome in inside:
+                        if outcome.state == f.APPLIED and outcome.flow.settings:
+                            outcome.stays(f.KEPT, why)
+                            changed = True
+        for outcome in outcomes:
+            moves = outcome.state == f.APPLIED and not bridging
+            if moves and any(state.kind != NATIVE for state in programs_of(outcome.flow)):
+                text = "its program would be bridged, which is switched off"
+                place = Place(outcome.flow.module, outcome.flow.place)
+                outcome.stays(f.KEPT, Diagnostic("bridge-switched-off", place, text))
+        for state, inside in by_state.items():
+            if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
+                state.keep_config()
+
+    def _keeps_config(
+        self,
+        state: State,
+        first: Outcome,
+        inside: list[Outcome],
+        programs_of: Callable[[Flow], list[State]],
+    ) -> None:
+        """A native program has no session to keep a config on: it stays as it is, whole."""
+        reason = first.reasons[0]
+        text = f"its config cannot move to tf.config: {reason.reason}"
+        advice = "change that, then run migrate-mgpu again"
+        why = Diagnostic("config-cannot-move", reason.place, text, advice)
+        state.refuse(why)
+        for outcome in inside:
+            if all(s.kind == REFUSED for s in programs_of(outcome.flow)):
+                outcome.stays(f.REFUSED, *(outcome.reasons or [why]))
+            elif outcome.state == f.APPLIED:
+                outcome.stays(f.KEPT, stays_on_tf1(outcome.flow, state.program))
+
+    def hold_back(self, states: list[State], module: Module) -> list[Module]:
+        """A file cannot be written: its programs stay, whole. Gives their files."""
+        text = f"{module.path.name} could not be migrated"
+        place = Place(module, module.tree.body[0])
+        stay = [s for s in states if module in s.program.modules and s.kind != REFUSED]
+        for state in stay:
+            state.refuse(Diagnostic("not-written", place, text, "please report it"))
+        return [other for state in stay for other in state.program.modules]
+
+    def _state(self, program: Program) -> State | None:
         """A program's first state, before its flows are looked at; None without a site."""
         modules = program.modules
         inside = set(modules)
@@ -230,7 +335,7 @@ class Judge:
             return False
         if any(is_plain_v1(module) for module in state.program.needed):
             # Where a config of TF1's goes unseen there may be a session.
-            if any(f.problems for f in state.flows) and not any(f.sinks for f in state.flows):
+            if any(w.problems for w in state.flows) and not any(w.sinks for w in state.flows):
                 return False
         return bool(gone) and all(
             is_inside(module, use.node, gone) or binds_only_removed(module, use.node, gone)

@@ -1,48 +1,61 @@
-"""Which state a program ends in."""
+"""One place decides the state that a program ends in."""
 
 from __future__ import annotations
 
-import pytest
+import ast
+from pathlib import Path
 
+import migrate_mgpu.run
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.run.states import State
 
-KERAS = """\
+RUN = Path(migrate_mgpu.run.__path__[0])
+DECIDING = {"refuse", "keep_config"}
+
+
+def test_nothing_else_changes_a_state() -> None:
+    methods = {name for name, one in vars(State).items() if callable(one) and name[0] != "_"}
+    assert methods == DECIDING
+    for path in [p for p in RUN.parent.rglob("*.py") if p != RUN / "states.py"]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                assert node.func.attr not in DECIDING, f"{path}:{node.lineno}"
+            if path.parent == RUN and isinstance(node, (ast.Assign, ast.AugAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                kinds = [t for t in targets if isinstance(t, ast.Attribute) and t.attr == "kind"]
+                assert not kinds, f"{path}:{node.lineno}"
+
+
+MODEL = """\
 import tensorflow as tf
-from tensorflow import keras
-{asks}
-config = tf.compat.v1.ConfigProto()
-config.gpu_options.allow_growth = True
-tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))
-model = keras.Sequential([keras.layers.Dense(1)])
-model.compile("sgd", "mse")
-{uses}
-model.fit([[1.0]], [[1.0]])
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((tf.ones([8, 4]), tf.zeros([8, 1]))).repeat()
+
+
+def model_fn(features, labels, mode):
+    out = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, out)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(
+        loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def train():
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn, steps=100)
 """
-PLACEHOLDER = "x = tf.compat.v1.placeholder(tf.float32, [None, 1])"
+RUNS = "import model\n\nmodel.train()\n"
+WITH_TF1 = "import tensorflow as tf\nimport model\n\nmodel.train()\nprint(tf.get_default_graph())\n"
 
 
-@pytest.mark.parametrize(
-    "asks",
-    ["print(tf.__version__)", "assert tf.__version__", "tf.executing_eagerly()", "import os"],
-)
-def test_a_version_that_is_only_shown_decides_nothing(asks: str) -> None:
-    """A placeholder raises in eager code, whatever version was printed before."""
-    text = KERAS.format(asks=asks, uses=PLACEHOLDER)
-    found = migrate([("train.py", text.encode())], bridge=True, write=False)
-    (program,) = found.programs
-    assert program.state == "refused"
-    assert "`tf.compat.v1.placeholder` is TF1's" in program.reasons[0]
-    assert not any(file.changed for file in found.files)
-
-
-@pytest.mark.parametrize(
-    ("asks", "uses"),
-    [
-        ("TF2 = tf.__version__.startswith('2')", f"if not TF2:\n    {PLACEHOLDER}"),
-        ("", f"if not tf.executing_eagerly():\n    {PLACEHOLDER}"),
-    ],
-)
-def test_a_version_switch_knows_when_to_use_tf1(asks: str, uses: str) -> None:
-    text = KERAS.format(asks=asks, uses=uses)
-    found = migrate([("train.py", text.encode())], bridge=True, write=False)
-    assert [program.state for program in found.programs] == ["native"]
+def test_an_estimator_that_one_program_keeps_stays_in_all() -> None:
+    """Whichever of the programs is looked at first."""
+    for names in (("a.py", "b.py"), ("b.py", "a.py")):
+        files = [("model.py", MODEL), *zip(names, (RUNS, WITH_TF1))]
+        given = sorted((name, text.encode()) for name, text in files)
+        result = migrate(given, bridge=True, write=False)
+        assert [program.state for program in result.programs] == ["refused", "refused"]
+        assert not any(file.changed for file in result.files)
+        assert any("`tf.get_default_graph` is TF1's" in f.message for f in result.findings)

@@ -11,6 +11,9 @@ from test_estimators import run as run_program
 from test_fixtures import CASES, modules, run
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.core.registry import Case
+from tests.models.test_handing import converted
+from tests.rewriters import test_cases
 
 
 @pytest.fixture(autouse=True)
@@ -40,3 +43,16 @@ def test_estimators(program: estimator_proofs.Program) -> None:
         assert {p.state for p in result.programs} <= {"refused", "bridge"}
     else:
         assert after == modules_of_program(program.after)
+
+
+@pytest.mark.parametrize("case", test_cases.CASES)
+def test_rewriters(case: Case) -> None:
+    if case.after is not None:
+        assert test_cases.after(test_cases.run(case.before), case.before) == case.after
+
+
+def test_normalization() -> None:
+    """A pass is called for by a key, not by what a message says."""
+    made = "tf.estimator.Estimator(model_fn).train(input_fn, steps=5)\n"
+    fit = "estimator.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+    assert converted(made) == f"estimator = model_fn()\n{fit}"

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from migrate_mgpu.analysis.project import Project
     from migrate_mgpu.core.selection import Selection
     from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
-    from migrate_mgpu.run.states import State
 
 _WORD = b"multi_gpu_model"
 
@@ -19,11 +18,10 @@ _WORD = b"multi_gpu_model"
 class NoCopies:
     """The copies of a run without any."""
 
+    all: tuple[Copy, ...] = ()
+
     def of(self, modules: Iterable[Module]) -> list[Copy]:
         return []
-
-    def settle(self, states: Iterable[State]) -> bool:
-        return False
 
 
 def copies(project: Project, graph: CallGraph, rules: Selection) -> Copies | NoCopies:

@@ -21,7 +21,6 @@ from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
 from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
 from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
-from migrate_mgpu.run.states import NATIVE, State
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -54,34 +53,16 @@ class Copies:
     def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
         self.graph = graph
         self.rules = rules
-        self._found: list[Copy] = []
+        self.all: list[Copy] = []
         for module in project.modules.values():
             if NAME in module.source.text and module.writable:
                 found = calls(module)
-                self._found += [self._plan(module, call, found) for call in found]
+                self.all += [self._plan(module, call, found) for call in found]
 
     def of(self, modules: Iterable[Module]) -> list[Copy]:
         """The copies that some modules make."""
         wanted = set(modules)
-        return [copy for copy in self._found if copy.module in wanted]
-
-    def settle(self, states: Iterable[State]) -> bool:
-        """A program that stays keeps its copies, in the other programs too; whether one did."""
-        changed = False
-        for state in states:
-            if state.kind == NATIVE:
-                continue
-            for copy in state.copies:
-                if copy.refused is None:
-                    reason = state.reasons[0] if state.reasons else None
-                    text = (
-                        f"a program that uses it stays: {reason.reason}" if reason else "it stays"
-                    )
-                    copy.refused = Diagnostic(
-                        "its-program-stays", Place(copy.module, copy.call), text
-                    )
-                    changed = True
-        return changed
+        return [copy for copy in self.all if copy.module in wanted]
 
     def _plan(self, module: Module, call: ast.Call, others: list[ast.Call]) -> Copy:
         copy = Copy(module, call)

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity.runs import launch, sides
-from migrate_mgpu.parity.runs.sides import Options
+from migrate_mgpu.parity.runs import launch, programs
+from migrate_mgpu.parity.runs.programs import Options
 from migrate_mgpu.runtimes import Runtime
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "parity"
@@ -98,7 +98,7 @@ def compare(case: str, runs: int, both: Sequence[Runtime]) -> list[list[float]]:
         with tempfile.TemporaryDirectory() as name:
             begin = time.perf_counter()
             pairs = list(zip(both, programs))
-            ended = sides.run_pair(pairs[0], pairs[1], 1, Options(), Path(name))
+            ended = programs.run_pair(pairs[0], pairs[1], 1, Options(), Path(name))
             found[2].append(time.perf_counter() - begin)
         for side in ended:
             if side.failure:
@@ -109,7 +109,7 @@ def compare(case: str, runs: int, both: Sequence[Runtime]) -> list[list[float]]:
 def _copy(program: Path, folder: Path) -> Path:
     """Programs write beside themselves, and go on from what they find there."""
     place = folder / program.stem
-    sides.copy_folder(program.parent, place)
+    programs.copy_folder(program.parent, place)
     return place / program.name
 
 
@@ -128,7 +128,7 @@ def per_step(runtime: Runtime, text: str, watched: bool) -> float:
             program.write_text(text, encoding="utf-8")
             if watched:
                 options = Options(argv=(str(steps),))
-                side = sides.run_one(runtime, program, 1, options, Path(name) / "out")
+                side = programs.run_one(runtime, program, 1, options, Path(name) / "out")
                 stderr = side.stderr
             else:
                 stderr = subprocess.run(

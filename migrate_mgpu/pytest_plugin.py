@@ -102,7 +102,7 @@ class Parity:
         __tracebackhide__ = True
         pytest.importorskip("numpy", reason="numpy is needed: pip install 'migrate-mgpu[parity]'")
         from migrate_mgpu.parity.pair import Pair
-        from migrate_mgpu.parity.runs.sides import Options
+        from migrate_mgpu.parity.runs.programs import Options
         from migrate_mgpu.parity.runs.supervise import Limits
 
         seconds = float(self._config.getini("parity_timeout")) if timeout is None else timeout

@@ -32,7 +32,7 @@ from typing import Any
 
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.pair import Pair, compare
-from migrate_mgpu.parity.runs.sides import Options
+from migrate_mgpu.parity.runs.programs import Options
 from migrate_mgpu.run.migrate import migrate
 
 if sys.version_info >= (3, 11):

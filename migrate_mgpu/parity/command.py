@@ -271,7 +271,7 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
             raise _Usage(f"--root {options.root}: {program} is not in it")
     devices = _checked(options)
     from migrate_mgpu.parity.pair import Pair
-    from migrate_mgpu.parity.runs.sides import Options
+    from migrate_mgpu.parity.runs.programs import Options
     from migrate_mgpu.parity.runs.supervise import Limits
 
     chosen = Options(

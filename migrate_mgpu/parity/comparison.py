@@ -9,8 +9,9 @@ from migrate_mgpu.parity import recorded, second_run, verdict
 from migrate_mgpu.parity.compare import ladder
 from migrate_mgpu.parity.compare.outcome import NOT_EQUIVALENT
 from migrate_mgpu.parity.compare.tolerances import Tolerances
-from migrate_mgpu.parity.runs import sides
-from migrate_mgpu.parity.runs.sides import Options, Side
+from migrate_mgpu.parity.runs import programs
+from migrate_mgpu.parity.runs.programs import Options
+from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.parity.second_run import SecondRun
 from migrate_mgpu.parity.verdict import Judged
 from migrate_mgpu.runtimes import Runtime
@@ -42,7 +43,7 @@ def run(request: Request, place: Path) -> list[Judged]:
         if request.reference is None:
             reference, target = _with_recorded(request, devices, folder)
         else:
-            reference, target = sides.run_pair(
+            reference, target = programs.run_pair(
                 (request.reference, request.before),
                 (request.target, request.after),
                 devices,
@@ -71,7 +72,7 @@ def _second_run(request: Request, reference: Side, devices: int, folder: Path) -
 
 def _with_recorded(request: Request, devices: int, folder: Path) -> tuple[Side, Side]:
     reference = recorded.collect(request.before, devices, request.options)
-    target = sides.run_one(
+    target = programs.run_one(
         request.target,
         request.after,
         devices,

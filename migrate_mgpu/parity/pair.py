@@ -19,7 +19,7 @@ from migrate_mgpu.parity import comparison, recorded, storage
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import written_for
 from migrate_mgpu.parity.runs.devices import NoGpus
-from migrate_mgpu.parity.runs.sides import Options, copy_folder
+from migrate_mgpu.parity.runs.programs import Options, copy_folder
 from migrate_mgpu.runtimes import Runtime
 
 # ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
@@ -81,14 +81,12 @@ def compare(
         runs could not be written.
     """
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
-        old = None if only_recorded else _reference(pair, make, progress)
-        names = (old, pair.target or runtimes.for_target())
-        wanted = [name for name in names if name is not None]
-        if not make:
-            _present(wanted)
+        if not make:  # nothing is said of a program that cannot be run here
+            _present(_wanted(pair, only_recorded))
         after, roots = _new_program(pair, Path(work), migrate)
         # All of them before the first run.
-        made = {name: runtimes.ensure(name, progress) for name in wanted}
+        names = _wanted(pair, only_recorded, make, progress)
+        made = {name: runtimes.ensure(name, progress) for name in names if name is not None}
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
             keep_reference(pair, make, progress)
@@ -186,6 +184,14 @@ def _new_program(pair: Pair, work: Path, migrate: Migrate | None) -> tuple[Path,
     return copy / place, (*roots, copy)
 
 
+def _wanted(
+    pair: Pair, only_recorded: bool, make: bool = False, progress: TextIO | None = None
+) -> tuple[str | None, str]:
+    """The runtimes of both programs, the old one's as ``_reference`` has it."""
+    old = None if only_recorded else _reference(pair, make, progress)
+    return old, pair.target or runtimes.for_target()
+
+
 def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:
     """The runtime of the old program; None when its recorded trace must stand in."""
     kept = recorded.folder(pair.before, 1).parent.is_dir()
@@ -205,8 +211,8 @@ def _best_reference(pair: Pair) -> str:
     return runtimes.for_reference(written_for.says_compat_v1(pair.before, root))
 
 
-def _present(names: Iterable[str]) -> None:
-    gone = runtimes.missing(names)
+def _present(names: Iterable[str | None]) -> None:
+    gone = runtimes.missing(name for name in names if name is not None)
     if gone is not None:
         raise Missing(gone)
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from migrate_mgpu.parity import second_run
-from migrate_mgpu.parity.runs import sides
-from migrate_mgpu.parity.runs.sides import Options, Side
+from migrate_mgpu.parity.runs import programs, sides
+from migrate_mgpu.parity.runs.programs import Options
+from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.parity.second_run import SecondRun
 from migrate_mgpu.runtimes import Runtime
 
@@ -89,13 +90,13 @@ def keep(runtime: Runtime, before: Path, devices: Sequence[int], options: Option
     """
     for n in devices:
         place = folder(before, n)
-        side = sides.run_one(runtime, before, n, options, place)
+        side = programs.run_one(runtime, before, n, options, place)
         if side.crash:
             raise NotRecorded(f"{before} {side.crash}")
         with tempfile.TemporaryDirectory() as name:
             initial = place / "initial.npz"
             role = "target" if initial.exists() else "reference"
-            second = sides.run_one(runtime, before, n, options, Path(name), role, initial)
+            second = programs.run_one(runtime, before, n, options, Path(name), role, initial)
             seen = second_run.between(side, second).as_data()
         (place / SECOND_RUN).write_text(json.dumps(seen) + "\n", encoding="utf-8")
         for left in ("reference.options.json", "reference.stderr"):  # paths of this machine

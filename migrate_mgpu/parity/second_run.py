@@ -17,9 +17,10 @@ from typing import Any
 from migrate_mgpu.parity import storage
 from migrate_mgpu.parity.compare import ladder, printed
 from migrate_mgpu.parity.compare.tolerances import Tolerances
-from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs import programs, sides
 from migrate_mgpu.parity.runs.devices import ON_CPUS, Place
-from migrate_mgpu.parity.runs.sides import Options, Side
+from migrate_mgpu.parity.runs.programs import Options
+from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.runtimes import Runtime
 
 
@@ -62,7 +63,7 @@ def run(
     role = "target" if initial.exists() else "reference"
     told = (side.trace or {}).get("place") or {}
     place = Place.from_data(told) if told else ON_CPUS
-    second = sides.run_one(
+    second = programs.run_one(
         runtime, program, devices, options, folder / "second-run", role, initial, place
     )
     found = between(side, second)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "parity" / "reports"))
 import report_samples as samples
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity.runs import sides
+from migrate_mgpu.parity.runs import programs, sides
 
 pytest_plugins = "pytester"
 RUNTIMES = runtimes.folder()  # pytester gives its runs another home
@@ -59,7 +59,7 @@ class StandIn:
         runtime: runtimes.Runtime,
         program: Path,
         devices: int,
-        options: sides.Options,
+        options: programs.Options,
         folder: Path,
         name: str = "reference",
         initial: Path | None = None,
@@ -98,12 +98,12 @@ def stand_in(monkeypatch) -> StandIn:
     stand_in = StandIn()
     monkeypatch.setattr(runtimes, "find", stand_in.find)
     monkeypatch.setattr(runtimes, "_current", lambda: exec("raise runtimes.RuntimeUnavailable('')"))
-    monkeypatch.setattr(sides, "run_one", stand_in.run_one)
-    monkeypatch.setattr(sides, "run_pair", stand_in.run_pair)
+    monkeypatch.setattr(programs, "run_one", stand_in.run_one)
+    monkeypatch.setattr(programs, "run_pair", stand_in.run_pair)
     return stand_in
 
 
-def programs(pytester: pytest.Pytester, after: str = "equal", more: str = "") -> None:
+def write(pytester: pytest.Pytester, after: str = "equal", more: str = "") -> None:
     pytester.makefile(".py", train_v1="old = 1", train_v2=f"# {after}")
     pytester.makepyfile(TEST.format(more=more))
 
@@ -113,7 +113,7 @@ def run(pytester: pytest.Pytester, *argv: str) -> pytest.RunResult:
 
 
 def test_equal_programs_pass_and_leave_nothing(pytester, stand_in, records):
-    programs(pytester, more=", devices=[1, 4]")
+    write(pytester, more=", devices=[1, 4]")
     run(pytester).assert_outcomes(passed=1)
     assert [(p, n) for _, p, n, _ in stand_in.runs] == [
         ("train_v1.py", 1),
@@ -125,7 +125,7 @@ def test_equal_programs_pass_and_leave_nothing(pytester, stand_in, records):
 
 
 def test_a_failure_shows_ladder_and_diagnosis_and_no_traceback(pytester, stand_in, records):
-    programs(pytester, "wrong")
+    write(pytester, "wrong")
     result = run(pytester)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -148,7 +148,7 @@ def test_a_failure_shows_ladder_and_diagnosis_and_no_traceback(pytester, stand_i
 
 @pytest.mark.parametrize("which", ["train_v1", "train_v2"])
 def test_a_program_that_raises_fails_the_test(pytester, stand_in, which):
-    programs(pytester)
+    write(pytester)
     pytester.makefile(".py", **{which: "raise"})
     result = run(pytester)
     result.assert_outcomes(failed=1)
@@ -160,7 +160,7 @@ def test_a_program_that_raises_fails_the_test(pytester, stand_in, which):
 def test_a_missing_runtime_skips_with_its_reason(pytester, stand_in, gone):
     stand_in.runtimes.discard(gone)
     more = ', reference="tf1.15", target="tf2.15"'
-    programs(pytester, more=more)
+    write(pytester, more=more)
     result = run(pytester, "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines([f"SKIPPED*{gone} is not here*migrate-mgpu runtimes create {gone}"])
@@ -170,7 +170,7 @@ def test_a_missing_runtime_skips_with_its_reason(pytester, stand_in, gone):
 def test_tf1_code_is_skipped_where_there_is_no_1_15(pytester, stand_in):
     """2.15 does not run it: its reference would crash, and the test fail."""
     stand_in.runtimes.discard("tf1.15")
-    programs(pytester)
+    write(pytester)
     result = run(pytester, "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*tf1.15 is not here*migrate-mgpu runtimes create tf1.15"])
@@ -182,7 +182,7 @@ def test_tf1_code_is_skipped_where_there_is_no_1_15(pytester, stand_in):
 
 def test_one_command_makes_all_that_is_missing(pytester, stand_in):
     stand_in.runtimes.clear()
-    programs(pytester)
+    write(pytester)
     result = run(pytester, "-rs")
     result.stdout.fnmatch_lines(["SKIPPED*: migrate-mgpu runtimes create tf1.15 tf2.15"])
 
@@ -191,12 +191,12 @@ def test_no_runtime_is_ever_made(pytester, stand_in, monkeypatch):
     """That takes minutes and gigabytes: no test run may do it by itself."""
     stand_in.runtimes.clear()
     monkeypatch.setattr(runtimes, "_make", lambda *_: pytest.fail("a runtime was made"))
-    programs(pytester)
+    write(pytester)
     run(pytester).assert_outcomes(skipped=1)
 
 
 def test_a_missing_trace_is_written_and_fails_once(pytester, stand_in):
-    programs(pytester, more=", recorded=True")
+    write(pytester, more=", recorded=True")
     result = run(pytester)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E*recorded trace written to *recorded/train_v1: *run again"])
@@ -212,7 +212,7 @@ def test_a_missing_trace_is_written_and_fails_once(pytester, stand_in):
 
 
 def test_a_trace_of_another_program_is_written_anew_and_fails_once(pytester, stand_in):
-    programs(pytester, more=", recorded=True")
+    write(pytester, more=", recorded=True")
     run(pytester).assert_outcomes(failed=1)
     run(pytester).assert_outcomes(passed=1)
     pytester.makefile(".py", train_v1="changed")
@@ -229,7 +229,7 @@ def test_a_trace_of_another_program_is_written_anew_and_fails_once(pytester, sta
 
 
 def test_record_option_and_ini_options(pytester, stand_in):
-    programs(pytester)
+    write(pytester)
     pytester.makeini(
         "[pytest]\nparity_recorded = true\nparity_devices = 3\nparity_target = tf2-latest\n"
         "parity_timeout = 5\n"
@@ -271,7 +271,7 @@ def test_what_is_asked_for_wrongly_fails(pytester, stand_in):
 
 def test_one_page_for_the_run(pytester, stand_in):
     pytest.importorskip("jinja2")
-    programs(pytester)
+    write(pytester)
     pytester.makefile(".py", other="wrong")
     pytester.makepyfile(
         test_other="def test_other(parity): parity.assert_equivalent('train_v1.py', 'other.py')"

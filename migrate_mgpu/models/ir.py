@@ -178,6 +178,7 @@ class Computation:
 class Objective(Computation):
     """What training minimises, without the terms that only regularize.
 
+    ``unit`` is the statement whose value that is; a mean around it is not in ``value``.
     ``loss`` is what the value is, where it is one loss; ``averaged``: its author takes the mean
     of it. ``compares``: that loss has the labels and the network's output as they are;
     ``by_rows``: that output has a row for each example. ``summed`` is a call that sums up the

@@ -18,6 +18,7 @@ from migrate_mgpu.models.properties import (
     is_scalar,
 )
 from tests.rewriters.table_rows import module_of
+from tests.support.migration import migrated
 
 
 def loss(code: str) -> Loss:
@@ -87,3 +88,37 @@ def test_wording_of_what_is_written_decides_nothing(monkeypatch: pytest.MonkeyPa
 
 def test_every_reduction_is_weighed() -> None:
     assert set(WEIGHTED) == set(Reduction)
+
+
+PROGRAM = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 10)
+    entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits={logits})
+    loss = tf.reduce_mean(entropy)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices(([[1.0]] * 8, [1] * 8)).batch(4)
+
+
+tf.estimator.Estimator(model_fn).train(input_fn, steps=4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("logits", "written"),
+    [
+        ("logits", "    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)\n"),
+        ("tf.sigmoid(logits)", "    def loss(labels, logits):\n"),
+    ],
+)
+def test_a_loss_keeps_the_name_of_what_is_minimised(logits: str, written: str) -> None:
+    """Not that of the values that it is the mean of, which stand behind it."""
+    text, _ = migrated(PROGRAM.format(logits=logits))
+    assert written in text
+    assert ", loss=loss)\n" in text

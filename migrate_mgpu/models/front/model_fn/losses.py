@@ -54,10 +54,10 @@ class LossReader:
             Refused: training and evaluation do not share one loss, or it is not one of
                 labels and outputs alone.
         """
-        value, unit = self._term()
-        value, unit, averaged = self._mean(value, unit)
+        term, place = self._term()
+        value, unit, averaged = self._mean(term, place)
         known = read_loss(self.module, value)
-        plan = LossPlan(value, unit, loss=known, averaged=averaged)
+        plan = LossPlan(value, place, loss=known, averaged=averaged)
         plan.regularized, plan.decay, plan.terms = self.regularized, self.decay, self.terms
         if known is not None:
             labels = compared_labels(known)

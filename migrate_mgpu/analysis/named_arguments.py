@@ -10,6 +10,13 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 
 
+def by_parameter(call: ast.Call, signature: Sequence[str]) -> dict[str, ast.expr]:
+    """What a call gives, for who knows what to do with more: `**values` are under that name."""
+    given = dict(zip(signature, call.args))
+    given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+    return given
+
+
 class NamedArguments:
     """What a call gives a function whose parameters are known, in their order.
 

@@ -12,6 +12,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.models.front.estimators.parts import TOWERS, EstimatorFlow, tensorflow_name
@@ -99,8 +100,7 @@ class _Replicated:
         if isinstance(node, ast.Call):
             if tensorflow_name(self.module, node.func) != _REPLICATE or len(node.args) > 3:
                 return None
-            arguments = dict(zip(_PARAMETERS, node.args))
-            arguments.update({k.arg or "**": k.value for k in node.keywords})
+            arguments = by_parameter(node, _PARAMETERS)
             function = arguments.pop("model_fn", None)
             if function is None or not set(arguments) <= set(_PARAMETERS):
                 return None

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.dataflow import Dataflow
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import WeightDecay
 
@@ -70,8 +71,7 @@ def _applied(
         return None
     if name_of(module, node) != "contrib.layers.apply_regularization":
         return None
-    given = dict(zip(("regularizer", "weights_list"), node.args))
-    given.update({keyword.arg or "**": keyword.value for keyword in node.keywords})
+    given = by_parameter(node, ("regularizer", "weights_list"))
     made, _ = flow.resolve(given.get("regularizer"), unit)
     weights, _ = flow.resolve(given.get("weights_list"), unit)
     if not isinstance(made, ast.Call) or name_of(module, made) != "contrib.layers.l2_regularizer":

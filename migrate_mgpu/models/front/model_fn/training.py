@@ -9,6 +9,8 @@ from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.registry import constant
@@ -25,6 +27,7 @@ _FOLLOWED = {
 _SCHEDULING = {"gate_gradients", "aggregation_method", "colocate_gradients_with_ops", "name"}
 _COMPUTE = ("loss", "var_list")
 _MINIMIZE = ("loss", "global_step", "var_list")
+_CLIP = ("t_list", "clip_norm")
 
 
 # The expression that is the optimizer, and the statement that it stands in.
@@ -101,7 +104,7 @@ class TrainingReader:
             given = [*value.args, *(k.value for k in value.keywords)]
             if any((self._qualname(a)).endswith("UPDATE_OPS") for a in given):
                 self.updates = True
-                if len(given) > 1 and not _is_none(given[-1]):
+                if len(given) > 1 and not is_none(given[-1]):
                     self.scope = given[-1]
                 if where is not None:
                     self.gone.add(where)
@@ -132,7 +135,7 @@ class TrainingReader:
 
     def _count(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
         """What an optimizer is given as the step to count."""
-        if node is not None and not _is_none(node):
+        if node is not None and not is_none(node):
             if not self._is_global_step(node, unit):
                 raise Refused(self.module, node, "it is not known to be the global step")
             self.counted += 1
@@ -163,10 +166,9 @@ class TrainingReader:
 
     def _minimize(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         self._check_arguments(call, unit, _MINIMIZE)
-        loss = call.args[0] if call.args else _keyword(call, "loss")
-        self._check_loss(call, loss, unit)
-        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
-        self._count(step, unit)
+        given = by_parameter(call, _MINIMIZE)
+        self._check_loss(call, given.get("loss"), unit)
+        self._count(given.get("global_step"), unit)
         assert isinstance(call.func, ast.Attribute)
         return call.func.value, unit
 
@@ -175,18 +177,17 @@ class TrainingReader:
     ) -> None:
         """What gradients are computed for: all variables, as Keras does."""
         assert isinstance(call.func, ast.Attribute)
-        given = dict(zip(signature, call.args))
-        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        given = by_parameter(call, signature)
         if len(call.args) > len(signature):
             raise Refused(self.module, call, f"{call.func.attr}() is given many arguments by place")
         self._all_variables(given.pop("var_list", None), unit)
         for name, value in given.items():
-            if name not in {*signature, *_SCHEDULING} and not _is_none(value):
+            if name not in {*signature, *_SCHEDULING} and not is_none(value):
                 raise Refused(self.module, value, f"{call.func.attr}() is given `{name}`")
 
     def _all_variables(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
         """Whether a list is that of all trainable variables, or none is given."""
-        if node is None or _is_none(node):
+        if node is None or is_none(node):
             return
         value, _ = self.flow.resolve(node, unit)
         if isinstance(value, ast.Call) and not value.keywords:
@@ -207,8 +208,7 @@ class TrainingReader:
         known: tuple[str, ...] = ("name",),
     ) -> None:
         """Notes a clipping by the last of a function's parameters."""
-        given = dict(zip(parameters, call.args))
-        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        given = by_parameter(call, parameters)
         other = len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}
         if self.clipping is not None or other:
             text = "gradients are clipped twice, or in a way that Keras has not"
@@ -230,21 +230,20 @@ class TrainingReader:
             raise Refused(self.module, call, text, "report the loss that is minimised")
 
     def _apply(self, call: ast.Call, unit: ast.stmt | None) -> Made:
-        pairs = call.args[0] if call.args else _keyword(call, "grads_and_vars")
+        given = by_parameter(call, ("grads_and_vars", "global_step"))
+        pairs = given.get("grads_and_vars")
         assert isinstance(call.func, ast.Attribute)
         if pairs is None:
             raise Refused(self.module, call, "apply_gradients() without gradients")
-        step = call.args[1] if len(call.args) > 1 else _keyword(call, "global_step")
-        self._count(step, unit)
+        self._count(given.get("global_step"), unit)
         self._gradients(pairs, unit)
         return call.func.value, unit
 
     def _optimize_loss(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         """`tf.contrib.layers.optimize_loss`: it runs the update operations, and may clip."""
-        given = dict(zip(OPTIMIZE_LOSS_PARAMETERS, call.args))
-        given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
+        given = by_parameter(call, OPTIMIZE_LOSS_PARAMETERS)
         for name, value in given.items():
-            if name not in _FOLLOWED and not _is_none(value):
+            if name not in _FOLLOWED and not is_none(value):
                 text = f"optimize_loss is given `{name}`"
                 raise Refused(self.module, value, text, "write the training step out")
         self._check_loss(call, given.get("loss"), unit)
@@ -252,7 +251,7 @@ class TrainingReader:
         self.counted += 1  # the global step, whether it is given or not
         self.updates = True
         limit = given.get("clip_gradients")
-        if limit is not None and not _is_none(limit):
+        if limit is not None and not is_none(limit):
             if isinstance(limit, ast.Lambda) or self.module.names.qualname(limit):
                 raise Refused(self.module, limit, "the gradients are clipped by a function")
             self.clipping = Clipping(ClippedBy.GLOBAL_NORM, limit)
@@ -275,13 +274,11 @@ class TrainingReader:
         if isinstance(value, ast.Call):
             function = value.func
             if isinstance(function, ast.Attribute) and function.attr == "compute_gradients":
-                loss = value.args[0] if value.args else _keyword(value, "loss")
                 self._check_arguments(value, where, _COMPUTE)
-                self._check_loss(value, loss, where)
+                self._check_loss(value, by_parameter(value, _COMPUTE).get("loss"), where)
                 return
             if name == "gradients":
-                given = dict(zip(("ys", "xs"), value.args))
-                given.update({keyword.arg or "**": keyword.value for keyword in value.keywords})
+                given = by_parameter(value, ("ys", "xs"))
                 if len(value.args) <= 2 and {*given} <= {"ys", "xs", *_SCHEDULING}:
                     self._all_variables(given.get("xs", value), where)
                     self._check_loss(value, given.get("ys"), where)
@@ -292,8 +289,8 @@ class TrainingReader:
                 return
             if name == "clip_by_global_norm":
                 known = ("name", "use_norm") if self._own_norm(value, where) else ("name",)
-                self._clip(ClippedBy.GLOBAL_NORM, value, ("t_list", "clip_norm"), known)
-                self._gradients(_given(value, 0, "t_list"), where)
+                self._clip(ClippedBy.GLOBAL_NORM, value, _CLIP, known)
+                self._gradients(by_parameter(value, _CLIP).get("t_list", value), where)
                 return
         if isinstance(value, ast.Subscript) and constant(value.slice) == 0:
             if name_of(self.module, value.value) == "clip_by_global_norm":
@@ -311,10 +308,11 @@ class TrainingReader:
 
     def _own_norm(self, call: ast.Call, unit: ast.stmt | None) -> bool:
         """Whether `use_norm` is the norm of what is clipped, which TF1 would compute itself."""
-        value, where = self.flow.resolve(_keyword(call, "use_norm"), unit)
+        clipped = by_parameter(call, _CLIP)
+        value, where = self.flow.resolve(clipped.get("use_norm"), unit)
         if not isinstance(value, ast.Call) or name_of(self.module, value) != "global_norm":
             return False
-        mine, yours = _given(call, 0, "t_list"), _given(value, 0, "t_list")
+        mine, yours = clipped.get("t_list"), by_parameter(value, ("t_list",)).get("t_list")
         if not isinstance(mine, ast.Name) or not isinstance(yours, ast.Name):
             return False
         if where is not None:
@@ -326,23 +324,20 @@ class TrainingReader:
         """`[(tf.clip_by_norm(g, 5.), v) for g, v in gradients]`, the same without pairs."""
         element = node.elt.elts[0] if isinstance(node.elt, ast.Tuple) else node.elt
         if isinstance(element, ast.IfExp):  # `None if g is None else ...`
-            element = element.orelse if _is_none(element.body) else element.body
+            element = element.orelse if is_none(element.body) else element.body
         if len(node.generators) != 1 or not isinstance(element, ast.Call):
             return False
         tests = node.generators[0].ifs
-        if any("None" not in ast.unparse(test) for test in tests):
+        if not all(any(is_none(part) for part in ast.walk(test)) for test in tests):
             return False
         name = name_of(self.module, element)
         if name == "clip_by_norm":
             self._clip(ClippedBy.NORM, element, ("t", "clip_norm"))
             return True
         if name == "clip_by_value":
-            low = _given(element, 1, "clip_value_min")
-            high = _given(element, 2, "clip_value_max")
-            if ast.unparse(low).replace(" ", "") in (
-                f"-{ast.unparse(high)}",
-                f"-({ast.unparse(high)})",
-            ):
+            given = by_parameter(element, ("t", "clip_value_min", "clip_value_max"))
+            low, high = given.get("clip_value_min"), given.get("clip_value_max")
+            if high is not None and _is_negative(low, high):
                 if self.clipping is not None:
                     raise Refused(self.module, element, "the gradients are clipped twice")
                 self.clipping = Clipping(ClippedBy.VALUE, high)
@@ -350,16 +345,11 @@ class TrainingReader:
         return False
 
 
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
-
-
-def _given(call: ast.Call, position: int, name: str) -> ast.expr:
-    return call.args[position] if len(call.args) > position else _keyword(call, name) or call
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_negative(node: ast.expr | None, other: ast.expr) -> bool:
+    """Whether an expression is the negative of another one."""
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub):
+        return False
+    return ast.dump(node.operand) == ast.dump(other)
 
 
 def read_optimizers(reading: Reading, training: Training) -> None:

@@ -15,7 +15,7 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import loss_object, written_nodes
 from migrate_mgpu.models.keras.metrics import function_names, result_object
 from migrate_mgpu.models.keras.model.loss_functions import LossWriter
-from migrate_mgpu.models.keras.model.optimizing import clipping_argument, clipping_class
+from migrate_mgpu.models.keras.model.replicas import clipping_argument, clipping_class
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
 from migrate_mgpu.source import layout
@@ -203,7 +203,7 @@ class Compiling:
         """The class whose replicas clip as the author did, which stands for an optimizer's."""
         names = self.module.names
         name = names.fresh(names.module_scope, f"Clipped{base.rpartition('.')[2]}")
-        self.clipping = "\n".join(clipping_class(name, base, clipping, context))
+        self.clipping = clipping_class(name, base, clipping, context)
         return name
 
     def _statements(self, body: Block) -> str:

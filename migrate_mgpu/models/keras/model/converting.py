@@ -31,8 +31,8 @@ from migrate_mgpu.models.ir import Result
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
-from migrate_mgpu.models.keras.model.optimizing import statistics_class
 from migrate_mgpu.models.keras.model.predictions import PredictStep
+from migrate_mgpu.models.keras.model.replicas import AVERAGE_STATISTICS
 from migrate_mgpu.models.keras.model.steps import Steps
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses, PlainFunctions
@@ -244,9 +244,10 @@ class _Conversion:
         if not (self.normalizes and self.distributed):
             return []
         names = self.module.names
-        name = names.fresh(names.module_scope, "AverageStatistics")
+        name = names.fresh(names.module_scope, AVERAGE_STATISTICS.name)
         plan.callbacks = (name,)
-        return [statistics_class(name, self.tf, self.module.source.indent_unit)]
+        style = FileStyle.of(self.module.source, self.tf)
+        return [AVERAGE_STATISTICS.written(name, style)]
 
     def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
         """What TF1 itself did otherwise than its author may have meant."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.models.ir import ClippedBy, Clipping
 from migrate_mgpu.models.keras.expressions import Context
 
@@ -29,7 +30,7 @@ def clipping_argument(clipping: Clipping, context: Context) -> str:
     return f"{_ARGUMENTS[clipping.by]}={context.render(clipping.limit)}"
 
 
-def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -> list[str]:
+def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -> str:
     """An optimizer whose replicas clip their own gradients, as TF1's did.
 
     Keras 2 clips by its arguments after the replicas' gradients are summed, Keras 3
@@ -41,7 +42,7 @@ def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -
     if clipping.by is ClippedBy.VALUE:
         if not isinstance(clipping.limit, (ast.Constant, ast.Name)):
             limit = f"({limit})"
-    return [
+    lines = [
         f"class {name}({base}):",
         f'{unit}"""{short} on gradients that each replica clips before they are summed."""',
         "",
@@ -50,11 +51,16 @@ def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -
         unit * 2 + _CLIPPED[clipping.by].format(tf=context.tf, limit=limit),
         f"{unit * 2}return super().apply_gradients(zip(gradients, variables), *args, **kwargs)",
     ]
+    return "\n".join(lines)
 
 
-_STATISTICS = """\
+# The moving statistics are averaged over the replicas, as TF1's variables were. Without it each
+# replica of Keras 2 evaluates with its own, and Keras 3 with the first one's (docs/semantics.md).
+AVERAGE_STATISTICS = Definition(
+    "AverageStatistics",
+    '''\
 class {name}({tf}.keras.callbacks.Callback):
-    \"\"\"After training, batch normalization's statistics are the mean of the replicas'.\"\"\"
+    """After training, batch normalization's statistics are the mean of the replicas'."""
 
     def on_train_end(self, logs=None):
         strategy = self.model.distribute_strategy
@@ -64,13 +70,5 @@ class {name}({tf}.keras.callbacks.Callback):
     def average(self):
         context = {tf}.distribute.get_replica_context()
         for variable in self.model.non_trainable_weights:
-            variable.assign(context.all_reduce({tf}.distribute.ReduceOp.MEAN, variable))"""
-
-
-def statistics_class(name: str, tf: str, unit: str) -> str:
-    """A callback that averages the moving statistics over the replicas, as TF1's variables were.
-
-    Without it each replica of Keras 2 evaluates with its own, and Keras 3 with the
-    first one's (docs/semantics.md).
-    """
-    return _STATISTICS.format(name=name, tf=tf).replace("    ", unit)
+            variable.assign(context.all_reduce({tf}.distribute.ReduceOp.MEAN, variable))''',
+)

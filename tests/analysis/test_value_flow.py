@@ -57,6 +57,10 @@ OBJECTS = {
         ("tf.distribute.MirroredStrategy()", ".scope():", "estimator.fit("),
         ("RunConfig", "Estimator("),
     ),
+    "Estimator": (
+        ESTIMATORS, "tf.estimator.Estimator(model_fn)", "tf.estimator.Estimator(model_fn)",
+        "{0}.train(input_fn, steps=5)", ("model_fn()", ".fit("), ("Estimator", ".train("),
+    ),
 }  # fmt: skip
 WAYS = {
     "plain": "first = {make}\n{use:first}\n",
@@ -109,8 +113,12 @@ def program(kind: str, way: str) -> dict[str, str]:
     head, make, other, use, _, _ = OBJECTS[kind]
     texts = WAYS[way] if isinstance(WAYS[way], tuple) else (WAYS[way],)
     written = [text.format(make=make, other=other, use=Use(use)) for text in texts]
-    files = {"train.py": head + written[-1]}
-    return files if len(written) == 1 else {"settings.py": SESSIONS + written[0], **files}
+    if len(written) == 1:
+        return {"train.py": head + written[0]}
+    if "model_fn" in make:  # the model stands with what makes the object
+        uses = f"{SESSIONS}from settings import input_fn\n{written[1]}"
+        return {"settings.py": head + written[0], "train.py": uses}
+    return {"settings.py": SESSIONS + written[0], "train.py": head + written[1]}
 
 
 def run(files: dict[str, str]) -> RunResult:

@@ -36,6 +36,12 @@ RAN = RUN.replace(
             "def build():\n    estimator = model_fn()\n    return estimator, 'a line'\n\n\n"
             f"estimator, name = build()\nestimator.{FIT}",
         ),
+        (
+            f"estimator = {EST} if len(X) > 1 else None  # one\n"
+            "estimator.train(input_fn, steps=5)\n",
+            "# one\nif len(X) > 1:\n    estimator = model_fn()\nelse:\n    estimator = None\n"
+            f"estimator.{FIT}",
+        ),
     ],
 )  # fmt: skip
 def test_a_statement_of_its_own(before: str, after: str) -> None:
@@ -46,7 +52,6 @@ def test_a_statement_of_its_own(before: str, after: str) -> None:
     "body",
     [
         f"{RUN}run(steps=len(os.listdir()), estimator={EST})\n",
-        f"estimator = {EST} if len(X) > 1 else None\nestimator.train(input_fn, steps=5)\n",
         f"{RUN}fits = [run({EST}) for _ in range(2)]\n",
         f"{RUN}later = lambda: run({EST})\n",
         f"{RUN}len(X) > 1 and run({EST})\n",

@@ -1,7 +1,7 @@
 """An Estimator that is made inside of a statement: `run(tf.estimator.Estimator(model_fn))`.
 
 It is made in a statement of its own before that one, where nothing that the statement does
-before comes between.
+before comes between. One that a conditional expression chooses is made under an `if`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, comments
 
-_AROUND = (ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple)
+_AROUND = (
+    ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Yield,
+)  # fmt: skip
 _DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -33,6 +35,11 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
         return {}
     if statement.value is call or statement.value is None:
         return {}
+    if isinstance(statement.value, ast.IfExp) and isinstance(statement, (ast.Assign, ast.Return)):
+        if call in (statement.value.body, statement.value.orelse):
+            if not layout.owns_lines or comments(source.code(statement)):
+                return {}
+            return {module: [_branches(module, statement, statement.value)]}
     around: list[ast.AST] = []
     for parent in names.ancestors(call):
         if parent is statement:
@@ -50,6 +57,19 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     name = names.fresh(names.scope_at(statement), "estimator", "model", "classifier")
     made = f"{name} = {source.code(call)}{source.newline}{layout.indent}"
     return {module: [Edit(layout.start, layout.start, made), Edit(start, end, name)]}
+
+
+def _branches(module: Module, statement: ast.stmt, choice: ast.IfExp) -> Edit:
+    """`if several: estimator = A` / `else: estimator = B`."""
+    source, layout = module.source, Layout(module.source, statement)
+    head = source.text[layout.start : source.span(choice)[0]].rstrip("( ")
+    lines = [
+        f"if {source.code(choice.test)}:",
+        f"{source.indent_unit}{head} {source.code(choice.body)}",
+        "else:",
+        f"{source.indent_unit}{head} {source.code(choice.orelse)}",
+    ]
+    return layout.replace([*([layout.trailing_comment] if layout.trailing_comment else []), *lines])
 
 
 def _trained(statement: ast.stmt, around: list[ast.AST]) -> str | None:

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.source.source import Edit
 
 _LEAVES = (ast.Return, ast.Raise)
@@ -20,9 +20,14 @@ def find_alternatives(flows: list[EstimatorFlow]) -> None:
         for module, node, origin in flow.doubts:
             other = known.get(origin) if isinstance(origin, ast.Call) else None
             if other is None or not _exclusive(flow, other):
+                names = flow.module.names
+                one_statement = other is not None and (
+                    names.statement(other.call) is names.statement(flow.call)
+                )
                 flow.problem(
                     module, node, "it may be another Estimator here",
                     "give each Estimator a variable of its own",
+                    INSIDE_STATEMENT if one_statement else "",
                 )  # fmt: skip
             elif other not in flow.alternatives:
                 flow.alternatives.append(other)

@@ -154,8 +154,10 @@ class EstimatorFlow:
     def params(self) -> ast.expr | None:
         return self.arguments.get("params")
 
-    def problem(self, module: Module, node: ast.AST, reason: str, advice: str = "") -> None:
-        self.problems.append(Refused(module, node, reason, advice).diagnostic)
+    def problem(
+        self, module: Module, node: ast.AST, reason: str, advice: str = "", key: str = ""
+    ) -> None:
+        self.problems.append(Refused(module, node, reason, advice, key).diagnostic)
 
     @property
     def modules(self) -> list[Module]:

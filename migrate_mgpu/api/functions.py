@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.api.schema import Parameter, Row, Table
+from migrate_mgpu.core.records import replaced
 
 # What has no TF2 form inside of a model, by the beginning of its name.
 IMPOSSIBLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -31,32 +32,33 @@ _KEPT = {"keep_dims": "keepdims", "reduction_indices": "axis"}
 _RESIZE = ("images", "size", "align_corners", "name", "half_pixel_centers")
 
 
-@record(frozen=True)
-class FunctionRow:
+def _form(
+    target: str,
+    parameters: tuple[str, ...],
+    order: tuple[str, ...] = (),
+    names: Mapping[str, str] | None = None,
+    dropped: tuple[str, ...] = (),
+    added: Mapping[str, str] | None = None,
+) -> Row:
     """A function with other arguments in TF2.
 
-    ``parameters`` are TF1's in order, ``order`` those that TF2 takes by position,
-    ``names`` new names, ``dropped`` arguments that TF2 has not (None is no loss), ``added``
-    what TF1 did unasked.
+    ``parameters`` are TF1's in order, ``order`` those that TF2 takes by position, ``names``
+    new names, ``dropped`` arguments that TF2 has not (None is no loss), ``added`` what TF1
+    did unasked.
     """
-
-    name: str
-    parameters: tuple[str, ...]
-    order: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    dropped: tuple[str, ...] = ()
-    added: Mapping[str, str] = field(default_factory=dict)
+    every = tuple(
+        Parameter(name, target="" if name in dropped else (names or {}).get(name))
+        for name in parameters
+    )
+    return Row((), target, every, target, order, tuple((added or {}).items()))
 
 
-_Form = FunctionRow
-
-
-def _forms() -> dict[str, FunctionRow]:
-    found: dict[str, FunctionRow] = {}
+def _forms() -> dict[str, Row]:
+    found: dict[str, Row] = {}
     for short in ("sum", "mean", "max", "min", "prod", "any", "all", "logsumexp"):
         order = ("input_tensor", "axis", "keepdims", "name")
         for name in (f"reduce_{short}", f"math.reduce_{short}"):
-            found[name] = _Form(
+            found[name] = _form(
                 name if short != "logsumexp" else "math.reduce_logsumexp",
                 _REDUCE,
                 order if short != "logsumexp" else order[:3],
@@ -65,8 +67,8 @@ def _forms() -> dict[str, FunctionRow]:
     for short in ("argmax", "argmin"):
         for name in (short, f"math.{short}"):
             parameters = ("input", "axis", "name", "dimension", "output_type")
-            found[name] = _Form(name, parameters, ("input", "axis"), {"dimension": "axis"})
-        found[short[:3] + "_" + short[3:]] = _Form(
+            found[name] = _form(name, parameters, ("input", "axis"), {"dimension": "axis"})
+        found[short[:3] + "_" + short[3:]] = _form(
             short, ("input", "dimension", "output_type", "name"), ("input", "axis"),
             {"dimension": "axis"},
         )  # fmt: skip
@@ -74,97 +76,99 @@ def _forms() -> dict[str, FunctionRow]:
         ("float", "float32"), ("double", "float64"), ("int32", "int32"), ("int64", "int64"),
         ("bfloat16", "bfloat16"), ("complex64", "complex64"), ("complex128", "complex128"),
     ):  # fmt: skip
-        found[f"to_{short}"] = _Form("cast", ("x", "name"), ("x",), added={"dtype": f"tf.{dtype}"})
+        found[f"to_{short}"] = _form(
+            "cast", ("x", "name"), ("x",), added={"dtype": f"{{tf}}.{dtype}"}
+        )
     found.update({
-        "expand_dims": _Form("expand_dims", ("input", "axis", "name", "dim"), ("input", "axis"),
+        "expand_dims": _form("expand_dims", ("input", "axis", "name", "dim"), ("input", "axis"),
                              {"dim": "axis"}),
-        "squeeze": _Form("squeeze", ("input", "axis", "name", "squeeze_dims"), ("input", "axis"),
+        "squeeze": _form("squeeze", ("input", "axis", "name", "squeeze_dims"), ("input", "axis"),
                          {"squeeze_dims": "axis"}),
-        "nn.embedding_lookup": _Form(
+        "nn.embedding_lookup": _form(
             "nn.embedding_lookup",
             ("params", "ids", "partition_strategy", "name", "validate_indices", "max_norm"),
             ("params", "ids"), dropped=("partition_strategy", "validate_indices")),
-        "gather": _Form("gather", ("params", "indices", "validate_indices", "name", "axis",
+        "gather": _form("gather", ("params", "indices", "validate_indices", "name", "axis",
                         "batch_dims"), ("params", "indices")),
-        "gather_nd": _Form("gather_nd", ("params", "indices", "name", "batch_dims"),
+        "gather_nd": _form("gather_nd", ("params", "indices", "name", "batch_dims"),
                            ("params", "indices")),
-        "pad": _Form("pad", ("tensor", "paddings", "mode", "name", "constant_values"),
+        "pad": _form("pad", ("tensor", "paddings", "mode", "name", "constant_values"),
                      ("tensor", "paddings", "mode")),
-        "shape": _Form("shape", ("input", "name", "out_type"), ("input",)),
-        "size": _Form("size", ("input", "name", "out_type"), ("input",)),
-        "ones_like": _Form("ones_like", ("tensor", "dtype", "name", "optimize"),
+        "shape": _form("shape", ("input", "name", "out_type"), ("input",)),
+        "size": _form("size", ("input", "name", "out_type"), ("input",)),
+        "ones_like": _form("ones_like", ("tensor", "dtype", "name", "optimize"),
                            ("input", "dtype", "name"), {"tensor": "input"}, ("optimize",)),
-        "zeros_like": _Form("zeros_like", ("tensor", "dtype", "name", "optimize"),
+        "zeros_like": _form("zeros_like", ("tensor", "dtype", "name", "optimize"),
                             ("input", "dtype", "name"), {"tensor": "input"}, ("optimize",)),
-        "transpose": _Form("transpose", ("a", "perm", "name", "conjugate"), ("a", "perm")),
-        "boolean_mask": _Form("boolean_mask", ("tensor", "mask", "name", "axis"),
+        "transpose": _form("transpose", ("a", "perm", "name", "conjugate"), ("a", "perm")),
+        "boolean_mask": _form("boolean_mask", ("tensor", "mask", "name", "axis"),
                               ("tensor", "mask")),
-        "norm": _Form("norm", ("tensor", "ord", "axis", "keepdims", "name", "keep_dims"),
+        "norm": _form("norm", ("tensor", "ord", "axis", "keepdims", "name", "keep_dims"),
                       ("tensor", "ord", "axis", "keepdims"), _KEPT),
-        "constant": _Form("constant", ("value", "dtype", "shape", "name", "verify_shape"),
+        "constant": _form("constant", ("value", "dtype", "shape", "name", "verify_shape"),
                           ("value", "dtype", "shape", "name"), dropped=("verify_shape",)),
-        "convert_to_tensor": _Form(
+        "convert_to_tensor": _form(
             "convert_to_tensor", ("value", "dtype", "name", "preferred_dtype", "dtype_hint"),
             ("value", "dtype"), {"preferred_dtype": "dtype_hint"}),
-        "count_nonzero": _Form(
+        "count_nonzero": _form(
             "math.count_nonzero",
             ("input_tensor", "axis", "keepdims", "dtype", "name", "reduction_indices",
              "keep_dims", "input"), ("input", "axis", "keepdims", "dtype", "name"),
             {**_KEPT, "input_tensor": "input"}),
-        "confusion_matrix": _Form(
+        "confusion_matrix": _form(
             "math.confusion_matrix",
             ("labels", "predictions", "num_classes", "dtype", "name", "weights"),
             ("labels", "predictions", "num_classes")),
-        "cond": _Form("cond", ("pred", "true_fn", "false_fn", "strict", "name", "fn1", "fn2"),
+        "cond": _form("cond", ("pred", "true_fn", "false_fn", "strict", "name", "fn1", "fn2"),
                       ("pred", "true_fn", "false_fn"), {"fn1": "true_fn", "fn2": "false_fn"},
                       ("strict",)),
-        "reverse_sequence": _Form(
+        "reverse_sequence": _form(
             "reverse_sequence", ("input", "seq_lengths", "seq_axis", "batch_axis", "name",
             "seq_dim", "batch_dim"), ("input", "seq_lengths", "seq_axis", "batch_axis"),
             {"seq_dim": "seq_axis", "batch_dim": "batch_axis"}),
-        "multinomial": _Form(
+        "multinomial": _form(
             "random.categorical", ("logits", "num_samples", "seed", "name", "output_dtype"),
             ("logits", "num_samples"), {"output_dtype": "dtype"}),
-        "set_random_seed": _Form("random.set_seed", ("seed",), ("seed",)),
-        "py_func": _Form("numpy_function", ("func", "inp", "Tout", "stateful", "name"),
+        "set_random_seed": _form("random.set_seed", ("seed",), ("seed",)),
+        "py_func": _form("numpy_function", ("func", "inp", "Tout", "stateful", "name"),
                          ("func", "inp", "Tout", "stateful", "name")),
-        "nn.softmax": _Form("nn.softmax", ("logits", "axis", "name", "dim"), ("logits", "axis"),
+        "nn.softmax": _form("nn.softmax", ("logits", "axis", "name", "dim"), ("logits", "axis"),
                             {"dim": "axis"}),
-        "nn.log_softmax": _Form("nn.log_softmax", ("logits", "axis", "name", "dim"),
+        "nn.log_softmax": _form("nn.log_softmax", ("logits", "axis", "name", "dim"),
                                 ("logits", "axis"), {"dim": "axis"}),
-        "nn.moments": _Form("nn.moments", ("x", "axes", "shift", "name", "keep_dims", "keepdims"),
+        "nn.moments": _form("nn.moments", ("x", "axes", "shift", "name", "keep_dims", "keepdims"),
                             ("x", "axes", "shift"), _KEPT),
-        "nn.crelu": _Form("nn.crelu", ("features", "name", "axis"), ("features",)),
-        "nn.conv2d": _Form(
+        "nn.crelu": _form("nn.crelu", ("features", "name", "axis"), ("features",)),
+        "nn.conv2d": _form(
             "nn.conv2d", ("input", "filter", "strides", "padding", "use_cudnn_on_gpu",
             "data_format", "dilations", "name", "filters"),
             ("input", "filters", "strides", "padding"), {"filter": "filters"},
             ("use_cudnn_on_gpu",)),
-        "nn.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
-        "math.in_top_k": _Form("math.in_top_k", ("predictions", "targets", "k", "name")),
-        "nn.space_to_depth": _Form("nn.space_to_depth", ("input", "block_size", "name",
+        "nn.in_top_k": _form("math.in_top_k", ("predictions", "targets", "k", "name")),
+        "math.in_top_k": _form("math.in_top_k", ("predictions", "targets", "k", "name")),
+        "nn.space_to_depth": _form("nn.space_to_depth", ("input", "block_size", "name",
                                    "data_format"), ("input", "block_size")),
-        "nn.depth_to_space": _Form("nn.depth_to_space", ("input", "block_size", "name",
+        "nn.depth_to_space": _form("nn.depth_to_space", ("input", "block_size", "name",
                                    "data_format"), ("input", "block_size")),
-        "decode_raw": _Form("io.decode_raw", ("input_bytes", "out_type", "little_endian", "name",
+        "decode_raw": _form("io.decode_raw", ("input_bytes", "out_type", "little_endian", "name",
                             "bytes"), ("input_bytes", "out_type", "little_endian"),
                             {"bytes": "input_bytes"}),
-        "decode_csv": _Form(
+        "decode_csv": _form(
             "io.decode_csv", ("records", "record_defaults", "field_delim", "use_quote_delim",
             "name", "na_value", "select_cols"),
             ("records", "record_defaults", "field_delim", "use_quote_delim")),
-        "parse_single_example": _Form(
+        "parse_single_example": _form(
             "io.parse_single_example", ("serialized", "features", "name", "example_names"),
             ("serialized", "features")),
-        "parse_example": _Form(
+        "parse_example": _form(
             "io.parse_example", ("serialized", "features", "name", "example_names"),
             ("serialized", "features")),
-        "string_to_number": _Form(
+        "string_to_number": _form(
             "strings.to_number", ("string_tensor", "out_type", "name", "input"),
             ("input", "out_type", "name"), {"string_tensor": "input"}),
-        "image.resize_bilinear": _Form("raw_ops.ResizeBilinear", _RESIZE),
-        "image.resize_nearest_neighbor": _Form("raw_ops.ResizeNearestNeighbor", _RESIZE),
-        "contrib.layers.one_hot_encoding": _Form(
+        "image.resize_bilinear": _form("raw_ops.ResizeBilinear", _RESIZE),
+        "image.resize_nearest_neighbor": _form("raw_ops.ResizeNearestNeighbor", _RESIZE),
+        "contrib.layers.one_hot_encoding": _form(
             "one_hot", ("labels", "num_classes", "on_value", "off_value", "outputs_collections",
             "scope"), ("indices", "depth", "on_value", "off_value"),
             {"labels": "indices", "num_classes": "depth", "scope": "name"},
@@ -172,7 +176,7 @@ def _forms() -> dict[str, FunctionRow]:
     })  # fmt: skip
     for name in ("max_pool", "avg_pool"):
         pooling = ("ksize", "strides", "padding", "data_format", "name")
-        found[f"nn.{name}"] = _Form(
+        found[f"nn.{name}"] = _form(
             f"nn.{name}2d", ("value", *pooling, "input"), ("input", *pooling), {"value": "input"}
         )
     for old in ("decode_raw", "decode_csv", "parse_single_example", "parse_example"):
@@ -188,7 +192,17 @@ def _forms() -> dict[str, FunctionRow]:
     return found
 
 
-FORMS = _forms()
+def _table() -> Table[Row]:
+    """The rows, each with all names of its function."""
+    names: dict[int, list[str]] = {}
+    forms = _forms()
+    for name, row in forms.items():
+        names.setdefault(id(row), []).append(name)
+    spelled = [(tuple(every), forms[every[0]]) for every in names.values()]
+    return Table(*(replaced(row, names=every, kind=every[0]) for every, row in spelled))
+
+
+FUNCTIONS = _table()
 # Other objects in TF2 that take the same arguments and do the same.
 EQUAL = {
     "data.Dataset", "data.TFRecordDataset", "data.TextLineDataset",

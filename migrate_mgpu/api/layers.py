@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.api.schema import Parameter, Row, Table
+from migrate_mgpu.core.records import record
 
 
 @record(frozen=True)
-class LayerRow:
-    """A layer of TF1's: what it is, by the name of Keras's class, and its parameters in order.
+class LayerRow(Row):
+    """A layer of TF1's, a function or a class; ``target`` is Keras's class.
 
-    ``order`` are Keras's parameters that may be given by position in Keras 2 and 3 alike,
-    ``names`` Keras's names for TF1's parameters, ``defaults`` what TF1 did unasked, by its
-    own parameters. ``stem`` names the layer where nothing better is known.
-    ``takes_training``: it behaves differently while training (dropout, batch normalization).
+    ``stem`` names the layer where nothing better is known. ``inputs`` is the parameter that a
+    function is given what the layer is applied to, ``training`` the one that tells it whether
+    it trains; both are empty where there is none.
     """
 
-    kind: str
-    stem: str
-    parameters: tuple[str, ...]
-    order: tuple[str, ...]
-    takes_training: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
-    defaults: Mapping[str, str] = field(default_factory=dict)
+    stem: str = ""
+    inputs: str = ""
+    training: str = ""
+
+    @property
+    def keras(self) -> str:
+        """The name of Keras's class."""
+        return self.target.rpartition(".")[2]
+
+
+def _known(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+    return {parameter.name: parameter for parameter in parameters}
+
+
+def _gone(*names: str) -> list[Parameter]:
+    """Parameters that say nothing in TF2."""
+    return [Parameter(name, target="") for name in names]
+
+
+def _own(only: tuple[object, ...], advice: str, *names: str) -> list[Parameter]:
+    """Parameters that no layer of Keras's has."""
+    return [
+        Parameter(name, target="", only=only, reason=f"`{name}` is TF1's own", advice=advice)
+        for name in names
+    ]
+
+
+def _reuse(name: str, advice: str) -> Parameter:
+    reason = "its variables are shared by name with another call"
+    return Parameter(name, target="", only=(None, False), reason=reason, advice=advice)
 
 
 # -- tf.layers ------------------------------------------------------------------
@@ -91,17 +114,41 @@ _BY_POSITION = {
 }
 
 
-def _rows() -> dict[str, LayerRow]:
+_NO_LAYER = "no Keras layer does this"
+_ONE_LAYER = "make the layer once, before it is called twice"
+_PARAMETERS = _known([
+    *_gone("inputs", "training", "_scope", "renorm_clipping", "renorm_momentum", "fused"),
+    _reuse("reuse", _ONE_LAYER),
+    _reuse("_reuse", _ONE_LAYER),
+    Parameter(
+        "renorm", target="", only=(False, None), reason="batch renormalisation is TF1's own",
+        advice=_NO_LAYER,
+    ),
+    *_own((None,), _NO_LAYER, "virtual_batch_size", "adjustment"),
+])  # fmt: skip
+
+
+def _row(
+    name: str, keras: str, stem: str, given: Iterable[str], order: tuple[str, ...], inputs: str
+) -> LayerRow:
+    parameters = tuple(_PARAMETERS.get(parameter, Parameter(parameter)) for parameter in given)
+    training = "training" if "training" in given else ""
+    return LayerRow(
+        (f"layers.{name}",), name, parameters, f"keras.layers.{keras}", order,
+        stem=stem, inputs=inputs, training=training,
+    )  # fmt: skip
+
+
+def _rows() -> list[LayerRow]:
     """Functions and classes of ``tf.layers``."""
-    found = {}
-    for short, (kind, parameters) in _FUNCTIONS.items():
-        given = ("inputs", *parameters, "reuse", "dtype", "_scope", "_reuse")
-        order = _BY_POSITION.get(kind, parameters[:3])
-        takes_training = "training" in parameters
-        found[f"layers.{short}"] = LayerRow(kind, short, given, order, takes_training)
-        own = _CLASS_PARAMETERS.get(kind, parameters)
-        order = _BY_POSITION.get(kind, own[:3])
-        found[f"layers.{kind}"] = LayerRow(kind, short, (*own, "dtype", "_scope", "_reuse"), order)
+    found = []
+    for short, (keras, parameters) in _FUNCTIONS.items():
+        given = list(dict.fromkeys(("inputs", *parameters, "reuse", "dtype", "_scope", "_reuse")))
+        order = _BY_POSITION.get(keras, parameters[:3])
+        found.append(_row(short, keras, short, given, order, "inputs"))
+        own = _CLASS_PARAMETERS.get(keras, parameters)
+        order = _BY_POSITION.get(keras, own[:3])
+        found.append(_row(keras, keras, short, (*own, "dtype", "_scope", "_reuse"), order, ""))
     return found
 
 
@@ -136,98 +183,131 @@ _RELU = {"activation_fn": "{tf}.nn.relu"}
 _CONV_NAMES = {**_SHARED, "num_outputs": "filters", "stride": "strides", "rate": "dilation_rate"}
 _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
-
-
-def _dense(defaults: Mapping[str, str]) -> LayerRow:
-    parameters = ("inputs", "num_outputs", "activation_fn", *_NORMALIZER, *_WEIGHTS)
-    names = {**_SHARED, "num_outputs": "units"}
-    return LayerRow("Dense", "dense", parameters, ("units",), names=names, defaults=defaults)
-
-
-def _conv(kind: str, stem: str, parameters: tuple[str, ...] = _CONTRIB_CONV) -> LayerRow:
-    defaults = {**_SAME, **_RELU}
-    return LayerRow(kind, stem, parameters, _CONV_ORDER, names=_CONV_NAMES, defaults=defaults)
-
-
-def _pool(kind: str, stem: str, order: tuple[str, ...] = _CONV_ORDER) -> LayerRow:
-    names = {"kernel_size": "pool_size", "stride": "strides", "scope": "name"}
-    return LayerRow(kind, stem, _CONTRIB_POOL, order, names=names, defaults={"stride": "2"})
-
-
-_CONTRIB = {
-    "fully_connected": _dense(_RELU),
-    "relu": _dense(_RELU),
-    "relu6": _dense({"activation_fn": "{tf}.nn.relu6"}),
-    "linear": _dense({}),
-    "conv1d": _conv("Conv1D", "conv1d"),
-    "conv2d": _conv("Conv2D", "conv2d"),
-    "convolution2d": _conv("Conv2D", "convolution2d"),
-    "conv3d": _conv("Conv3D", "conv3d"),
-    "conv2d_transpose": _conv(
-        "Conv2DTranspose", "conv2d_transpose", tuple(p for p in _CONTRIB_CONV if p != "rate")
+_OWN_LAYER = "write it as a layer of its own, behind this one"
+_CONTRIB_PARAMETERS = _known([
+    *_gone("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
+           "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused"),
+    _reuse("reuse", "make the layer once"),
+    Parameter(
+        "normalizer_fn", target="", only=(None,), advice=_OWN_LAYER,
+        reason="a `normalizer_fn` normalizes its outputs",
     ),
-    "separable_conv2d": LayerRow(
-        "SeparableConv2D",
+    *_own((None,), _NO_LAYER, "batch_weights", "adjustment", "param_initializers",
+          "param_regularizers"),
+    *_own((None, False), "no Keras layer has it", "zero_debias_moving_mean", "renorm", "unique"),
+])  # fmt: skip
+
+
+def _contrib(
+    name: str,
+    keras: str,
+    given: tuple[str, ...],
+    order: tuple[str, ...],
+    names: Mapping[str, str],
+    defaults: Mapping[str, str] | None = None,
+    stem: str = "",
+    known: Iterable[Parameter] = (),
+) -> LayerRow:
+    """A layer of contrib's: Keras's names of its parameters, and what TF1 did unasked."""
+    special = {**_CONTRIB_PARAMETERS, **_known(known)}
+    parameters = []
+    for one in given:
+        default = (defaults or {}).get(one, "")
+        plain = Parameter(one, default, names.get(one), stated=bool(default))
+        parameters.append(special.get(one, plain))
+    return LayerRow(
+        (f"contrib.layers.{name}",), f"contrib.{name}", tuple(parameters), f"keras.layers.{keras}",
+        order, stem=stem or name, inputs=given[0],
+        training="is_training" if "is_training" in given else "",
+    )  # fmt: skip
+
+
+def _dense(name: str, defaults: Mapping[str, str]) -> LayerRow:
+    given = ("inputs", "num_outputs", "activation_fn", *_NORMALIZER, *_WEIGHTS)
+    names = {**_SHARED, "num_outputs": "units"}
+    return _contrib(name, "Dense", given, ("units",), names, defaults, "dense")
+
+
+def _conv(name: str, keras: str, given: tuple[str, ...] = _CONTRIB_CONV) -> LayerRow:
+    return _contrib(name, keras, given, _CONV_ORDER, _CONV_NAMES, {**_SAME, **_RELU})
+
+
+def _pool(name: str, keras: str, order: tuple[str, ...] = _CONV_ORDER) -> LayerRow:
+    names = {"kernel_size": "pool_size", "stride": "strides", "scope": "name"}
+    return _contrib(name, keras, _CONTRIB_POOL, order, names, {"stride": "2"})
+
+
+LAYERS = Table(
+    *_rows(),
+    _dense("fully_connected", _RELU),
+    _dense("relu", _RELU),
+    _dense("relu6", {"activation_fn": "{tf}.nn.relu6"}),
+    _dense("linear", {}),
+    _conv("conv1d", "Conv1D"),
+    _conv("conv2d", "Conv2D"),
+    _conv("convolution2d", "Conv2D"),
+    _conv("conv3d", "Conv3D"),
+    _conv("conv2d_transpose", "Conv2DTranspose", tuple(p for p in _CONTRIB_CONV if p != "rate")),
+    _contrib(
         "separable_conv2d",
+        "SeparableConv2D",
         _CONTRIB_SEPARABLE,
         _CONV_ORDER,
-        names={
+        {
             **_CONV_NAMES,
             "weights_initializer": "depthwise_initializer",
             "weights_regularizer": "depthwise_regularizer",
         },
-        defaults={**_SAME, **_RELU},
+        {**_SAME, **_RELU},
     ),
-    "max_pool2d": _pool("MaxPooling2D", "max_pool2d", ("pool_size", "strides")),
-    "max_pool3d": _pool("MaxPooling3D", "max_pool3d"),
-    "avg_pool2d": _pool("AveragePooling2D", "avg_pool2d", ("pool_size", "strides")),
-    "avg_pool3d": _pool("AveragePooling3D", "avg_pool3d"),
-    "flatten": LayerRow(
-        "Flatten",
-        "flatten",
-        ("inputs", "outputs_collections", "scope"),
-        _CONV_ORDER,
-        names={"scope": "name"},
+    _pool("max_pool2d", "MaxPooling2D", ("pool_size", "strides")),
+    _pool("max_pool3d", "MaxPooling3D"),
+    _pool("avg_pool2d", "AveragePooling2D", ("pool_size", "strides")),
+    _pool("avg_pool3d", "AveragePooling3D"),
+    _contrib(
+        "flatten", "Flatten", ("inputs", "outputs_collections", "scope"), (), {"scope": "name"}
     ),
-    "dropout": LayerRow(
-        "Dropout",
+    _contrib(
         "dropout",
+        "Dropout",
         ("inputs", "keep_prob", "noise_shape", "is_training", "outputs_collections", "scope",
          "seed"),
         ("rate",),
-        True,
         {"keep_prob": "rate", "scope": "name"},
         {"keep_prob": "0.5"},
     ),
-    "batch_norm": LayerRow(
-        "BatchNormalization",
+    _contrib(
         "batch_norm",
+        "BatchNormalization",
         ("inputs", "decay", "center", "scale", "epsilon", "activation_fn", "param_initializers",
          "param_regularizers", "updates_collections", "is_training", "reuse",
          "variables_collections", "outputs_collections", "trainable", "batch_weights", "fused",
          "data_format", "zero_debias_moving_mean", "scope", "renorm", "renorm_clipping",
          "renorm_decay", "adjustment"),
-        _CONV_ORDER,
-        True,
+        (),
         {"decay": "momentum", "scope": "name"},
         {"decay": "0.999", "scale": "False"},
+        known=[
+            Parameter(
+                "activation_fn", target="", only=(None,), advice=_OWN_LAYER,
+                reason="batch normalization with an activation",
+            )
+        ],
     ),
-    "embed_sequence": LayerRow(
-        "Embedding",
+    _contrib(
         "embed_sequence",
+        "Embedding",
         ("ids", "vocab_size", "embed_dim", "unique", "initializer", "regularizer", "trainable",
          "scope", "reuse"),
         ("input_dim", "output_dim"),
-        names={
+        {
             "vocab_size": "input_dim", "embed_dim": "output_dim",
             "initializer": "embeddings_initializer", "regularizer": "embeddings_regularizer",
             "scope": "name",
         },
-        defaults={"initializer": "{tf}.keras.initializers.GlorotUniform()"},
+        {"initializer": "{tf}.keras.initializers.GlorotUniform()"},
     ),
-}  # fmt: skip
-# By TF1's name.
-LAYERS = {**_rows(), **{f"contrib.layers.{short}": row for short, row in _CONTRIB.items()}}
+)  # fmt: skip
 CHANNELS = {
     "NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last",
     "NCHW": "channels_first", "NCW": "channels_first", "NCDHW": "channels_first",

@@ -9,87 +9,125 @@ order. So the file gets a cell of its own, a dozen lines, whose weights are TF1'
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.schema import Parameter, Row, Table
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import record
 
 _HOMES = ("nn.rnn_cell.", "contrib.rnn.")
 LSTM, GRU, RNN, STACK = "LSTMCell", "GRUCell", "BasicRNNCell", "MultiRNNCell"
 
 
 @record(frozen=True)
-class CellRow:
-    """A class of cells: what it is here, and its parameters.
+class CellRow(Row):
+    """A class of cells; ``cell`` is what it is here, the name of the class that a file gets."""
 
-    ``plain`` are those that must be TF1's default, ``names`` what others are called here.
-    """
-
-    kind: str
-    parameters: tuple[str, ...]
-    plain: Mapping[str, tuple[object, ...]]
-    names: Mapping[str, str] = field(
-        default_factory=lambda: {"initializer": "kernel_initializer", "num_units": "units"}
-    )
+    cell: str = ""
 
 
-_COMMON = {"reuse": (None, False), "dtype": (None,), "state_is_tuple": (True,)}
-CELLS = {
-    "BasicLSTMCell": CellRow(
-        LSTM,
-        ("num_units", "forget_bias", "state_is_tuple", "activation", "reuse", "name", "dtype"),
-        _COMMON,
-    ),
-    "LSTMCell": CellRow(
-        LSTM,
-        ("num_units", "use_peepholes", "cell_clip", "initializer", "num_proj", "proj_clip",
-         "num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple", "activation",
-         "reuse", "name", "dtype"),
-        {**_COMMON, "use_peepholes": (False,), "cell_clip": (None,), "num_proj": (None,),
-         "proj_clip": (None,), "num_unit_shards": (None, 1), "num_proj_shards": (None, 1)},
-    ),
-    "GRUCell": CellRow(
-        GRU,
-        ("num_units", "activation", "reuse", "kernel_initializer", "bias_initializer", "name",
-         "dtype"),
-        {**_COMMON, "bias_initializer": (None,)},
-    ),
-    "BasicRNNCell": CellRow(
-        RNN, ("num_units", "activation", "reuse", "name", "dtype"), _COMMON
-    ),
+# What no cell here has, with the values that are none of it.
+_ONLY: dict[str, tuple[object, ...]] = {
+    "reuse": (None, False), "dtype": (None,), "state_is_tuple": (True,),
+    "use_peepholes": (False,), "cell_clip": (None,), "num_proj": (None,), "proj_clip": (None,),
+    "num_unit_shards": (None, 1), "num_proj_shards": (None, 1), "bias_initializer": (None,),
 }  # fmt: skip
-STACK_PARAMETERS = ("cells", "state_is_tuple")
-_RUN = (
-    "cell", "inputs", "sequence_length", "initial_state", "dtype", "parallel_iterations",
-    "swap_memory", "time_major", "scope",
+_TARGETS = {"num_units": "units", "initializer": "kernel_initializer", "name": ""}
+
+
+def _cell(name: str, cell: str, *parameters: str) -> CellRow:
+    every = tuple(
+        Parameter(one, target="", only=_ONLY[one])
+        if one in _ONLY
+        else Parameter(one, target=_TARGETS.get(one))
+        for one in parameters
+    )
+    names = tuple(f"{home}{name}" for home in _HOMES)
+    return CellRow(names, name, every, by_position=("units",), cell=cell)
+
+
+CELLS = Table(
+    _cell(
+        "BasicLSTMCell", LSTM, "num_units", "forget_bias", "state_is_tuple", "activation",
+        "reuse", "name", "dtype",
+    ),
+    _cell(
+        "LSTMCell", LSTM, "num_units", "use_peepholes", "cell_clip", "initializer", "num_proj",
+        "proj_clip", "num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple",
+        "activation", "reuse", "name", "dtype",
+    ),
+    _cell(
+        "GRUCell", GRU, "num_units", "activation", "reuse", "kernel_initializer",
+        "bias_initializer", "name", "dtype",
+    ),
+    _cell("BasicRNNCell", RNN, "num_units", "activation", "reuse", "name", "dtype"),
+    CellRow(
+        tuple(f"{home}{STACK}" for home in _HOMES),
+        STACK,
+        (Parameter("cells"), Parameter("state_is_tuple", "True", target="", only=(True,))),
+        "keras.layers.StackedRNNCells",
+    ),
 )  # fmt: skip
-_RUN_STATIC = ("cell", "inputs", "initial_state", "dtype", "sequence_length", "scope")
-# What runs a cell: its parameters.
-RUNS = {
-    "nn.dynamic_rnn": _RUN,
-    "nn.static_rnn": _RUN_STATIC,
-    "contrib.rnn.static_rnn": _RUN_STATIC,
-}
-STATIC = ("nn.static_rnn", "contrib.rnn.static_rnn")
+
+
+@record(frozen=True)
+class RunRow(Row):
+    """What runs a cell over a sequence; ``listed``: over a list of its steps."""
+
+    listed: bool = False
+
+
+def _run(name: str, *parameters: str, listed: bool = False) -> RunRow:
+    every = tuple(Parameter(p, target=None if p == "cell" else "") for p in parameters)
+    names = (name, name.replace("nn.", "contrib.rnn.")) if listed else (name,)
+    return RunRow(names, name, every, "keras.layers.RNN", listed=listed)
+
+
+RUNS = Table(
+    _run(
+        "nn.dynamic_rnn", "cell", "inputs", "sequence_length", "initial_state", "dtype",
+        "parallel_iterations", "swap_memory", "time_major", "scope",
+    ),
+    _run(
+        "nn.static_rnn", "cell", "inputs", "initial_state", "dtype", "sequence_length", "scope",
+        listed=True,
+    ),
+)  # fmt: skip
 REFUSED_RUNS = ("nn.bidirectional_dynamic_rnn", "nn.raw_rnn")
 
-# Keras's own recurrent layers: their parameters, and those that all of them have.
-_KERAS_WEIGHTS = (
-    "use_bias", "kernel_initializer", "recurrent_initializer", "bias_initializer",
-)  # fmt: skip
-KERAS_LAYERS = {
-    "LSTM": (
-        "units", "activation", "recurrent_activation", *_KERAS_WEIGHTS, "unit_forget_bias",
-    ),
-    "GRU": ("units", "activation", "recurrent_activation", *_KERAS_WEIGHTS, "reset_after"),
-    "SimpleRNN": ("units", "activation", *_KERAS_WEIGHTS),
-}  # fmt: skip
-KERAS_REST = (
+
+@record(frozen=True)
+class KerasLayerRow(Row):
+    """A recurrent layer of Keras's own, which has gates that 1.15 gave a `hard_sigmoid`."""
+
+    hard_gates: bool = False
+
+
+# Keras's own recurrent layers: the parameters of all of them, and those that must be nothing.
+_WEIGHTS = ("use_bias", "kernel_initializer", "recurrent_initializer", "bias_initializer")
+_REST = (
     "return_sequences", "return_state", "go_backwards", "unroll", "name", "trainable",
     "input_shape",
 )  # fmt: skip
-KERAS_DROPPED = {"dropout": (0, 0.0), "recurrent_dropout": (0, 0.0), "stateful": (False,)}
+_DROPPED: dict[str, tuple[object, ...]] = {
+    "dropout": (0, 0.0), "recurrent_dropout": (0, 0.0), "stateful": (False,),
+}  # fmt: skip
+
+
+def _keras(short: str, *parameters: str) -> KerasLayerRow:
+    every = [Parameter(one) for one in (*parameters, *_REST)]
+    every += [Parameter(one, target="", only=only) for one, only in _DROPPED.items()]
+    every.append(Parameter("implementation", target=""))
+    name = f"keras.layers.{short}"
+    gates = "recurrent_activation" in parameters
+    return KerasLayerRow((name,), short, tuple(every), name, hard_gates=gates)
+
+
+KERAS_LAYERS = Table(
+    _keras("LSTM", "units", "activation", "recurrent_activation", *_WEIGHTS, "unit_forget_bias"),
+    _keras("GRU", "units", "activation", "recurrent_activation", *_WEIGHTS, "reset_after"),
+    _keras("SimpleRNN", "units", "activation", *_WEIGHTS),
+)
 # Others of the family, or around it: not compared.
 KERAS_OTHERS = (
     "Bidirectional", "ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRUCell", "LSTMCell", "RNN",
@@ -106,4 +144,4 @@ def cell_of(module: Module, node: ast.AST | None) -> str:
 
 def is_recurrent(module: Module, call: ast.Call) -> bool:
     """Whether a call runs a recurrent network."""
-    return name_of(module, call) in RUNS
+    return name_of(module, call) in RUNS.by_name

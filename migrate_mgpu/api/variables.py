@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-# By name: TF1's parameters, in order.
-VARIABLES = {
-    "get_variable": (
-        "name", "shape", "dtype", "initializer", "regularizer", "trainable", "collections",
-        "caching_device", "partitioner", "validate_shape", "use_resource", "custom_getter",
-        "constraint", "synchronization", "aggregation",
-    ),
-    "Variable": (
-        "initial_value", "trainable", "collections", "validate_shape", "caching_device", "name",
-        "variable_def", "dtype", "expected_shape", "import_scope", "constraint", "use_resource",
-        "synchronization", "aggregation", "shape",
-    ),
-}  # fmt: skip
-# What a weight of a Keras model has not.
-TF1_ONLY = (
+from migrate_mgpu.api.schema import Parameter, Row, Table
+
+# What a weight of a Keras model has not, and what is nothing there.
+_TF1_ONLY = (
     "collections", "partitioner", "custom_getter", "variable_def", "expected_shape",
     "import_scope", "constraint", "synchronization", "aggregation",
+)  # fmt: skip
+_NOTHING = ("caching_device", "dtype", "use_resource", "validate_shape")
+
+
+def _row(name: str, *parameters: str) -> Row:
+    known = {one: Parameter(one, "None", target="", only=(None,)) for one in _TF1_ONLY}
+    known.update({one: Parameter(one, target="") for one in _NOTHING})
+    every = tuple(known.get(one, Parameter(one)) for one in parameters)
+    return Row((name,), name, every, by_position=())
+
+
+VARIABLES = Table(
+    _row(
+        "get_variable", "name", "shape", "dtype", "initializer", "regularizer", "trainable",
+        "collections", "caching_device", "partitioner", "validate_shape", "use_resource",
+        "custom_getter", "constraint", "synchronization", "aggregation",
+    ),
+    _row(
+        "Variable", "initial_value", "trainable", "collections", "validate_shape",
+        "caching_device", "name", "variable_def", "dtype", "expected_shape", "import_scope",
+        "constraint", "use_resource", "synchronization", "aggregation", "shape",
+    ),
 )  # fmt: skip
 # What a variable may begin with: Keras's initializer (its name alone says all of `zeros` and
 # `ones`), and TF1's parameters of the function.

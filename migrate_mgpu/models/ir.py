@@ -37,6 +37,99 @@ class Operation:
     arguments: Mapping[str, ast.expr]
 
 
+# -- the network ----------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Layer(Operation):
+    """A layer that is made, and applied: ``tf.layers.dense(net, 10, name='fc')``.
+
+    ``arguments`` are those that it is made with, ``inputs`` what it is applied to (nothing
+    where a class is only called), ``training`` what tells it whether it trains. A call without
+    a layer's state (``tf.layers.flatten``) is one all the same.
+    """
+
+    inputs: tuple[ast.expr, ...] = ()
+    training: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
+class FirstValue:
+    """What a variable is given at first, as ``parameter``: a number, or a function's value.
+
+    ``kind`` is the initializer that draws the same, ``arguments`` its literals; ``shape`` is
+    None for a single number.
+    """
+
+    parameter: str
+    kind: str
+    arguments: Mapping[str, ast.expr]
+    shape: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
+class Weight(Operation):
+    """A variable that is made by hand: a weight of the model's own, which is applied to nothing.
+
+    ``name`` is what it is called where nothing better is known. ``double``: it is of float64.
+    """
+
+    name: str
+    first: FirstValue | None = None
+    double: bool = False
+
+
+@record(frozen=True, eq=False)
+class RecurrentResult:
+    """`outputs, state = tf.nn.dynamic_rnn(...)`: which of the two the program reads."""
+
+    target: ast.Tuple | ast.List
+    outputs: ast.Name
+    state: ast.Name
+    sequences: bool
+    states: bool
+
+
+@record(frozen=True, eq=False)
+class Recurrent(Operation):
+    """A recurrent layer: it runs a cell over a sequence, whose ``lengths`` are given or not.
+
+    ``listed``: the sequence is a list of its steps. ``start`` is the state that it begins
+    with, a zero state, where that is given.
+    """
+
+    cell: ast.expr
+    inputs: tuple[ast.expr, ...]
+    result: RecurrentResult
+    lengths: ast.expr | None = None
+    listed: bool = False
+    start: ast.expr | None = None
+
+
+class Cell(Operation):
+    """A recurrent cell, or a stack of cells."""
+
+
+@record(frozen=True, eq=False)
+class KerasRecurrent(Operation):
+    """A recurrent layer of Keras's own, as 1.15 made it.
+
+    ``hard_gates``: its gates have the `hard_sigmoid` that 1.15 had for them.
+    """
+
+    hard_gates: bool
+
+
+@record(frozen=True, eq=False)
+class Initializer(Operation):
+    """An initializer or regularizer: a call, or a class that is handed over.
+
+    ``settings`` are hyper-parameters, by Keras's names, that TF1 has no parameter for.
+    """
+
+    settings: Mapping[str, float | str] = field(default_factory=dict)
+
+
 # -- training -----------------------------------------------------------------
 
 

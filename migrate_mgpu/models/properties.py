@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
-from migrate_mgpu.models.ir import Loss, Objective, Optimizer, Result, Variation
+from migrate_mgpu.models.ir import Layer, Loss, Objective, Optimizer, Result, Variation
 
 # -- losses -------------------------------------------------------------------
+
+
+def keras_class(layer: Layer) -> str:
+    """Which layer of Keras's does the same."""
+    return LAYERS.by_kind[layer.kind].keras
+
+
+def takes_training(layer: Layer) -> bool:
+    """Whether a layer behaves differently while training."""
+    return bool(LAYERS.by_kind[layer.kind].training)
+
+
+def normalizes(layer: Layer) -> bool:
+    """Whether a layer is batch normalization, whose statistics training moves."""
+    return keras_class(layer) == "BatchNormalization"
 
 
 def is_scalar(loss: Loss) -> bool:

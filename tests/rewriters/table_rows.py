@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.layers import LAYERS as LAYER_ROWS
 from migrate_mgpu.api.metrics import Derived
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.metrics import read_metric
 from migrate_mgpu.models.front.network.layer_calls import read_layer
 from migrate_mgpu.models.front.optimizers import read_optimizer, read_schedule
-from migrate_mgpu.models.ir import Result
+from migrate_mgpu.models.ir import Layer, Result
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, loss_object, replacement
 from migrate_mgpu.models.keras.metrics import metric_classes, result_object
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter, schedule_edits
 from migrate_mgpu.models.properties import compared_labels, has_keras_class, result_fits_compile
-from migrate_mgpu.models.types import Layer
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.style import FileStyle
 
@@ -417,9 +417,9 @@ def _layer(name: str, code: str) -> Row:
     return {
         "kind": "layer",
         "code": code,
-        "new": edited(module, call, made_edits(module, made, "tf")),
+        "new": edited(module, call, made_edits(made, "tf")),
         "inputs": Context(module, "tf").render(made.inputs[0]),
-        "takes_training": made.row.takes_training,
+        "takes_training": bool(LAYER_ROWS.by_kind[made.kind].training),
         "training": made.training is not None and module.source.code(made.training) == "True",
     }
 

@@ -189,7 +189,7 @@ def test_regularizers_go_where_the_loss_ignores_them() -> None:
     module, call = module_of("tf.layers.dense(x, 3, kernel_regularizer=r, name='a/b')")
     made = read_layer(module, call, regularized=False)
     assert made is not None
-    assert edited(module, call, made_edits(module, made, "tf")) == "tf.keras.layers.Dense(3)"
+    assert edited(module, call, made_edits(made, "tf")) == "tf.keras.layers.Dense(3)"
 
 
 def test_layer_class() -> None:

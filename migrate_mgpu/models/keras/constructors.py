@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.api.layers import CHANNELS
-from migrate_mgpu.api.recurrent import STACK_PARAMETERS
+from migrate_mgpu.api.initializers import INITIALIZERS
+from migrate_mgpu.api.layers import CHANNELS, LAYERS
+from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
+from migrate_mgpu.api.schema import Row
 from migrate_mgpu.api.tables import negative, number, scaled
-from migrate_mgpu.api.variables import DEFAULTS
+from migrate_mgpu.api.variables import DEFAULTS, VARIABLES
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.types import (
+from migrate_mgpu.models.ir import (
     Cell,
     FirstValue,
     Initializer,
     KerasRecurrent,
     Layer,
+    Operation,
     Recurrent,
     Weight,
 )
@@ -27,68 +30,96 @@ from migrate_mgpu.source.source import Edit
 _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
-def made_edits(module: Module, made: Layer | Weight | Recurrent, tf: str) -> tuple[Edit, ...]:
+def made_edits(made: Layer | Weight | Recurrent, tf: str) -> tuple[Edit, ...]:
     """The edits that turn a call into the constructor of what it makes."""
     if isinstance(made, Weight):
-        return weight_edits(module, made, tf)
-    if isinstance(made, Recurrent):
-        return recurrent_edits(module, made, tf)
-    return layer_edits(module, made, tf)
+        return weight_edits(made, tf)
+    return recurrent_edits(made, tf) if isinstance(made, Recurrent) else layer_edits(made, tf)
 
 
-def _edit(
-    module: Module, call: ast.Call, signature: tuple[str, ...], settings: Mapping[str, ast.expr]
-) -> CallEdit:
+def _arguments(made: Operation, row: Row) -> CallEdit:
     """A call without the arguments that do not count."""
-    edit = CallEdit(module.source, call, signature)
-    edit.drop(*(name for name in signature if name not in settings))
+    assert isinstance(made.node, ast.Call)
+    edit = CallEdit(made.module.source, made.node, row.signature)
+    edit.drop(*(name for name in row.signature if name not in made.arguments))
     return edit
 
 
-def layer_edits(module: Module, layer: Layer, tf: str) -> tuple[Edit, ...]:
+def _edit(made: Operation, row: Row, tf: str) -> CallEdit:
+    """The same, of what TF2 has for the call's function."""
+    edit = _arguments(made, row)
+    if row.target:
+        edit.function(f"{tf}.{row.target}")
+    return edit
+
+
+def rename(edit: CallEdit, row: Row) -> None:
+    """TF2's names of the parameters, and those that it takes by position."""
+    for parameter in row.parameters:
+        if parameter.new_name not in ("", parameter.name):
+            edit.rename(parameter.name, parameter.new_name)
+    edit.order(row.order)
+
+
+def _state(edit: CallEdit, row: Row, given: Iterable[str], tf: str, quote: str) -> None:
+    """TF1's defaults that are not Keras's, where nothing is given."""
+    for parameter in row.parameters:
+        if parameter.stated and parameter.name not in given:
+            edit.add(parameter.new_name, parameter.default.format(tf=tf, quote=quote))
+
+
+def layer_edits(layer: Layer, tf: str) -> tuple[Edit, ...]:
     """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`."""
-    row, quote = layer.row, module.source.quote
-    edit = _edit(module, layer.call, row.parameters, layer.settings)
-    edit.function(f"{tf}.keras.layers.{row.kind}")
-    if is_none(layer.settings.get("biases_initializer")):  # no bias at all
+    row, given, quote = LAYERS.by_kind[layer.kind], layer.arguments, layer.module.source.quote
+    edit = _edit(layer, row, tf)
+    if is_none(given.get("biases_initializer")):  # no bias at all
         edit.value("biases_initializer", "False")
         edit.rename("biases_initializer", "use_bias")
-    channels = layer.settings.get("data_format")
+    channels = given.get("data_format")
     if channels is not None and constant(channels) in CHANNELS:  # contrib's `NCHW`
-        if row.kind == "BatchNormalization":
+        if row.keras == "BatchNormalization":
             edit.drop("data_format")
             edit.add("axis", "1")
         else:
             edit.value("data_format", f"{quote}channels_first{quote}")
-    if "keep_prob" in layer.settings:
+    if "keep_prob" in given:
         negative(edit, "keep_prob", "1")
-    for old, new in row.names.items():
-        edit.rename(old, new)
-    edit.order(row.order)
-    for name, text in row.defaults.items():
-        if name not in layer.settings:
-            edit.add(row.names.get(name, name), text.format(tf=tf, quote=quote))
+    rename(edit, row)
+    _state(edit, row, given, tf, quote)
     return edit.edits()
 
 
-def weight_edits(module: Module, weight: Weight, tf: str) -> tuple[Edit, ...]:
+def weight_edits(weight: Weight, tf: str) -> tuple[Edit, ...]:
     """`tf.get_variable('w', [3])` as `self.add_weight(name='w', shape=[3])`."""
-    source, first = module.source, weight.first
-    edit = _edit(module, weight.call, weight.signature, weight.settings)
+    source, first = weight.module.source, weight.first
+    edit = _edit(weight, VARIABLES.by_kind[weight.kind], tf)
     edit.function("self.add_weight")
     edit.order(())
     if first is None:
         return edit.edits()
     if first.shape is None:
         edit.rename(first.parameter, "initializer")
-        edit.value("initializer", _first_initializer(module, first, tf))
+        edit.value("initializer", _first_initializer(weight.module, first, tf))
         edit.add("shape", "()")
         return edit.edits()
-    begin, end = source.span(weight.settings[first.parameter])
+    begin, end = source.span(weight.arguments[first.parameter])
     start, last = source.span(first.shape)
     edit.rename(first.parameter, "shape")
-    behind = f", initializer={_first_initializer(module, first, tf)}"
+    behind = f", initializer={_first_initializer(weight.module, first, tf)}"
     return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
+
+
+def weight_arguments(weight: Weight, tf: str, render: Callable[[ast.AST], str]) -> list[str]:
+    """The arguments of `self.add_weight`, each by itself."""
+    found, first = [], weight.first
+    for name, value in weight.arguments.items():
+        if first is None or name != first.parameter:
+            found.append(f"{name}={render(value)}")
+            continue
+        if first.shape is not None:
+            found.append(f"shape={render(first.shape)}")
+        found.append(f"initializer={_first_initializer(weight.module, first, tf)}")
+    return [*found, "shape=()"] if first is not None and first.shape is None else found
 
 
 def _first_initializer(module: Module, first: FirstValue, tf: str) -> str:
@@ -99,33 +130,18 @@ def _first_initializer(module: Module, first: FirstValue, tf: str) -> str:
     defaults = DEFAULTS.get(first.kind, {})
     for name in ("value", "mean", "minval", "maxval", "stddev", "seed"):
         text = defaults.get(name)
-        if name in first.settings:
-            text = module.source.code(first.settings[name])
+        if name in first.arguments:
+            text = module.source.code(first.arguments[name])
         if text is not None:
             given.append(text if name == "value" else f"{name}={text}")
     return f"{tf}.keras.initializers.{first.kind}({', '.join(given)})"
 
 
-def weight_arguments(
-    module: Module, weight: Weight, tf: str, render: Callable[[ast.AST], str]
-) -> list[str]:
-    """The arguments of `self.add_weight`, each by itself."""
-    found, first = [], weight.first
-    for name, value in weight.settings.items():
-        if first is None or name != first.parameter:
-            found.append(f"{name}={render(value)}")
-            continue
-        if first.shape is not None:
-            found.append(f"shape={render(first.shape)}")
-        found.append(f"initializer={_first_initializer(module, first, tf)}")
-    return [*found, "shape=()"] if first is not None and first.shape is None else found
-
-
-def recurrent_edits(module: Module, layer: Recurrent, tf: str) -> tuple[Edit, ...]:
+def recurrent_edits(layer: Recurrent, tf: str) -> tuple[Edit, ...]:
     """`tf.nn.dynamic_rnn(cell, inputs)` as `tf.keras.layers.RNN(cell)`."""
-    edit = _edit(module, layer.call, layer.signature, {"cell": layer.cell})
-    edit.function(f"{tf}.keras.layers.RNN")
-    edit.order(("cell",))
+    row = RUNS.by_kind[layer.kind]
+    edit = _edit(layer, row, tf)
+    edit.order(row.order)
     if layer.result.sequences:
         edit.add("return_sequences", "True")
     if layer.result.states:
@@ -135,17 +151,13 @@ def recurrent_edits(module: Module, layer: Recurrent, tf: str) -> tuple[Edit, ..
     return edit.edits()
 
 
-def cell_edits(module: Module, cell: Cell, tf: str) -> tuple[Edit, ...]:
+def cell_edits(cell: Cell, tf: str) -> tuple[Edit, ...]:
     """A cell as one of the class that the file gets; a stack as Keras's."""
-    if cell.row is None:
-        edit = _edit(module, cell.call, STACK_PARAMETERS, cell.settings)
-        edit.function(f"{tf}.keras.layers.StackedRNNCells")
-        return edit.edits()
-    edit = _edit(module, cell.call, cell.row.parameters, cell.settings)
-    for old, new in cell.row.names.items():
-        edit.rename(old, new)
-    edit.order(("units",))
-    edit.function(cell_class_name(module, cell.row.kind))
+    row = CELLS.by_kind[cell.kind]
+    edit = _edit(cell, row, tf)
+    rename(edit, row)
+    if row.cell:
+        edit.function(cell_class_name(cell.module, row.cell))
     return edit.edits()
 
 
@@ -155,9 +167,9 @@ def cell_class_name(module: Module, kind: str) -> str:
     return names.fresh(names.module_scope, kind, f"Keras{kind}")
 
 
-def keras_recurrent_edits(module: Module, layer: KerasRecurrent, tf: str) -> tuple[Edit, ...]:
+def keras_recurrent_edits(layer: KerasRecurrent, tf: str) -> tuple[Edit, ...]:
     """A recurrent layer of Keras's with 1.15's defaults."""
-    edit = _edit(module, layer.call, layer.signature, layer.settings)
+    edit = _arguments(layer, KERAS_LAYERS.by_kind[layer.kind])
     if layer.hard_gates:
         edit.add("recurrent_activation", _GATES.format(tf=tf))
     if layer.kind == "GRU":
@@ -165,22 +177,20 @@ def keras_recurrent_edits(module: Module, layer: KerasRecurrent, tf: str) -> tup
     return edit.edits()
 
 
-def initializer_edits(module: Module, made: Initializer, tf: str) -> tuple[Edit, ...]:
+def initializer_edits(made: Initializer, tf: str) -> tuple[Edit, ...]:
     """An initializer or regularizer as Keras's."""
-    row, quote = made.row, module.source.quote
+    row, quote = INITIALIZERS.by_kind[made.kind], made.module.source.quote
     if not isinstance(made.node, ast.Call):
-        return (Edit(*module.source.span(made.node), f"{tf}.keras.{row.kind}"),)
-    edit = _edit(module, made.node, row.parameters, made.settings)
-    edit.function(f"{tf}.keras.{row.kind}")
-    distribution = made.settings.get("distribution")
+        return (Edit(*made.module.source.span(made.node), f"{tf}.{row.target}"),)
+    edit = _edit(made, row, tf)
+    distribution = made.arguments.get("distribution")
     if distribution is not None and constant(distribution) == "normal":
         edit.value("distribution", f"{quote}truncated_normal{quote}")
     for name in row.halved:
-        if name in made.settings:
+        if name in made.arguments:
             scaled(edit, name, 0.5)
-    for old, new in row.names.items():
-        edit.rename(old, new)
-    edit.order(row.order)
-    for name, value in made.unasked.items():
+    rename(edit, row)
+    _state(edit, row, made.arguments, tf, quote)
+    for name, value in made.settings.items():
         edit.add(name, f"{quote}{value}{quote}" if isinstance(value, str) else number(value))
     return edit.edits()

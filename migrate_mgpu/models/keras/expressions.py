@@ -203,12 +203,12 @@ def made_by(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
     """
     layer = read_layer_class(module, call)
     if layer is not None:
-        return layer_edits(module, layer, tf)
+        return layer_edits(layer, tf)
     cell = read_cell(module, call)
     if cell is not None:
-        return cell_edits(module, cell, tf)
+        return cell_edits(cell, tf)
     recurrent = read_keras_recurrent(module, call)
-    return keras_recurrent_edits(module, recurrent, tf) if recurrent is not None else None
+    return keras_recurrent_edits(recurrent, tf) if recurrent is not None else None
 
 
 def cast_to(node: ast.expr, dtype: str) -> Replacement:

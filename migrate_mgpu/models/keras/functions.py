@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.symbols import renames, symbol, table
 from migrate_mgpu.api.functions import (
     CONTRIB_DATA,
     EQUAL,
-    FORMS,
+    FUNCTIONS,
     GFILE,
     IMPOSSIBLE,
     REDUCTIONS,
@@ -21,7 +21,7 @@ from migrate_mgpu.api.functions import (
 from migrate_mgpu.api.tables import assigned, name_of, negative
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.initializers import read_initializer
-from migrate_mgpu.models.keras.constructors import initializer_edits
+from migrate_mgpu.models.keras.constructors import initializer_edits, rename
 from migrate_mgpu.source.source import Edit
 
 
@@ -48,7 +48,7 @@ def function(module: Module, node: ast.AST, tf: str) -> tuple[Edit, ...] | None:
     if isinstance(node, ast.expr):
         initializer = read_initializer(module, node)
         if initializer is not None:
-            return initializer_edits(module, initializer, tf)
+            return initializer_edits(initializer, tf)
     if isinstance(node, ast.Call):
         edits = _call(module, node, tf, name)
         if edits is not None:
@@ -79,7 +79,7 @@ def _renamed(
     Raises:
         Refused: it is not known to be the same in TF2.
     """
-    new = renames().get(name)
+    new, row = renames().get(name), FUNCTIONS.by_name.get(name)
     head, _, short = name.rpartition(".")
     if head in ("keras.losses.Reduction", "losses.Reduction") and short in REDUCTIONS:
         quote = module.source.quote  # Keras 3 has words only
@@ -88,9 +88,9 @@ def _renamed(
         new = f"io.gfile.{GFILE[short]}"
     elif head == "contrib.data" and short in CONTRIB_DATA:
         new = f"data.experimental.{short}"
-    elif not called and name in FORMS and not FORMS[name].added:
+    elif not called and row is not None and not row.constants:
         # `activation=tf.nn.softmax`: it is called with a tensor alone.
-        new = FORMS[name].name
+        new = row.target
     elif new is None:
         status = table().status(name)
         base = name if name in EQUAL else head
@@ -115,28 +115,25 @@ def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...
         return _dropout(module, call, tf)
     if name in ("where", "div"):
         return _where(module, call, tf) if name == "where" else _div(module, call, tf)
-    form = FORMS.get(name)
-    if form is None:
+    row = FUNCTIONS.by_name.get(name)
+    if row is None:
         return None
-    edit = BoundCall(module, call, form.parameters)
-    edit.function(f"{tf}.{form.name}")
-    edit.drop(*form.dropped)
+    edit = BoundCall(module, call, row.signature)
+    edit.function(f"{tf}.{row.target}")
+    edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
     for old in ("dim", "squeeze_dims", "keep_dims", "reduction_indices"):
         if is_none(edit.get(old)):
             edit.drop(old)
-    if form.name.startswith("raw_ops."):
+    if row.target.startswith("raw_ops."):
         edit.drop("name")
         if (half := edit.get("half_pixel_centers")) is None or is_none(half):
             edit.drop("half_pixel_centers")
-    if form.name == "cast" and edit.get("name") is None:
-        edit.order(("x",))
-        edit.add("", next(iter(form.added.values())).replace("tf.", f"{tf}."))
-        return edit.edits()
-    for old, new in form.names.items():
-        edit.rename(old, new)
-    edit.order(form.order)
-    for key, text in form.added.items():
-        edit.add(key, text.replace("tf.", f"{tf}."))
+    constants = [(key, text.format(tf=tf)) for key, text in row.constants]
+    if row.target == "cast" and edit.get("name") is None:
+        constants = [("", text) for _, text in constants]
+    rename(edit, row)
+    for key, text in constants:
+        edit.add(key, text)
     return edit.edits()
 
 

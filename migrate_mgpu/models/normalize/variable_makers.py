@@ -41,7 +41,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
 
 def concerns(module: Module, nodes: Iterable[ast.AST]) -> bool:
     """Whether one of some nodes makes a variable."""
-    return any(isinstance(n, ast.Call) and name_of(module, n) in VARIABLES for n in nodes)
+    return any(isinstance(n, ast.Call) and name_of(module, n) in VARIABLES.by_name for n in nodes)
 
 
 class _Maker:
@@ -95,7 +95,7 @@ class _Maker:
         value = last.value if isinstance(last, ast.Return) else None
         if isinstance(value, ast.Name):
             value = self.locals.get(value.id)
-        return value if name_of(self.module, value) in VARIABLES else None
+        return value if name_of(self.module, value) in VARIABLES.by_name else None
 
     def _written(self, value: ast.expr, call: ast.Call) -> str | None:
         """What it returns for the arguments of a call."""

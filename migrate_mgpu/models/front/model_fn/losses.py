@@ -14,7 +14,7 @@ from migrate_mgpu.models.front.losses import is_regularization, read_loss
 from migrate_mgpu.models.front.model_fn.decay import read_decay
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.ir import Objective, WeightDecay
+from migrate_mgpu.models.ir import Objective, Weight, WeightDecay
 from migrate_mgpu.models.properties import (
     compared_labels,
     fits_compile,
@@ -22,7 +22,6 @@ from migrate_mgpu.models.properties import (
     is_number,
     is_scalar,
 )
-from migrate_mgpu.models.types import Weight
 
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 

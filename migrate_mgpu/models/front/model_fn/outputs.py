@@ -17,7 +17,7 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import inline_layer
 from migrate_mgpu.models.front.network.objects import Objects
-from migrate_mgpu.models.types import Weight
+from migrate_mgpu.models.ir import Weight
 
 Place = tuple[ast.AST, "ast.stmt | None"]
 

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, STACK_PARAMETERS, cell_of
+from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
 from migrate_mgpu.api.tables import assigned
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
@@ -67,11 +67,11 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
     name = cell_of(module, made)
     if name == STACK:
         assert isinstance(made, ast.Call)
-        cells = NamedArguments(module, made, STACK_PARAMETERS).get("cells")
+        cells = NamedArguments(module, made, CELLS.by_kind[STACK].signature).get("cells")
         if cells is not None:
             return _states_of(module, cells, depth)
-    elif name in CELLS:
-        return PAIR if CELLS[name].kind == LSTM else TENSOR
+    elif name in CELLS.by_kind:
+        return PAIR if CELLS.by_kind[name].cell == LSTM else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
         found = _returned(module, made.func)
         states = {state_of(module, value, depth + 1) for value in found}

@@ -95,7 +95,7 @@ class Helpers:
             return True
         found = symbol(qualname)
         assert found is not None
-        made = found.name in VARIABLES or is_recurrent(module, call)
+        made = found.name in VARIABLES.by_name or is_recurrent(module, call)
         if not made and not found.name.startswith(("layers.", "contrib.layers.", "contrib.slim.")):
             return False
         try:

@@ -1,4 +1,4 @@
-"""TF1's initializers and regularizers, with the values that TF1 took unasked."""
+"""TF1's initializers and regularizers."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.api.initializers import (
-    CONTRIB_WIDTH,
-    INITIALIZERS,
-    REGULARIZERS,
-    VARIANCE,
-    VARIANCE_SCALING,
-    XAVIER,
-    XAVIER_NORMAL,
-    XAVIER_UNIFORM,
-    InitializerRow,
-)
+from migrate_mgpu.api.initializers import CONTRIB_WIDTH, INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.types import Initializer
+from migrate_mgpu.models.ir import Initializer
 
 _UNKNOWN = "it cannot be told which distribution this initializer has"
-_WRITTEN_OUT = (ast.List, ast.Tuple)
 
 
 def read_initializer(module: Module, node: ast.expr) -> Initializer | None:
@@ -35,46 +24,41 @@ def read_initializer(module: Module, node: ast.expr) -> Initializer | None:
     Raises:
         Refused: Keras's cannot do the same.
     """
-    name = name_of(module, node)
-    row = INITIALIZERS.get(name)
-    if not isinstance(node, ast.Call):
-        if row is not None and (row.defaults or row.kind == "initializers.Constant"):
-            text = f"`{module.source.code(node)}` has other defaults in Keras"
-            raise Refused(module, node, text, "call it, with its values")
-        return None if row is None else Initializer(node, row)
-    if name in XAVIER:
-        return _xavier(NamedArguments(module, node, XAVIER_UNIFORM.parameters))
-    if name == VARIANCE:
-        return _contrib_variance(NamedArguments(module, node, VARIANCE_SCALING.parameters))
-    row = row or REGULARIZERS.get(name)
+    row = INITIALIZERS.by_name.get(name_of(module, node))
     if row is None:
         return None
-    given = NamedArguments(module, node, row.parameters)
-    given.drop("scope", "dtype", "verify_shape")
-    if row.kind == "initializers.Constant" and isinstance(given.get("value"), _WRITTEN_OUT):
+    if not isinstance(node, ast.Call):
+        if row.names[0].startswith("contrib."):
+            return None
+        if row.kind == "constant" or any(p.stated for p in row.parameters):
+            text = f"`{module.source.code(node)}` has other defaults in Keras"
+            raise Refused(module, node, text, "call it, with its values")
+        return Initializer(row.kind, module, node, {})
+    given = NamedArguments(module, node, row.signature)
+    kind, settings = row.kind, dict(row.settings)
+    if kind == "xavier":
+        kind, settings = _xavier(given)
+    elif kind == "contrib_variance_scaling":
+        settings = _contrib_variance(given)
+    elif kind == "constant" and isinstance(given.get("value"), (ast.List, ast.Tuple)):
         text = "a list of constants fills a variable in TF1's own way"
         raise Refused(module, node, text, "give it an array of the variable's shape")
+    given.drop(*(p.name for p in row.parameters if not p.new_name))
     if is_none(given.get("maxval")):
         given.drop("maxval")
-    return _initializer(given, row)
+    return Initializer(kind, module, node, given.rest, settings)
 
 
-def _initializer(given: NamedArguments, row: InitializerRow) -> Initializer:
-    named = {row.names.get(name, name) for name in given.rest}
-    unasked = {name: value for name, value in row.defaults.items() if name not in named}
-    return Initializer(given.call, row, given.rest, unasked)
-
-
-def _xavier(given: NamedArguments) -> Initializer:
+def _xavier(given: NamedArguments) -> tuple[str, dict[str, float | str]]:
     uniform = given.get("uniform")
     known = True if uniform is None else constant(uniform)
     if not isinstance(known, bool):
         raise Refused(given.module, uniform or given.call, _UNKNOWN, "write True or False")
-    given.drop("uniform", "dtype")
-    return _initializer(given, XAVIER_UNIFORM if known else XAVIER_NORMAL)
+    kind = "xavier" if known else "xavier_normal"
+    return kind, dict(INITIALIZERS.by_kind[kind].settings)
 
 
-def _contrib_variance(given: NamedArguments) -> Initializer:
+def _contrib_variance(given: NamedArguments) -> dict[str, float | str]:
     values: dict[str, object] = {"factor": 2.0, "mode": "FAN_IN", "uniform": False}
     for name in values:
         value = given.get(name)
@@ -84,10 +68,7 @@ def _contrib_variance(given: NamedArguments) -> Initializer:
     known = isinstance(factor, (int, float)) and mode in ("FAN_IN", "FAN_OUT", "FAN_AVG")
     if not known or not isinstance(uniform, bool):
         raise Refused(given.module, given.call, _UNKNOWN, "write its values")
-    given.drop(*values, "dtype")
     assert isinstance(factor, (int, float))
     scale = factor if uniform else factor * CONTRIB_WIDTH
-    unasked: dict[str, float | str] = {"scale": scale, "mode": str(mode).lower()}
-    if uniform:
-        unasked["distribution"] = "uniform"
-    return Initializer(given.call, VARIANCE_SCALING, given.rest, unasked)
+    settings: dict[str, float | str] = {"scale": scale, "mode": str(mode).lower()}
+    return {**settings, "distribution": "uniform"} if uniform else settings

@@ -21,7 +21,7 @@ _SAME = {
     "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "Multiply",
     "Permute", "RepeatVector", "Reshape", "SeparableConv2D", "Softmax", "SpatialDropout1D",
     "SpatialDropout2D", "SpatialDropout3D", "Subtract", "UpSampling2D", "ZeroPadding1D",
-    "ZeroPadding2D", *KERAS_LAYERS,
+    "ZeroPadding2D", *KERAS_LAYERS.by_kind,
 }  # fmt: skip
 _MODELS = ("keras.Sequential", "keras.Model", "keras.models.Sequential", "keras.models.Model")
 

@@ -13,10 +13,10 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.api.recurrent import KERAS_DROPPED, KERAS_LAYERS, KERAS_OTHERS, KERAS_REST
+from migrate_mgpu.api.recurrent import KERAS_LAYERS, KERAS_OTHERS
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.types import KerasRecurrent
+from migrate_mgpu.models.ir import KerasRecurrent
 
 _ADVICE = "make it by tf.keras.layers.LSTM, GRU or SimpleRNN without dropout"
 
@@ -27,8 +27,10 @@ def read_keras_recurrent(module: Module, call: ast.Call) -> KerasRecurrent | Non
     Raises:
         Refused: it is not known to do the same in Keras 2.15 and 3.
     """
-    head, _, short = name_of(module, call).rpartition(".")
-    if head != "keras.layers" or short not in (*KERAS_LAYERS, *KERAS_OTHERS):
+    name = name_of(module, call)
+    row = KERAS_LAYERS.by_name.get(name)
+    other = name.removeprefix("keras.layers.")
+    if row is None and (other == name or other not in KERAS_OTHERS):
         return None
     shown = module.source.code(call.func)
     found = symbol(module.names.qualname(call.func))
@@ -36,21 +38,21 @@ def read_keras_recurrent(module: Module, call: ast.Call) -> KerasRecurrent | Non
         if is_tf2(module) or is_explicit_v1(module):
             text = f"whether `{shown}` is TF1's or TF2's cannot be told"
             raise Refused(module, call, text, "name it by tf.compat.v1 if TF1's is meant")
-    if short in KERAS_OTHERS:
-        text = f"the Keras layer `{short}` is not known to be the same in TF1 and TF2"
+    if row is None:
+        text = f"the Keras layer `{other}` is not known to be the same in TF1 and TF2"
         raise Refused(module, call, text, _ADVICE)
-    signature = (*KERAS_LAYERS[short], *KERAS_REST, *KERAS_DROPPED, "implementation")
-    given = NamedArguments(module, call, signature)
+    given = NamedArguments(module, call, row.signature)
     if len(call.args) > 1:
         raise Refused(module, call.args[1], f"what `{shown}` is given by position", "name it")
-    for name, allowed in KERAS_DROPPED.items():
-        refuse_unless(given, name, allowed, f"`{name}` of `{shown}` is not followed", _ADVICE)
+    for parameter in (one for one in row.parameters if one.only):
+        text = f"`{parameter.name}` of `{shown}` is not followed"
+        refuse_unless(given, parameter.name, parameter.only, text, _ADVICE)
     given.drop("implementation")
     activation = given.get("activation")
     if activation is not None and constant(activation) == "hard_sigmoid":
         text = "Keras 3 has another function of the name `hard_sigmoid`"
         raise Refused(module, activation, text, "write it as a function")
-    hard = "recurrent_activation" in signature
+    hard = row.hard_gates
     if hard:
         gates = given.get("recurrent_activation")
         known = "hard_sigmoid" if gates is None else constant(gates)
@@ -60,6 +62,6 @@ def read_keras_recurrent(module: Module, call: ast.Call) -> KerasRecurrent | Non
         elif gates is not None and known != "sigmoid":
             text = f"the gates' activation of `{shown}` was not compared with TF2's"
             raise Refused(module, gates, text, "leave it out, or let it be 'sigmoid'")
-    if short == "GRU":
+    if row.kind == "GRU":
         refuse_unless(given, "reset_after", (False,), "a GRU with `reset_after`", _ADVICE)
-    return KerasRecurrent(call, short, signature, given.rest, hard)
+    return KerasRecurrent(row.kind, module, call, given.rest, hard)

@@ -14,13 +14,9 @@ from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
-from migrate_mgpu.models.types import Layer, Recurrent, Weight
+from migrate_mgpu.models.ir import Layer, Recurrent, Weight
 
-_COLLECTIONS = ("variables_collections", "outputs_collections", "updates_collections")
 _GLOROT = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer")
-_SHARED = "its variables are shared by name with another call"
-_ONE_LAYER = "make the layer once, before it is called twice"
-_NO_LAYER = "no Keras layer does this"
 
 
 class LayerCalls:
@@ -66,28 +62,23 @@ def read_layer(
     module: Module, call: ast.Call, regularized: bool = True
 ) -> Layer | Weight | Recurrent | None:
     """What a call makes and applies, as ``LayerCalls.read``."""
-    name = name_of(module, call)
-    row = LAYERS.get(name)
-    if row is None or name == f"layers.{row.kind}":
+    row = LAYERS.by_name.get(name_of(module, call))
+    if row is None or not row.inputs:
         return read_weight(module, call, regularized) or read_recurrent(module, call)
-    contrib = name.startswith("contrib.")
+    contrib = row.kind.startswith("contrib.")
     if contrib and any(use.symbol.name.endswith("arg_scope") for use in module.uses):
         text = f"`{module.source.code(call.func)}` takes arguments from an arg_scope"
         raise Refused(module, call, text, "write the arguments at each call")
-    given = NamedArguments(module, call, row.parameters)
-    inputs = given.get(row.parameters[0])
+    given = NamedArguments(module, call, row.signature)
+    inputs = given.get(row.inputs)
     if inputs is None:
         raise Refused(module, call, f"`{given.shown}` is not given its inputs")
-    training = given.get("is_training" if contrib else "training")
-    if contrib and row.takes_training and training is None:
+    training = given.get(row.training)
+    if contrib and row.training and training is None:
         text = f"`{given.shown}` trains during evaluation and prediction, too"
         raise Refused(module, call, text, "give it is_training=mode == ModeKeys.TRAIN")
-    given.drop(row.parameters[0], "training", "is_training", *_COLLECTIONS)
-    if contrib:
-        _contrib_constructor(given, row, regularized)
-    else:
-        _constructor(given, row, regularized)
-    return Layer(call, row, given.rest, (inputs,), training)
+    _check(given, row, regularized)
+    return Layer(row.kind, module, call, given.rest, (inputs,), training)
 
 
 def read_layer_class(module: Module, call: ast.Call) -> Layer | None:
@@ -96,72 +87,49 @@ def read_layer_class(module: Module, call: ast.Call) -> Layer | None:
     Raises:
         Refused: it has an argument that no Keras layer has.
     """
-    name = name_of(module, call)
-    row = LAYERS.get(name)
-    if row is None or name != f"layers.{row.kind}":
+    row = LAYERS.by_name.get(name_of(module, call))
+    if row is None or row.inputs:
         return None
-    given = NamedArguments(module, call, row.parameters)
-    _constructor(given, row, True)
-    return Layer(call, row, given.rest)
+    given = NamedArguments(module, call, row.signature)
+    _check(given, row, True)
+    return Layer(row.kind, module, call, given.rest)
 
 
-# -- tf.layers ------------------------------------------------------------------
-
-
-def _constructor(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
-    for name in ("reuse", "_reuse"):
-        refuse_unless(given, name, (None, False), _SHARED, _ONE_LAYER)
-    given.drop("_scope")
-    for name in row.parameters:
+def _check(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
+    """Drops what says nothing in TF2; what is left makes the layer."""
+    if not regularized:
+        given.drop(*(name for name in row.signature if name.endswith("regularizer")))
+    for parameter in row.parameters:
+        if parameter.reason:
+            refuse_unless(given, parameter.name, parameter.only, parameter.reason, parameter.advice)
+        elif not parameter.new_name:
+            given.drop(parameter.name)
+    if row.kind.startswith("contrib."):
+        _check_contrib(given, row)
+        return
+    for name in row.signature:
         value = given.get(name)
-        if name.endswith("_regularizer") and not regularized:
-            given.drop(name)
-        elif name == "activity_regularizer" and value is not None and not is_none(value):
+        if name == "activity_regularizer" and value is not None and not is_none(value):
             text = "Keras 2 and Keras 3 scale an `activity_regularizer` differently"
             raise Refused(given.module, value, text, "add the term to the loss")
-        elif name.endswith("_initializer") and is_none(value):
+        if name.endswith("_initializer") and value is not None and is_none(value):
             if name not in _GLOROT:
                 text = f"`{name}=None` is Glorot's uniform distribution in TF1"
-                assert value is not None
                 raise Refused(given.module, value, text, "name the initializer")
             given.drop(name)
-    if row.kind == "BatchNormalization":
-        text = "batch renormalisation is TF1's own"
-        refuse_unless(given, "renorm", (False, None), text, _NO_LAYER)
-        given.drop("renorm_clipping", "renorm_momentum", "fused")
-        for name in ("virtual_batch_size", "adjustment"):
-            refuse_unless(given, name, (None,), f"`{name}` is TF1's own", _NO_LAYER)
     value = given.get("name")
     known = constant(value) if value is not None else None
     if is_none(value) or (isinstance(known, str) and "/" in known):
         given.drop("name")  # Keras 3 takes no slash, and None is the default
 
 
-# -- tf.contrib.layers ------------------------------------------------------------
-
-
-def _contrib_constructor(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
-    if not regularized:
-        given.drop("weights_regularizer", "biases_regularizer", "regularizer")
-    refuse_unless(given, "reuse", (None, False), _SHARED, "make the layer once")
-    own = "write it as a layer of its own, behind this one"
-    refuse_unless(given, "normalizer_fn", (None,), "a `normalizer_fn` normalizes its outputs", own)
-    given.drop("normalizer_params")
-    for name in ("batch_weights", "adjustment", "param_initializers", "param_regularizers"):
-        refuse_unless(given, name, (None,), f"`{name}` is TF1's own", _NO_LAYER)
-    for name in ("zero_debias_moving_mean", "renorm", "unique"):
-        text = f"`{name}` is TF1's own"
-        refuse_unless(given, name, (None, False), text, "no Keras layer has it")
-    given.drop("renorm_clipping", "renorm_decay", "fused")
-    if row.kind == "BatchNormalization":
-        text = "batch normalization with an activation"
-        refuse_unless(given, "activation_fn", (None,), text, own)
-    if row.kind == "SeparableConv2D":
+def _check_contrib(given: NamedArguments, row: LayerRow) -> None:
+    if row.keras == "SeparableConv2D":
         text = f"one argument of `{given.shown}` is for two kernels in TF1"
         for name in ("weights_initializer", "weights_regularizer", "pointwise_initializer"):
             refuse_unless(given, name, (), text, "use tf.layers.separable_conv2d")
         _refuse_unless_given(given, "num_outputs")
-    if row.kind == "Embedding":
+    if row.keras == "Embedding":
         _refuse_unless_given(given, "vocab_size")
         _refuse_unless_given(given, "embed_dim")
     scope = given.get("scope")

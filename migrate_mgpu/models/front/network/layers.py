@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.scopes import Named
-from migrate_mgpu.models.ir import WeightDecay
-from migrate_mgpu.models.types import Layer, Recurrent, Weight
+from migrate_mgpu.models.ir import Layer, Recurrent, Weight, WeightDecay
+from migrate_mgpu.models.properties import keras_class, normalizes, takes_training
 
 _VERBS = ("build_", "create_", "get_", "make_", "define_")
 
@@ -61,13 +62,15 @@ class Found:
     @property
     def normalizes(self) -> bool:
         """Whether it is batch normalization."""
+        if isinstance(self.layer, Layer):
+            return normalizes(self.layer)
         return self.kind == "BatchNormalization"
 
     @property
     def kind(self) -> str:
         """Keras's class of it, where it is a layer of the library's."""
         if isinstance(self.layer, Layer):
-            return self.layer.row.kind
+            return keras_class(self.layer)
         made = maker(self.call)
         return layer_name(self.module, made) if made is not None else ""
 
@@ -110,22 +113,22 @@ def find_layers(
             if decay is not None:
                 text = "the weight decay over all variables takes one that is made by hand"
                 raise Refused(module, call, text, "add its tf.nn.l2_loss to the loss")
-            found[call] = Found(module, call, layer.stem, layer=layer)
+            found[call] = Found(module, call, layer.name, layer=layer)
         elif isinstance(layer, Recurrent):
             if decay is not None:
                 text = "the weight decay over all variables takes those of recurrent cells"
                 raise Refused(module, call, text, "add it to the loss variable by variable")
             name = _given_name(call, "scope")
-            found[call] = Found(module, call, layer.stem, name, layer.inputs, layer=layer)
+            found[call] = Found(module, call, "rnn", name, layer.inputs, layer=layer)
         elif layer is not None:
             found[call] = Found(
                 module,
                 call,
-                layer.stem,
+                LAYERS.by_kind[layer.kind].stem,
                 _given_name(call),
                 layer.inputs,
                 training=layer.training,
-                takes_training=layer.row.takes_training,
+                takes_training=takes_training(layer),
                 layer=layer,
                 decay=decay,
             )

@@ -8,20 +8,11 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.api.recurrent import (
-    CELLS,
-    REFUSED_RUNS,
-    RUNS,
-    STACK,
-    STACK_PARAMETERS,
-    STATIC,
-    cell_of,
-    is_recurrent,
-)
+from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
 from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.initializers import read_initializer
-from migrate_mgpu.models.types import Cell, Recurrent, Result
+from migrate_mgpu.models.ir import Cell, Recurrent, RecurrentResult
 
 # -- what runs a cell ---------------------------------------------------------
 
@@ -33,13 +24,13 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         Refused: Keras's does not do the same.
     """
     name = name_of(module, call)
-    parameters = RUNS.get(name)
-    if parameters is None:
+    row = RUNS.by_name.get(name)
+    if row is None:
         if name in REFUSED_RUNS:
             shown = module.source.code(call.func)
             raise Refused(module, call, f"`{shown}` has no TF2 form", "use tf.keras.layers.RNN")
         return None
-    given = NamedArguments(module, call, parameters)
+    given = NamedArguments(module, call, row.signature)
     inputs, cell = given.get("inputs"), given.get("cell")
     if inputs is None or cell is None:
         raise Refused(module, call, f"`{given.shown}` is not given its cell and its inputs")
@@ -63,11 +54,12 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         text = "the inputs of a recurrent network with lengths have no name"
         raise Refused(module, inputs, text, "give them a variable")
     result = read_result(module, call)
-    listed = name in STATIC
-    if listed and lengths is not None:
+    if row.listed and lengths is not None:
         text = "`sequence_length` of a network over a list"
         raise Refused(module, lengths, text, "use tf.nn.dynamic_rnn")
-    return Recurrent(call, parameters, cell, (inputs,), result, lengths, listed, start)
+    return Recurrent(
+        row.kind, module, call, {"cell": cell}, cell, (inputs,), result, lengths, row.listed, start
+    )
 
 
 def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
@@ -78,7 +70,7 @@ def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
     return None
 
 
-def read_result(module: Module, call: ast.Call) -> Result:
+def read_result(module: Module, call: ast.Call) -> RecurrentResult:
     """`outputs, state = tf.nn.dynamic_rnn(...)`: which of the two the program reads.
 
     Raises:
@@ -97,7 +89,7 @@ def read_result(module: Module, call: ast.Call) -> Result:
     assert isinstance(target, (ast.Tuple, ast.List))
     states = bool(reads(module, state))
     sequences = bool(reads(module, outputs)) or not states
-    return Result(target, outputs, state, sequences, states)
+    return RecurrentResult(target, outputs, state, sequences, states)
 
 
 def reads(module: Module, name: ast.Name) -> list[ast.Name]:
@@ -117,20 +109,19 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
     Raises:
         Refused: with what such a cell does and the one that is written does not.
     """
-    name = cell_of(module, call)
-    row = CELLS.get(name)
-    if name == STACK or row is not None:
-        _check_uses(module, call)
-    if name == STACK:
-        given = NamedArguments(module, call, STACK_PARAMETERS)
-        refuse_unless(given, "state_is_tuple", (True,), "the state of all cells is one tensor")
-        return Cell(call, None, given.rest)
+    row = CELLS.by_name.get(name_of(module, call))
     if row is None:
         return None
-    given = NamedArguments(module, call, row.parameters)
-    for argument, allowed in row.plain.items():
-        text = f"`{argument}` of `{given.shown}` is not followed"
-        refuse_unless(given, argument, allowed, text, "write the cell as a Keras layer")
+    _check_uses(module, call)
+    given = NamedArguments(module, call, row.signature)
+    for parameter in row.parameters:
+        name = parameter.name
+        if row.kind == STACK and parameter.only:
+            text = "the state of all cells is one tensor"
+            refuse_unless(given, name, parameter.only, text)
+        elif parameter.only:
+            text = f"`{name}` of `{given.shown}` is not followed"
+            refuse_unless(given, name, parameter.only, text, "write the cell as a Keras layer")
     given.drop("name")
     for argument in ("activation", "initializer", "kernel_initializer"):
         if is_none(given.get(argument)):
@@ -141,7 +132,7 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         raise Refused(module, activation, text, "write the function, tf.nn.relu")
     for argument in ("initializer", "kernel_initializer"):
         _check_initializer(module, given.get(argument))
-    return Cell(call, row, given.rest)
+    return Cell(row.kind, module, call, given.rest)
 
 
 def _check_uses(module: Module, node: ast.expr) -> None:

@@ -10,10 +10,10 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
-from migrate_mgpu.api.variables import FIRST_VALUES, TF1_ONLY, VARIABLES
+from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.initializers import read_initializer
-from migrate_mgpu.models.types import FirstValue, Weight
+from migrate_mgpu.models.ir import FirstValue, Weight
 
 _ADVICE = "make it by tf.get_variable with a shape and an initializer, or a layer"
 _DRAWN = ("value", "mean", "minval", "maxval", "stddev", "seed")
@@ -27,13 +27,13 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
     Raises:
         Refused: Keras has no weight that is made so.
     """
-    name = name_of(module, call)
-    if name not in VARIABLES:
+    row = VARIABLES.by_name.get(name_of(module, call))
+    if row is None:
         return None
-    given = NamedArguments(module, call, VARIABLES[name])
-    for own in TF1_ONLY:
-        text = f"`{own}` of `{given.shown}` has no form in a Keras model"
-        refuse_unless(given, own, (None,), text, "leave it out")
+    given = NamedArguments(module, call, row.signature)
+    for own in (parameter for parameter in row.parameters if parameter.only):
+        text = f"`{own.name}` of `{given.shown}` has no form in a Keras model"
+        refuse_unless(given, own.name, own.only, text, "leave it out")
     refuse_unless(given, "validate_shape", (True, None), "a variable may change its shape", _ADVICE)
     given.drop("use_resource", "caching_device")
     double = _is_double(given)
@@ -45,14 +45,14 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
     if not regularized or is_none(given.get("regularizer")):
         given.drop("regularizer")
     first = None
-    if name == "Variable":
+    if row.kind == "Variable":
         first = _first_value(given, "initial_value")
     elif given.get("shape") is None and _is_value(module, given.get("initializer")):
         first = _first_value(given, "initializer")
     else:
         _check_shape_and_initializer(given)
     stem = stem.lower() if stem.isidentifier() else "weight"
-    return Weight(call, VARIABLES[name], stem, given.rest, first, double)
+    return Weight(row.kind, module, call, given.rest, stem, first, double)
 
 
 def _is_double(given: NamedArguments) -> bool:
@@ -95,7 +95,7 @@ def _is_parameter(module: Module, node: ast.expr | None) -> bool:
         return False
     home = module.names.scope_of_name[node].node
     returned = [n.value for n in walk(home) if isinstance(n, ast.Return)]
-    if any(name_of(module, assigned(module, value)) in VARIABLES for value in returned):
+    if any(name_of(module, assigned(module, value)) in VARIABLES.by_name for value in returned):
         return False
     return [binding.kind for binding in module.names.bindings_of(node)] == ["parameter"]
 

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.models.front.network.keras_layers import layer_name
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.types import Weight
+from migrate_mgpu.models.ir import Weight
 
 
 def weights_of(

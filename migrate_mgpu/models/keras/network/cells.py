@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, cell_of
+from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, CellRow
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
@@ -16,13 +17,13 @@ from migrate_mgpu.source.style import FileStyle
 
 def classes(module: Module, calls: Iterable[ast.Call], tf: str) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
-    kinds = {CELLS[name].kind for call in calls if (name := cell_of(module, call)) in CELLS}
+    kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
     return [_class(module, kind, tf) for kind in (RNN, GRU, LSTM) if kind in kinds]
 
 
 def cells_in(module: Module) -> list[ast.Call]:
     """Every call of a file that makes a cell."""
-    return [call for call in module.names.calls if cell_of(module, call) in CELLS]
+    return [c for c in module.names.calls if (row := _row(module, c)) is not None and row.cell]
 
 
 def _class(module: Module, kind: str, tf: str) -> str:
@@ -30,8 +31,8 @@ def _class(module: Module, kind: str, tf: str) -> str:
     given = {
         keyword
         for call in cells_in(module)
-        if CELLS[cell_of(module, call)].kind == kind
-        for keyword in _given(module, call)
+        if (row := _row(module, call)) is not None and row.cell == kind
+        for keyword in _given(module, call, row)
     }
     forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
     style = FileStyle.of(module.source, tf)
@@ -116,9 +117,13 @@ def _class(module: Module, kind: str, tf: str) -> str:
     return "\n".join(lines)
 
 
-def _given(module: Module, call: ast.Call) -> set[str]:
+def _row(module: Module, call: ast.Call) -> CellRow | None:
+    return CELLS.by_name.get(name_of(module, call))
+
+
+def _given(module: Module, call: ast.Call, row: CellRow) -> set[str]:
     """The settings that a cell is given, by the names that they have in its class."""
-    edit = NamedArguments(module, call, CELLS[cell_of(module, call)].parameters)
+    edit = NamedArguments(module, call, row.signature)
     found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}
     kernels = ("initializer", "kernel_initializer")
     return found | {"kernel" for name in kernels if edit.given(name) is not None}

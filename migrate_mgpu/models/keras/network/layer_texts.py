@@ -6,11 +6,10 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.network.layers import Found, maker
-from migrate_mgpu.models.ir import WeightDecay
+from migrate_mgpu.models.ir import Weight, WeightDecay
 from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
-from migrate_mgpu.models.types import Weight
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -25,13 +24,13 @@ def constructor(found: Found, context: Context, column: int, base: str) -> str:
         text = context.render(made, column, base)
     else:
         assert found.layer is not None
-        edits = made_edits(found.module, found.layer, context.tf)
+        edits = made_edits(found.layer, context.tf)
         text = context.render_call(found.call, edits, column, base)
     style = FileStyle.of(source, context.tf)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:
-            arguments = weight_arguments(found.module, found.layer, context.tf, context.render)
+            arguments = weight_arguments(found.layer, context.tf, context.render)
             return style.call("self.add_weight", arguments, base, column)
     more = _regularizers(found, context)
     return _with_arguments(text, more, style, column, base) if more else text

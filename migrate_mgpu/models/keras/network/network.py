@@ -16,6 +16,7 @@ from migrate_mgpu.models.front.network.objects import Objects
 from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
 from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
+from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
@@ -23,7 +24,6 @@ from migrate_mgpu.models.keras.network.layer_texts import constructor, helper_co
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
-from migrate_mgpu.models.types import Recurrent
 from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit

@@ -22,8 +22,8 @@ from migrate_mgpu.models.front.network.cell_states import (
 )
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.network.recurrent import reads, zero_state
+from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.types import Recurrent
 from migrate_mgpu.source.source import Edit
 
 _PLACES = {"c": 0, "h": 1}
@@ -45,7 +45,7 @@ class Recurrents:
         self.layers = layers
         self.mask = module.names.fresh(module.names.scopes[function], "mask", "steps_mask")
         self.inside = inside
-        self._above: dict[ast.Call, str] = {}
+        self._above: dict[ast.expr, str] = {}
         self.replaced: dict[ast.AST, Replacement] = {}
         self._edits: dict[ast.stmt, list[Edit]] = {}
         self.dropped: set[ast.stmt] = set()
@@ -79,7 +79,7 @@ class Recurrents:
         if not isinstance(layer, Recurrent) or layer.lengths is None:
             return []
         mask = self._mask(layer, context.render(layer.inputs[0]), context)
-        self._above[layer.call] = self.mask
+        self._above[layer.node] = self.mask
         return [f"{self.mask} = {mask}"]
 
     def arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
@@ -88,7 +88,7 @@ class Recurrents:
             return [f"{context.tf}.stack({inputs}, axis=1)"]
         if layer.lengths is None:
             return [inputs]
-        mask = self._above.get(layer.call) or self._mask(layer, inputs, context)
+        mask = self._above.get(layer.node) or self._mask(layer, inputs, context)
         return [inputs, f"mask={mask}"]
 
     def _mask(self, layer: Recurrent, inputs: str, context: Context) -> str:
@@ -105,7 +105,7 @@ class Recurrents:
         return made
 
     def _result(self, layer: Recurrent) -> None:
-        call, cell, result = layer.call, layer.cell, layer.result
+        call, cell, result = layer.node, layer.cell, layer.result
         states = possible_states(self.module, cell)
         state = state_of(self.module, cell) if result.states else states.pop()
         source = self.module.source

@@ -17,8 +17,8 @@ from field_samples import FIELDS, program, statement
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
+from tests.support.migration import run
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Outcome:
 
 def outcome(path: str) -> Outcome:
     code = program(path)
-    result = migrate([("field.py", code.encode())], bridge=True, write=False)
+    result = run(code, bridge=True)
     after = next((f.after for f in result.files if f.changed), None)
     assert after is not None
     return Outcome(path, after, result)

@@ -8,20 +8,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, note, settings
 
-from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.run.migrate import migrate
 from tests.properties import fake_tensorflow
 from tests.properties.programs import programs
-
-
-def run(code: str) -> tuple[str, RunResult]:
-    result = migrate([("program.py", code.encode())], bridge=True, write=False)
-    for file in result.files:
-        assert file.error is None, file.error
-        if file.changed:
-            assert file.after is not None
-            return file.after, result
-    return code, result
+from tests.support.migration import after, migrated, run
 
 
 def sessions(code: str) -> list[dict[str, Any]]:
@@ -31,17 +20,18 @@ def sessions(code: str) -> list[dict[str, Any]]:
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def test_same_configuration(code: str) -> None:
-    after, result = run(code)
-    note(after)
-    ast.parse(after)
-    assert run(after)[0] == after
-    assert sessions(after) == sessions(code)
+    result = run(code, bridge=True)
+    text = after(result, code)
+    note(text)
+    ast.parse(text)
+    assert migrated(text, bridge=True)[0] == text
+    assert sessions(text) == sessions(code)
     assert sum(result.sites.values()) == len(re.findall(r"ConfigProto\(", code)) or (
         "else:" in code and sum(result.sites.values()) == 1
     )
-    assert code.count("#") <= after.count("#"), "a comment is lost"
-    assert ("\r\n" in code) == ("\r\n" in after)
-    assert not re.search(r"(?<!\r)\n", after) or "\r\n" not in after
+    assert code.count("#") <= text.count("#"), "a comment is lost"
+    assert ("\r\n" in code) == ("\r\n" in text)
+    assert not re.search(r"(?<!\r)\n", text) or "\r\n" not in text
 
 
 def test_the_fake_sees_a_lost_option() -> None:
@@ -60,6 +50,6 @@ def test_the_fake_sees_a_lost_option() -> None:
     ):
         code = before.format(fields)
         assert sessions(code) != plain, fields
-        assert sessions(run(code)[0]) == sessions(code)
+        assert sessions(migrated(code, bridge=True)[0]) == sessions(code)
     late = start + "tf.Session()\ntf.config.set_soft_device_placement(True)\n"
     assert sessions(late) != sessions(before.format("allow_soft_placement=True"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import run
 
 PROGRAM = """\
 import tensorflow as tf
@@ -29,7 +29,7 @@ model.compile(tf.keras.optimizers.{optimizer}, "mse")
 )
 def test_what_changes_by_itself(layer: str, optimizer: str, v1: str, told: list[str]) -> None:
     code = PROGRAM.format(layer=layer, optimizer=optimizer, v1=v1)
-    result = migrate([("train.py", code.encode())], bridge=True, write=False)
+    result = run(code, bridge=True)
     assert [program.state for program in result.programs] == ["native"]
     found = [
         one.message for one in result.findings if (one.code, one.state) == ("MGPU202", "manual")

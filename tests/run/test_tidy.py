@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import after, migrated, run
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.core.protobuf import rewriter_config_pb2 as rw\n"
 ON = "on = rw.RewriterConfig.ON\n"
@@ -13,12 +13,11 @@ CALL = "tf.config.optimizer.set_experimental_options({'remapping': True})\n"
 IMPORT = "from tensorflow.core.protobuf import rewriter_config_pb2 as rw\n"
 
 
-def after(code: str) -> str:
-    result = migrate([("case.py", code.encode())], bridge=True, write=False)
+def bridged(code: str) -> str:
+    """The program behind its new head."""
+    result = run(code, bridge=True)
     assert result.sites["applied"] == 1
-    text = result.files[0].after
-    assert text is not None
-    return text.partition("behavior()")[2].lstrip("\r\n")
+    return after(result, code).partition("behavior()")[2].lstrip("\r\n")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ def after(code: str) -> str:
 )
 def test_a_variable_that_only_fed_the_config_goes(variable: str, left: str) -> None:
     tail = "sess = tf.Session(config=config)\n"
-    assert after(HEAD + variable + CONFIG + tail) == left + CALL + "sess = tf.Session()\n"
+    assert bridged(HEAD + variable + CONFIG + tail) == left + CALL + "sess = tf.Session()\n"
 
 
 def test_a_variable_of_an_imported_module_stays() -> None:
@@ -42,8 +41,7 @@ def test_a_variable_of_an_imported_module_stays() -> None:
         "options.py": HEAD + ON + "\n\ndef config():\n    made = tf.ConfigProto()\n"
         "    made.graph_options.rewrite_options.remapping = on\n    return made\n",
     }
-    contents = [(name, code.encode()) for name, code in files.items()]
-    result = migrate(contents, bridge=True, write=False)
+    result = run(*files.items(), bridge=True)
     assert result.sites["applied"] == 1
     (text,) = (file.after for file in result.files if file.path.name == "options.py")
     assert ON in (text or "")
@@ -65,7 +63,7 @@ def test_blank_lines_around_what_went_away(above: str, below: str, wanted: str) 
     if "\r" in above:
         gone = gone.replace("\n", "\r\n")
     code = f"import tensorflow as tf\n{above}{gone}{below}sess = tf.Session(config=config)\n"
-    assert after(code) == wanted + "sess = tf.Session()\n"
+    assert bridged(code) == wanted + "sess = tf.Session()\n"
 
 
 def test_no_blank_line_opens_a_block() -> None:
@@ -73,7 +71,7 @@ def test_no_blank_line_opens_a_block() -> None:
         "import tensorflow as tf\ndef main():\n    config = tf.ConfigProto()\n\n"
         "    with tf.Session(config=config) as sess:\n        pass\n"
     )
-    assert after(code) == "def main():\n    with tf.Session() as sess:\n        pass\n"
+    assert bridged(code) == "def main():\n    with tf.Session() as sess:\n        pass\n"
 
 
 MODELS = """\
@@ -115,10 +113,9 @@ def test_models_that_follow_each_other_are_made_in_one_scope(
     between: str, config: str, scopes: int
 ) -> None:
     code = MODELS.format(between=between, config=config)
-    (file,) = migrate([("case.py", code.encode())], bridge=True, write=False).files
-    assert file.after is not None
-    assert file.after.count("with strategy.scope():") == scopes
+    text, _ = migrated(code)
+    assert text.count("with strategy.scope():") == scopes
     both = "    with strategy.scope():\n        one = model_fn(params=1)\n"
     second = "        two = model_fn(params=2)\n" if config == "config" else "    two = model_fn"
     if not between:
-        assert both + second in file.after
+        assert both + second in text

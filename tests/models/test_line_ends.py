@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import migrated
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "estimator"
 
@@ -15,8 +15,6 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "estimator"
 @pytest.mark.parametrize("name", ["dense_classifier", "train_and_evaluate", "trainer_class"])
 def test_lines_end_as_they_did(name: str) -> None:
     before = (FIXTURES / name / "before.py").read_bytes().replace(b"\n", b"\r\n")
-    result = migrate([("program.py", before)], bridge=True, write=False)
-    (file,) = result.files
-    assert file.after is not None
-    assert not re.search(r"(?<!\r)\n", file.after)
-    assert file.after.replace("\r\n", "\n") == (FIXTURES / name / "after.py").read_text("utf-8")
+    after, _ = migrated(("program.py", before))
+    assert not re.search(r"(?<!\r)\n", after)
+    assert after.replace("\r\n", "\n") == (FIXTURES / name / "after.py").read_text("utf-8")

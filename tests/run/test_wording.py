@@ -12,8 +12,9 @@ from test_fixtures import CASES, modules, run
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.core.registry import Case
-from tests.models.test_handing import converted
+from tests.models.whole import converted
 from tests.rewriters import test_cases
+from tests.support.migration import migrated
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def test_estimators(program: estimator_proofs.Program) -> None:
 @pytest.mark.parametrize("case", test_cases.CASES)
 def test_rewriters(case: Case) -> None:
     if case.after is not None:
-        assert test_cases.after(test_cases.run(case.before), case.before) == case.after
+        assert migrated(case.before, bridge=True)[0] == case.after
 
 
 def test_normalization() -> None:

@@ -14,7 +14,7 @@ from migrate_mgpu.run.migrate import migrate
 File = Union[str, tuple[str, Union[str, bytes]]]
 
 
-def run(*files: File, bridge: bool = True, rules: Selection = Selection()) -> RunResult:  # noqa: B008
+def run(*files: File, bridge: bool = False, rules: Selection = Selection()) -> RunResult:  # noqa: B008
     """The result of a run that writes nothing, fails for no file, and breaks nowhere inside."""
     contents = []
     for name, text in map(_named, files):
@@ -51,7 +51,7 @@ def migrated(*files: File, bridge: bool = False) -> tuple[str, list[str]]:
     return after(result, *files), said(result)
 
 
-def stays(text: str, reason: str, *others: File, bridge: bool = False) -> None:
+def stays(text: File, reason: str, *others: File, bridge: bool = False) -> None:
     """The program is left as it is, to the byte, and a finding says why it stays."""
     result = run(text, *others, bridge=bridge)
     assert reason, "the test does not say why the program stays"

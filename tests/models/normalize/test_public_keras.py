@@ -9,7 +9,7 @@ import pytest
 
 from migrate_mgpu.models.normalize.public_keras import _CLASSES, _MODULES, OTHERS
 from migrate_mgpu.runtimes import Runtime
-from tests.models.restated import END, HEAD, TAIL, whole
+from tests.models.normalize.restated import END, HEAD, TAIL, whole
 from tests.support.migration import migrated
 
 IMPORT = "from tensorflow.python.keras import layers\n"

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from migrate_mgpu.models.front.estimators.finding import CANNED, CUSTOM, KERAS, EstimatorFlow
-from tests.models.programs import HEAD, flows
+from tests.models.keras.driver.programs import HEAD, flows
 
 MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"
 

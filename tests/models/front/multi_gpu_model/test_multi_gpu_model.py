@@ -6,9 +6,8 @@ import textwrap
 
 import pytest
 
-from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import after, migrated, run, said, stays
 
 HEAD = """\
 import numpy as np
@@ -25,30 +24,23 @@ TRAIN_PARALLEL = "parallel.compile('sgd', 'mse')\nparallel.fit(x, y)\n"
 TWO = "strategy = tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])\n"
 
 
-def run(*files: str, rules: Selection = Selection()) -> RunResult:  # noqa: B008
-    names = ("main.py", "other.py")
-    given = [(name, text.encode()) for name, text in zip(names, files)]
-    return migrate(given, bridge=True, write=False, rules=rules)
+def named(*files: str) -> list[tuple[str, str]]:
+    return list(zip(("main.py", "other.py"), files))
 
 
 def body(code: str) -> str:
     """What becomes of a program behind its head."""
     result = run(HEAD + code)
-    (file,) = result.files
-    assert file.error is None, file.error
-    assert file.after is not None, [f.message for f in file.findings]
-    assert [p.state for p in result.programs] == ["native"]
-    assert "multi_gpu_model" not in file.after
-    return file.after.split("np.ones((8, 1))\n", 1)[1]
+    text = after(result, HEAD + code)
+    assert [p.state for p in result.programs] == ["native"], said(result)
+    assert "multi_gpu_model" not in text
+    return text.split("np.ones((8, 1))\n", 1)[1]
 
 
-def refusal(*files: str) -> str:
-    """Why a program stays; nothing of it may have changed."""
-    result = run(*files)
-    assert not any(file.changed for file in result.files), result.files
-    assert [file.error for file in result.files] == [None] * len(result.files)
-    assert {p.state for p in result.programs} == {"refused"}
-    return " ".join(f.message for f in result.findings)
+def refused(reason: str, *files: str) -> None:
+    """A program stays as it is, not even bridged, and the reason is said."""
+    first, *others = named(*files)
+    stays(first, reason, *others, bridge=True)
 
 
 def notes(code: str) -> str:
@@ -76,10 +68,9 @@ def test_the_gpus_are_those_of_the_copies(gpus: str, devices: str) -> None:
 def test_all_gpus_where_standalone_keras_was_told_none() -> None:
     code = "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
     code += "model = keras.utils.multi_gpu_model(model)\nmodel.compile('sgd', 'mse')\n"
-    (file,) = run(code).files
-    assert file.after is not None
-    assert "strategy = tf.distribute.MirroredStrategy()\n" in file.after
-    assert "import tensorflow as tf\n" in file.after
+    text, _ = migrated(code)
+    assert "strategy = tf.distribute.MirroredStrategy()\n" in text
+    assert "import tensorflow as tf\n" in text
 
 
 def test_the_whole_model_and_what_it_is_compiled_with_is_under_the_strategy() -> None:
@@ -233,7 +224,7 @@ def test_what_is_to_be_known() -> None:
     ],
 )
 def test_programs_that_stay(code: str, reason: str) -> None:
-    assert reason in refusal(HEAD + MODEL + code)
+    refused(reason, HEAD + MODEL + code)
 
 
 @pytest.mark.parametrize(
@@ -247,13 +238,13 @@ def test_programs_that_stay(code: str, reason: str) -> None:
     ],
 )
 def test_layers_that_are_others_in_tf2(layer: str, reason: str) -> None:
-    assert reason in refusal(HEAD + MODEL.replace("Dense(1)", layer) + COPY + TRAIN)
+    refused(reason, HEAD + MODEL.replace("Dense(1)", layer) + COPY + TRAIN)
 
 
 def test_a_layer_is_found_in_the_module_that_makes_it() -> None:
     other = "import tensorflow as tf\n\n\ndef make():\n    return tf.keras.layers.GRU(2)\n"
     code = HEAD + "from other import make\nmodel = tf.keras.Sequential([make()])\n" + COPY + TRAIN
-    assert "`GRU` is another cell" in refusal(code, other)
+    refused("`GRU` is another cell", code, other)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +264,7 @@ def test_losses_of_ones_own(result: str, by_example: bool) -> None:
     if by_example:
         assert "loss=error" in body(code)
     else:
-        assert "the loss `error`" in refusal(HEAD + code)
+        refused("the loss `error`", HEAD + code)
 
 
 def test_a_program_that_stays_keeps_the_copies_of_its_modules() -> None:
@@ -282,14 +273,14 @@ def test_a_program_that_stays_keeps_the_copies_of_its_modules() -> None:
     main = (
         "import tensorflow as tf\nimport other\n\ntf.contrib.layers.flatten(None)\nother.train()\n"
     )
-    assert "`tensorflow.contrib.layers.flatten`" in refusal(main, other)
+    refused("`tensorflow.contrib.layers.flatten`", main, other)
 
 
 def test_a_rule_that_is_off_keeps_the_copies() -> None:
     result = run(HEAD + MODEL + COPY + TRAIN, rules=Selection(ignore=("MGPU501",)))
     assert not any(file.changed for file in result.files)
     commented = COPY.replace("\n", "  # mgpu: ignore[MGPU501]\n")
-    assert "switched off" in refusal(HEAD + MODEL + commented + TRAIN)
+    refused("switched off", HEAD + MODEL + commented + TRAIN)
 
 
 MAKE = """\
@@ -343,13 +334,13 @@ def test_the_model_and_its_copies_are_returned() -> None:
 
 def test_a_caller_in_another_module() -> None:
     main = "from other import make\n\nnet = make(2)\nnet.compile('sgd', 'mse')\n"
-    result = run(main, HEAD + MAKE.format("parallel"))
-    after = {file.path.name: file.after for file in result.files}
-    assert after["main.py"] == main.replace(
+    result = run(*named(main, HEAD + MAKE.format("parallel")))
+    texts = {file.path.name: file.after for file in result.files}
+    assert texts["main.py"] == main.replace(
         "net.compile", "with net.distribute_strategy.scope():\n    net.compile"
     )
     assert (
-        after["other.py"]
+        texts["other.py"]
         == HEAD.replace("from tensorflow.keras.utils import multi_gpu_model\n", "")
         + MADE.format("model").rstrip("\n")
         + "\n\n\n"
@@ -374,13 +365,13 @@ def test_a_caller_in_another_module() -> None:
     ],
 )  # fmt: skip
 def test_callers_that_keep_the_copies(returned: str, code: str, reason: str) -> None:
-    assert reason in refusal(HEAD + MAKE.format(returned) + code)
+    refused(reason, HEAD + MAKE.format(returned) + code)
 
 
 def test_a_method_that_returns_copies_keeps_them() -> None:
     code = "class A:\n" + textwrap.indent(MAKE.format("parallel").replace("(gpus)", "(self, gpus)"),
                                             "    ")  # fmt: skip
-    assert "a method returns the copies" in refusal(HEAD + code)
+    refused("a method returns the copies", HEAD + code)
 
 
 def test_every_round_of_a_loop_makes_its_own_model() -> None:
@@ -388,20 +379,20 @@ def test_every_round_of_a_loop_makes_its_own_model() -> None:
     assert body(code) == "for fold in range(2):\n" + textwrap.indent(
         TWO + "with strategy.scope():\n    " + MODEL + "    " + TRAIN, "    "
     )
-    assert "of another round" in refusal(HEAD + code + "parallel.evaluate(x, y)\n")
+    refused("of another round", HEAD + code + "parallel.evaluate(x, y)\n")
     early = code.replace(":\n", ":\n    fold and model.summary()\n", 1)
-    assert "of another round" in refusal(HEAD + early)
+    refused("of another round", HEAD + early)
 
 
 def test_a_name_that_means_something_else_in_a_function() -> None:
     code = "def train():\n    model = 1\n    return parallel.fit(x, y), model\n\n\ntrain()\n"
     code = MODEL + PARALLEL + "parallel.compile('sgd', 'mse')\n" + code
-    assert "`model` is something else here" in refusal(HEAD + code)
+    refused("`model` is something else here", HEAD + code)
 
 
 def test_a_model_that_another_module_imports() -> None:
     main = "from other import model\n\nmodel.evaluate([1], [1])\n"
-    assert "main.py may use `model`" in refusal(main, HEAD + MODEL + COPY + TRAIN)
+    refused("main.py may use `model`", main, HEAD + MODEL + COPY + TRAIN)
 
 
 def test_options_that_move_out_of_the_middle() -> None:
@@ -418,11 +409,9 @@ def test_windows_line_ends_and_tabs() -> None:
     code = (
         HEAD + "def main():\n\t" + (MODEL + COPY + TRAIN).replace("\nm", "\n\tm") + "\n\nmain()\n"
     )
-    result = run(code.replace("\n", "\r\n"))
-    (file,) = result.files
-    assert file.after is not None
-    assert "\r\n\twith strategy.scope():\r\n\t\tmodel = " in file.after
-    assert "\n" not in file.after.replace("\r\n", "")
+    text, _ = migrated(code.replace("\n", "\r\n"))
+    assert "\r\n\twith strategy.scope():\r\n\t\tmodel = " in text
+    assert "\n" not in text.replace("\r\n", "")
 
 
 def test_a_generator_that_keras_3_loses_batches_of() -> None:
@@ -455,6 +444,6 @@ def test_parts_in_dictionaries_and_attributes() -> None:
 
 def test_another_name_of_the_model_is_trained() -> None:
     code = MODEL.replace("model =", "one =") + "model = one\n" + PARALLEL + TRAIN_PARALLEL
-    assert "`one`, of which the model is made" in refusal(HEAD + code + "one.compile('sgd')\n")
+    refused("`one`, of which the model is made", HEAD + code + "one.compile('sgd')\n")
     code = "gan = tf.keras.Sequential()\n" + MODEL.replace("[", "[gan, ") + "gan.compile('sgd')\n"
-    assert "`gan`, of which the model is made" in refusal(HEAD + code + COPY + TRAIN)
+    refused("`gan`, of which the model is made", HEAD + code + COPY + TRAIN)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from migrate_mgpu.runtimes import Runtime
-from tests.models.restated import END, whole
+from tests.models.normalize.restated import END, whole
 from tests.support.migration import migrated, stays
 
 PROGRAM = f"""\

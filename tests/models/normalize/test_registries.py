@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import END, whole
+from tests.models.normalize.restated import END, whole
 from tests.support.migration import migrated, stays
 
 NETS = f"""\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.restated import END, indented, whole
+from tests.models.normalize.restated import END, indented, whole
 from tests.support.migration import migrated, stays
 
 BODY = "    logits = tf.layers.dense(features, 3)\n" + END.format(rate=0.1)

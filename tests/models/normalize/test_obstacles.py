@@ -8,7 +8,8 @@ import pytest
 
 from migrate_mgpu.models.normalize import closures, rounds
 from migrate_mgpu.run.migrate import migrate
-from tests.models.restated import END, HEAD, TAIL
+from tests.models.normalize.restated import END, HEAD, TAIL
+from tests.support.migration import migrated, run
 
 MADE = f"""\
 def make_model_fn(hidden):
@@ -58,15 +59,15 @@ def test_a_mistake_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "internal error, please report it: KeyError: 'form'" in message
     assert reason == f"program.py:{line}: {message}"
     monkeypatch.setattr(rounds, "_FORMS", (broken, closures.restate))
-    result = migrate([("program.py", text.encode())], bridge=False, write=False)
-    assert "model.compile(" in (result.files[0].after or "")  # another form helps all the same
+    after, _ = migrated(text)
+    assert "model.compile(" in after  # another form helps all the same
 
 
 def test_what_is_in_the_way_in_a_notebook_is_named_with_its_cell() -> None:
     code = [HEAD, "# Above.\n" + MADE.replace("BODY", "        show(logits)\n"), TAIL]
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": c} for c in code]
     text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    result = migrate([("n.ipynb", text.encode())], bridge=False, write=False)
+    result = run(("n.ipynb", text))
     (found,) = [f for f in result.findings if "stays" in f.message]
     assert code[1].splitlines()[found.line - 1].strip() == "show(logits)"
     assert found.cell == 2

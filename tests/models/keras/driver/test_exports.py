@@ -17,7 +17,7 @@ from migrate_mgpu.runtimes import Runtime
 from tests.models.whole import HEAD, converted
 from tests.support.migration import migrated, stays
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "estimator"
+FIXTURES = Path(__file__).parents[4] / "fixtures" / "estimator"
 # The programs, and the options that say where they export to.
 PROGRAMS = {
     "exported_model": "--export_dir",

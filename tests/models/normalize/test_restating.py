@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
-from tests.models.restated import (
+from tests.models.normalize.restated import (
     END,
     HEAD,
     TAIL,
@@ -15,7 +14,7 @@ from tests.models.restated import (
     indented,
     whole,
 )
-from tests.support.migration import migrated, stays
+from tests.support.migration import migrated, run, stays
 
 
 def test_what_a_made_model_fn_reads_are_its_parameters() -> None:
@@ -315,8 +314,7 @@ def test_a_function_inside_that_is_handed_on_stays(old: str, new: str, reason: s
 
 def test_what_is_said_names_lines_of_the_program_as_it_was() -> None:
     program = HEAD + PARTS + TAIL
-    result = migrate([("program.py", program.encode())], bridge=False, write=False)
-    (file,) = result.files
+    (file,) = run(program).files
     assert file.before == program
     lines = program.splitlines()
     places = {f.message: lines[f.line - 1][f.column - 1 :] for f in file.findings}
@@ -327,7 +325,7 @@ def test_other_programs_of_a_run_are_as_they_were() -> None:
     stays = HEAD + PARTS + "estimator.get_variable_value('x')\n"
     program = HEAD + PARTS + TAIL
     files = [("program.py", program), ("other.py", stays), ("empty.py", "import tensorflow\n")]
-    result = migrate([(n, t.encode()) for n, t in files], bridge=False, write=False)
+    result = run(*files)
     changed = {str(file.path): file.after for file in result.files if file.changed}
     assert list(changed) == ["program.py"]
     assert "get_train_op" not in (changed["program.py"] or "")
@@ -347,7 +345,7 @@ def test_in_a_notebook_each_cell_stays_a_cell() -> None:
     cells += ["estimator = tf.estimator.Estimator(make_model_fn(16, rate=rate))", TAIL.strip()]
     code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": c} for c in cells]
     text = json.dumps({"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    result = migrate([("n.ipynb", text.encode())], bridge=False, write=False)
+    result = run(("n.ipynb", text))
     after = [cell["source"] for cell in json.loads(result.files[0].after or text)["cells"]]
     assert after[0].startswith("%matplotlib inline\nimport functools")
     assert after[1].startswith("def model_fn(hidden, rate):\n    model = tf.keras.Sequential([")

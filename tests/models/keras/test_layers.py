@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import migrated
 
 PROGRAM = """\
 import tensorflow as tf
@@ -34,8 +34,5 @@ estimator.train(input_fn)
 )
 def test_a_layer_is_made_with_its_model(layer: str) -> None:
     """Made in ``call``, its variables would be new in each step."""
-    given = [("train.py", PROGRAM.format(layer=layer).encode())]
-    result = migrate(given, bridge=True, write=False)
-    (file,) = result.files
-    assert file.after is not None, [finding.message for finding in result.findings]
-    assert "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])" in file.after
+    after, said = migrated(PROGRAM.format(layer=layer))
+    assert "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])" in after, said

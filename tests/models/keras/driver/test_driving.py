@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from tests.models.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
+from tests.models.keras.driver.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from tests.models.programs import HEAD, MADE, MAKE, configured, driven, lines
+from tests.models.keras.driver.programs import HEAD, MADE, MAKE, configured, driven, lines
 
 MODEL = """\
 def model_fn(features, labels, mode, params):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.canned import dense, program
+from tests.models.front.canned.canned import dense, program
 from tests.support.migration import migrated, stays
 
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from tests.models.programs import MADE, MAKE, configured, driven, lines
+from tests.models.keras.driver.programs import MADE, MAKE, configured, driven, lines
 
 
 @pytest.mark.parametrize(

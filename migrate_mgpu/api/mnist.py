@@ -10,6 +10,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _NAMED = ("contrib.learn.datasets.load_dataset",)
 _TUTORIAL = (  # takes a folder first, and by default what the others do
@@ -64,7 +65,7 @@ def mnist_load(module: Module, node: ast.AST) -> MnistLoad | None:
     return MnistLoad(module, call, statement, target.id, home, mentions, imported, one_hot)
 
 
-def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
+def mnist_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] | None:
     """The edits of a load of MNIST; None where it is none, or more is done with it.
 
     ``mnist.train.images`` are rows of 784 float32 in [0, 1] in TF1, labels are uint8:
@@ -78,7 +79,7 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
         part: names.fresh(load.home, f"{load.name}_{part}", f"{part}_set")
         for part in ("train", "test")
     }
-    keras, edits = f"{tf}.keras.datasets.mnist", []
+    keras, edits = f"{style.tensorflow}.keras.datasets.mnist", []
     if load.imported is not None:
         keras = names.fresh(names.module_scope, "mnist_data", "keras_mnist")
         edits.append(import_edit(load, keras))
@@ -96,7 +97,7 @@ def mnist_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
         whole, rows = _PARTS[part.attr]
         text = f"{fresh[whole]}[{int(value.attr == 'labels')}]{rows}"
         if value.attr == "images":
-            text += pixels(source.quote)
+            text += pixels(style)
             outer = names.parents[value]
             if not isinstance(outer, (ast.Assign, ast.Call, ast.keyword, ast.Dict, ast.Tuple)):
                 text = f"({text})"
@@ -114,9 +115,9 @@ def import_edit(load: MnistLoad, name: str) -> Edit:
     return Edit(*load.module.source.span(load.imported), text)
 
 
-def pixels(quote: str) -> str:
+def pixels(style: FileStyle) -> str:
     """What stands behind an array of images, that they are as TF1 gives them."""
-    return f".reshape(-1, 784).astype({quote}float32{quote}) * (1.0 / 255.0)"
+    return f".reshape(-1, 784).astype({style.string('float32')}) * (1.0 / 255.0)"
 
 
 def is_written_anew(module: Module, node: ast.AST) -> bool:

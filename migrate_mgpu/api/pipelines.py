@@ -11,6 +11,7 @@ from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 # Transformations that are methods of a Dataset in TF2, with their parameters in TF1.
 _METHODS = {
@@ -31,7 +32,7 @@ _RENAMED = {
 }  # fmt: skip
 
 
-def pipeline_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
+def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] | None:
     """The edits of a mention of ``tf.contrib.data``; None for any other node.
 
     What is given to the transformation's function (``map_func``) keeps its place, so that
@@ -57,11 +58,11 @@ def pipeline_edits(module: Module, node: ast.AST, tf: str) -> list[Edit] | None:
         ):
             return _method(module, apply, call, last)
     if last == "AUTOTUNE":
-        return [Edit(start, end, f"{tf}.data.AUTOTUNE")]
+        return [Edit(start, end, f"{style.tensorflow}.data.AUTOTUNE")]
     if last in _RENAMED:
-        return [Edit(start, end, f"{tf}.data.experimental.{last}")]
+        return [Edit(start, end, f"{style.tensorflow}.data.experimental.{last}")]
     if last in ("Dataset", "TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset"):
-        return [Edit(start, end, f"{tf}.data.{last}")]
+        return [Edit(start, end, f"{style.tensorflow}.data.{last}")]
     raise Refused(module, node, f"`tf.{name}` has no known form in TF2", "write it with tf.data")
 
 

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of, only
@@ -128,10 +128,10 @@ class Conversions:
 
     def _own(self, flow: EstimatorFlow) -> ModelPlan:
         """The model of an Estimator that has no model_fn."""
-        tf = root(flow.module, flow.call)
+        style = style_at(flow.module, flow.call)
         if flow.kind == KERAS:
-            return read_keras_model(flow, self.graph, tf)
-        return read_canned(flow, self.graph, tf, self._classes)
+            return read_keras_model(flow, self.graph, style)
+        return read_canned(flow, self.graph, style, self._classes)
 
     def _model(self, function: Function) -> ModelPlan:
         node = function.node

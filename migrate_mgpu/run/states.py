@@ -35,6 +35,7 @@ from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 if TYPE_CHECKING:
     from migrate_mgpu.models import NoEstimators
@@ -294,7 +295,8 @@ class ProgramStates:
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
-            found = rest(module, uses, gone | moved, spelled_root(module), rules)
+            style = FileStyle.of(module.source, spelled_root(module))
+            found = rest(module, uses, gone | moved, style, rules)
             left = [
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.source.source import Edit, Source, splice
+from migrate_mgpu.source.style import FileStyle
 
 
 def rewritten(code: str) -> str:
@@ -20,7 +21,7 @@ def rewritten(code: str) -> str:
     found: list[Edit] = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Attribute):
-            found += pipeline_edits(module, node, "tf") or []
+            found += pipeline_edits(module, node, FileStyle()) or []
     new = splice(text, found)
     ast.parse(new)
     return new.partition("\n")[2].rstrip()

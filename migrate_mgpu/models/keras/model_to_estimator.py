@@ -17,28 +17,34 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 
-def place(flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, tf: str, drive: Drive) -> (
-    None
-):  # fmt: skip
+def place(
+    flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, style: FileStyle, drive: Drive
+) -> None:
     """Writes the model's statements under the strategy, and takes the Estimator away.
 
     Raises:
         Refused: the model is made where its strategy is not known, and cannot move.
     """
-    _Placing(flow, plan, strategy, tf, drive).run()
+    _Placing(flow, plan, strategy, style, drive).run()
 
 
 class _Placing:
     def __init__(
-        self, flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, tf: str, drive: Drive
+        self,
+        flow: EstimatorFlow,
+        plan: KerasPlan,
+        strategy: str | None,
+        style: FileStyle,
+        drive: Drive,
     ) -> None:
         self.flow = flow
         self.module = flow.module
         self.plan = plan
         self.strategy = strategy
-        self.tf = tf
+        self.style = style
         self.drive = drive
         self.names = flow.module.names
         self.scope = self.names.scope_at(flow.statement)
@@ -109,7 +115,7 @@ class _Placing:
             return [statement] if inline else []
         head = f"with {self.strategy}.scope():"
         if inline:
-            lines = [head, source.indent_unit + own[0]]
+            lines = [head, self.style.indent + own[0]]
             self.drive.edit(self.module, self._replaced(layout, lines))
             return [statement]
         if not isinstance(self.plan.value, ast.Name):
@@ -195,10 +201,10 @@ class _Placing:
         """The model's statements under the strategy's scope."""
         source = self.module.source
         own = self.plan.own.edits.get(self.module, [])
-        body = Block(source, indent + source.indent_unit)
+        body = Block(source, indent + self.style.indent)
         for index, statement in enumerate(block):
             kept: dict[ast.AST, Replacement] = dict.fromkeys(self.plan.handled, _nothing)
-            edits = Context(self.module, self.tf, replaced=kept).edits(statement)
+            edits = Context(self.module, self.style.tensorflow, replaced=kept).edits(statement)
             handled = [source.span(call) for call in self.plan.handled]
             edits = [e for e in edits if (e.start, e.end) not in handled]
             every = outermost([*own, *edits])

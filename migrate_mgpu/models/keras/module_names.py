@@ -34,7 +34,11 @@ class Rest(EditSet):
 
 
 def rest(
-    module: Module, uses: Iterable[Use], gone: AbstractSet[ast.AST], tf: str, rules: Selection
+    module: Module,
+    uses: Iterable[Use],
+    gone: AbstractSet[ast.AST],
+    style: FileStyle,
+    rules: Selection,
 ) -> Rest:
     """What becomes of the uses of TensorFlow outside of everything that is gone."""
     found = Rest()
@@ -43,7 +47,7 @@ def rest(
             continue
         if use.guarded:
             continue
-        if _rewritten(module, use, tf, rules, found):
+        if _rewritten(module, use, style.tensorflow, rules, found):
             continue
         alias = _unused_alias(module, use.node, gone)
         if alias is not None:
@@ -54,12 +58,12 @@ def rest(
             found.edit(module, *settings)
             found.needs(module, "types")
             continue
-        digits = mnist_edits(module, use.node, tf)
+        digits = mnist_edits(module, use.node, style)
         if digits is not None:
             found.edit(module, *digits)
             continue
         try:
-            pipeline = pipeline_edits(module, use.node, tf)
+            pipeline = pipeline_edits(module, use.node, style)
         except Refused:
             found.left.append(use)
             continue
@@ -75,8 +79,8 @@ def rest(
             if isinstance(node, ast.Call):
                 schedule = read_schedule(module, node)
                 if schedule is not None:
-                    edits = schedule_edits(schedule, FileStyle.of(module.source, tf))
-            edits = edits or function(module, node, tf)
+                    edits = schedule_edits(schedule, style)
+            edits = edits or function(module, node, style.tensorflow)
         except Refused:
             found.left.append(use)
             continue

@@ -10,7 +10,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.mnist import (
     MnistLoad,
     import_edit,
@@ -20,6 +20,7 @@ from migrate_mgpu.api.mnist import (
 )
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _PARTS = ("train", "validation", "test")
 _ARRAYS = ("images", "labels")
@@ -34,7 +35,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
             load = mnist_load(module, call.func)
             if load is None or _is_shared(load, graph):
                 continue
-            edits = _Load(load, root(module, call)).edits()
+            edits = _Load(load, style_at(module, call)).edits()
             if edits:
                 return {module: edits}
     return {}
@@ -52,9 +53,9 @@ def _is_shared(load: MnistLoad, graph: CallGraph) -> bool:
 
 
 class _Load:
-    def __init__(self, load: MnistLoad, tf: str) -> None:
+    def __init__(self, load: MnistLoad, style: FileStyle) -> None:
         self.load = load
-        self.tf = tf
+        self.style = style
         self.names = load.module.names
         self.source = load.module.source
         self.used: set[tuple[str, str]] = set()  # part and array
@@ -84,7 +85,7 @@ class _Load:
             text = f"len({named[key]})" if counts else named[key]
             edits.append(Edit(*self.source.span(value), text))
             self.used.add(key)
-        keras = f"{self.tf}.keras.datasets.mnist"
+        keras = f"{self.style.tensorflow}.keras.datasets.mnist"
         if load.imported is not None:
             keras = "mnist" if self._is_free() else "mnist_data"
             keras = keras if keras == "mnist" else self.names.fresh(self.names.module_scope, keras)
@@ -137,7 +138,7 @@ class _Load:
                     continue
                 text = f"{whole[part, array]}{_CUT[part]}"
                 if array == "images":
-                    text += pixels(self.source.quote)
+                    text += pixels(self.style)
                 elif self.load.one_hot:
                     text = f"{numpy}.eye(10)[{text}]"
                 if text != named[part, array]:

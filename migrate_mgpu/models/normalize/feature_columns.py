@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
@@ -23,7 +23,6 @@ from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.normalize.places import above
-from migrate_mgpu.source.layout import width_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -68,7 +67,8 @@ class _InputLayer:
         self.graph = graph
         self.module = module
         self.call = call
-        self.tf = root(module, call)
+        self.style = style_at(module, call)
+        self.tf = self.style.tensorflow
 
     def edits(self) -> dict[Module, list[Edit]]:
         edit = BoundCall(self.module, self.call, _PARAMETERS)
@@ -85,7 +85,7 @@ class _InputLayer:
         columns = self._columns(given)
         if columns is None:
             return {}
-        reader = ColumnReader(columns.module, self.tf, self.graph)
+        reader = ColumnReader(columns.module, self.style, self.graph)
         calls = reader.scalars(columns.node)
         if calls is not None:
             return self._keys(columns, calls, features.id, given, layout)
@@ -155,7 +155,7 @@ class _InputLayer:
         name = self.module.names.fresh(scope, "name", "key", "column_name")
         number = f"{tf}.cast({tf}.reshape({features}[{name}], [-1, 1]), {tf}.float32)"
         lines = [number, f"for {name} in sorted({own})"]
-        if len(layout.indent) + sum(map(len, lines)) + 5 <= width_of(self.module.source):
+        if len(layout.indent) + sum(map(len, lines)) + 5 <= self.style.width:
             lines = [" ".join(lines)]
         edit = layout.replace(self._concat(lines, scope, layout))
         found.setdefault(self.module, []).append(edit)
@@ -165,7 +165,7 @@ class _InputLayer:
         """The statements that put the columns together."""
         statement = layout.statement
         assert isinstance(statement, ast.Assign)
-        source, unit = self.module.source, self.module.source.indent_unit
+        source, unit = self.module.source, self.style.indent
         name = self.module.names.fresh(scope, "columns", "inputs", "input_columns")
         target = source.code(statement.targets[0])
         lines = [_ORDER, f"{name} = [", *(unit + line for line in inner), "]"]
@@ -223,7 +223,7 @@ class _InputLayer:
             given = ast.get_source_segment(expression, call.args[0]) or ""
             limits = re.fullmatch(r"(.*)\.keras\.layers\.Discretization\((.*)\)", layer)
             if limits:
-                side = f"{self.module.source.quote}right{self.module.source.quote}"
+                side = self.style.string("right")
                 floats = f"{self.tf}.constant({limits[2]}, {self.tf}.float32)"
                 found = f"{self.tf}.searchsorted({floats}, {given}, side={side})"
                 return expression.replace(whole, found), []

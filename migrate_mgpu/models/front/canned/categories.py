@@ -57,7 +57,7 @@ class CategoryColumns(ColumnNames):
         if kinds not in ({str}, {int}):
             raise Refused(self.module, vocabulary, "what this vocabulary holds cannot be told")
         texts = kinds == {str}
-        missing = self.quote * 2 if texts else "-1"
+        missing = self.style.string("") if texts else "-1"
         known = self._known(vocabulary)
         if isinstance(vocabulary, ast.Tuple) and not known.startswith("("):
             known = f"({known})"
@@ -104,7 +104,11 @@ class CategoryColumns(ColumnNames):
         )
 
     def _categorical_column_with_identity(self, edit: BoundCall) -> Column:
-        tf, buckets, default = self.tf, edit.given("num_buckets"), edit.given("default_value")
+        tf, buckets, default = (
+            self.tf,
+            edit.given("num_buckets"),
+            edit.given("default_value"),
+        )
         if buckets is None:
             raise Refused(self.module, edit.call, "a column without num_buckets")
         size, key = self._known(buckets), self._key(edit)
@@ -134,7 +138,7 @@ class CategoryColumns(ColumnNames):
         if not texts:
             feature = f"{tf}.cast({feature}, {tf}.int64)"
         given = name if texts else f"{tf}.strings.as_string({name})"
-        missing = self.quote * 2 if texts else "-1"
+        missing = self.style.string("") if texts else "-1"
         hashed = f"{tf}.strings.to_hash_bucket_fast({given}, {size})"
         none = f"{tf}.constant(-1, {tf}.int64)"
         before = [

@@ -17,6 +17,7 @@ from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column,
 from migrate_mgpu.models.front.canned.column_names import ADVICE, factor
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source.style import FileStyle
 
 NUMERIC = "feature_column.numeric_column"
 PARAMETERS = {
@@ -39,8 +40,8 @@ PARAMETERS = {
 class ColumnKinds(CategoryColumns):
     """Reads single columns; ``_columns`` are those that a loop's variable stands for."""
 
-    def __init__(self, module: Module, tf: str, graph: CallGraph) -> None:
-        super().__init__(module, tf, graph)
+    def __init__(self, module: Module, style: FileStyle, graph: CallGraph) -> None:
+        super().__init__(module, style, graph)
         self._columns: dict[str, Maker] = {}
 
     def column(self, node: ast.expr) -> Column:

@@ -21,6 +21,7 @@ from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.source import Source
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 ADVICE = "write the column as Keras layers by hand"
 LISTED = "write the columns as a list"
@@ -38,11 +39,11 @@ class ColumnNames:
     ``statements`` are those that make nothing but columns, ``comments`` those of the list.
     """
 
-    def __init__(self, module: Module, tf: str, graph: CallGraph) -> None:
+    def __init__(self, module: Module, style: FileStyle, graph: CallGraph) -> None:
         self.module = module
-        self.tf = tf
+        self.style = style
+        self.tf = style.tensorflow
         self.graph = graph
-        self.quote = module.source.quote
         self.statements: list[ast.stmt] = []
         self.comments: list[str] = []
         self._attributes: set[str] = set()

@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow
 from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.keras.canned.heads import BINARY, CLASSES, REGRESSION, Head
 from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.source.style import FileStyle
 
 _ADVICE = "write its model in Keras"
 _MEANS = ("SUM_OVER_BATCH_SIZE", "SUM_BY_NONZERO_WEIGHTS", "MEAN", "SUM_OVER_NONZERO_WEIGHTS")
@@ -57,7 +58,7 @@ class GivenHead:
     gone: set[ast.AST] = field(default_factory=set)
 
 
-def read_head(flow: EstimatorFlow, tf: str) -> GivenHead:
+def read_head(flow: EstimatorFlow, style: FileStyle) -> GivenHead:
     """The head of an Estimator.
 
     Raises:
@@ -67,7 +68,7 @@ def read_head(flow: EstimatorFlow, tf: str) -> GivenHead:
     if not flow.class_name.endswith("Estimator"):
         kind = REGRESSION if flow.class_name.endswith("Regressor") else CLASSES
         chosen = "loss_reduction" in flow.arguments
-        return _read(flow, flow.class_name, kind, flow.arguments, tf, not chosen, chosen)
+        return _read(flow, flow.class_name, kind, flow.arguments, style, not chosen, chosen)
     node = flow.arguments.get("head")
     if node is None:
         raise Refused(module, flow.call, "an Estimator without a head")
@@ -86,7 +87,7 @@ def read_head(flow: EstimatorFlow, tf: str) -> GivenHead:
     assert isinstance(call, ast.Call)
     kind, signature = _KINDS[last]
     arguments = bind(module, call, signature)
-    found = _read(flow, last, kind, arguments, tf, sums=False, chosen=True)
+    found = _read(flow, last, kind, arguments, style, sums=False, chosen=True)
     found.statements, found.gone = statements, set(ast.walk(call))
     return found
 
@@ -96,7 +97,7 @@ def _read(
     shown: str,
     kind: str,
     arguments: dict[str, ast.expr],
-    tf: str,
+    style: FileStyle,
     sums: bool,
     chosen: bool,
 ) -> GivenHead:
@@ -104,7 +105,7 @@ def _read(
     for name in _REFUSED:
         if name in arguments and not is_none(arguments[name]):
             raise Refused(module, arguments[name], f"`{name}` of a {shown}", _ADVICE)
-    weights = _weights(flow, shown, arguments, tf)
+    weights = _weights(flow, shown, arguments, style)
     words = _words(flow, shown, arguments)
     reduction = arguments.get("loss_reduction")
     if reduction is not None:
@@ -143,7 +144,9 @@ def is_constant(module: Module, node: ast.expr) -> bool:
     return home is not None and home.is_module and not changes(module, node)
 
 
-def _weights(flow: EstimatorFlow, shown: str, arguments: dict[str, ast.expr], tf: str) -> str:
+def _weights(
+    flow: EstimatorFlow, shown: str, arguments: dict[str, ast.expr], style: FileStyle
+) -> str:
     """The weights of a batch's examples, as an expression of the features; mostly none."""
     node = arguments.get("weight_column")
     if node is None:
@@ -161,6 +164,7 @@ def _weights(flow: EstimatorFlow, shown: str, arguments: dict[str, ast.expr], tf
             module, node, f"the `weight_column` of this {shown} is no feature's key",
             "name the feature by a text, or by a constant of the module",
         )  # fmt: skip
+    tf = style.tensorflow
     return f"{tf}.reshape({tf}.cast(features[{text_of(module, node)}], {tf}.float32), [-1])"
 
 

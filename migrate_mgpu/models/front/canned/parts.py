@@ -19,6 +19,7 @@ from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.properties import moves_same_rows
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _ADVICE = "write its model in Keras"
 COMBINED = "DNNLinearCombined"
@@ -54,11 +55,13 @@ class Part(EditSet):
 class PartReader:
     """Reads the parts of one Estimator."""
 
-    def __init__(self, flow: EstimatorFlow, graph: CallGraph, tf: str, distributed: bool) -> None:
+    def __init__(
+        self, flow: EstimatorFlow, graph: CallGraph, style: FileStyle, distributed: bool
+    ) -> None:
         self.flow = flow
         self.module = flow.module
         self.graph = graph
-        self.tf = tf
+        self.style = style
         self.distributed = distributed
         self.combined = flow.class_name.startswith(COMBINED)
 
@@ -81,10 +84,8 @@ class PartReader:
 
     def _part(self, kind: str, head: Head, plain: bool = True) -> Part:
         prefix = f"{kind}_" if self.combined else ""
-        network = Network(
-            self.tf, self.module.source.quote, kind == "linear", head, layer=self.combined
-        )
-        part = Part(kind, prefix, ColumnReader(self.module, self.tf, self.graph), network)
+        network = Network(self.style, kind == "linear", head, layer=self.combined)
+        part = Part(kind, prefix, ColumnReader(self.module, self.style, self.graph), network)
         self._columns(part, plain)
         default = _DEFAULTS[kind, self.combined]
         part.optimizer = read_canned_optimizer(self.flow, f"{prefix}optimizer", default)
@@ -133,7 +134,7 @@ class PartReader:
                 part.edit(self.module, Edit(first, last, key))
             part.gone.add(call)
         replaced = {place: written(key) for place, key in inline.items()}
-        return Context(self.module, self.tf, replaced=replaced).render(node)
+        return Context(self.module, self.style.tensorflow, replaced=replaced).render(node)
 
     def _key(self, call: ast.Call) -> tuple[ast.expr, str]:
         """A column's key; `[numeric_column(name) for name in NAMES]` is `list(NAMES)`."""

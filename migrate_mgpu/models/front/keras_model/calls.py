@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.rates import variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer
 from migrate_mgpu.models.keras.expressions import made_by
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _ANY = ("name", "trainable", "input_shape", "input_dim")
 _INITIAL = ("kernel_initializer", "bias_initializer")
@@ -95,7 +96,7 @@ def keras_name(module: Module, node: ast.AST) -> str:
     return name[len("keras.") :] if name.startswith("keras.") else ""
 
 
-def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+def keras_edits(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """The edits of a call that makes, or applies, something of Keras's in a model.
 
     Raises:
@@ -110,7 +111,7 @@ def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
         BoundCall(module, call, _INPUT)
         return ()
     if name == "layers.InputLayer":
-        return _input_layer(module, call, tf)
+        return _input_layer(module, call, style)
     if head == "layers" and short in _MERGING:
         BoundCall(module, call, ("inputs", "axis", "name") if short == "concatenate" else
                  ("inputs", "name"))  # fmt: skip
@@ -126,7 +127,7 @@ def keras_edits(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
         for initializer in _INITIAL:
             _known(module, given.given(initializer), _INITIALIZERS, "initializers")
         return ()
-    recurrent = made_by(module, call, tf)
+    recurrent = made_by(module, call, style.tensorflow)
     if recurrent is not None:
         return recurrent
     shown = module.source.code(call.func)
@@ -154,7 +155,7 @@ def _known(module: Module, node: ast.expr | None, names: tuple[str, ...], kind: 
     raise Refused(module, node, f"which of Keras's {kind} this is cannot be told", _ADVICE)
 
 
-def _input_layer(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+def _input_layer(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """`InputLayer(input_shape=[784])` as `Input(shape=[784])`: Keras 3 has another name for it."""
     edit = BoundCall(module, call, _INPUT_LAYER)
     for name in ("input_tensor", "sparse"):
@@ -164,7 +165,7 @@ def _input_layer(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     if edit.given("input_shape") is None:
         raise Refused(module, call, "an InputLayer without an input_shape", _ADVICE)
     edit.drop("input_tensor", "sparse")
-    edit.function(f"{tf}.keras.Input")
+    edit.function(f"{style.tensorflow}.keras.Input")
     edit.rename("input_shape", "shape")
     edit.order(("shape", "batch_size"))
     return edit.edits()

@@ -49,20 +49,20 @@ class KerasPlan(ModelPlan):
     handled: set[ast.Call] = field(default_factory=set)
 
 
-def read_keras_model(flow: EstimatorFlow, graph: CallGraph, tf: str) -> KerasPlan:
+def read_keras_model(flow: EstimatorFlow, graph: CallGraph, style: FileStyle) -> KerasPlan:
     """What the Keras model behind an Estimator is made of.
 
     Raises:
         Refused: a step that is not understood, or not known to be the same in TF2.
     """
-    return _Reader(flow, graph, tf).plan()
+    return _Reader(flow, graph, style).plan()
 
 
 class _Reader:
-    def __init__(self, flow: EstimatorFlow, graph: CallGraph, tf: str) -> None:
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph, style: FileStyle) -> None:
         self.flow = flow
         self.graph = graph
-        self.tf = tf
+        self.style = style
         self.values = ValueFlow(graph)
         self.seen: set[ast.AST] = set()
         self.layers = 0  # mentions of what Keras makes, so far
@@ -212,8 +212,8 @@ class _Reader:
                 module, call, "1.15 divides the loss twice by the replicas where a Keras "
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
-        context = Context(module, self.tf)
-        edits = compiled_edits(made, FileStyle.of(module.source, self.tf))
+        context = Context(module, self.style.tensorflow)
+        edits = compiled_edits(made, FileStyle.of(module.source, self.style.tensorflow))
         self._edit(module, *context.with_arguments(call, edits))
         self.result.handled.add(call)
 
@@ -302,7 +302,7 @@ class _Reader:
         if keras_name(module, call.func):
             self.layers += 1
             self._builds(module, call)
-            self._edit(module, *keras_edits(module, call, self.tf))
+            self._edit(module, *keras_edits(module, call, self.style))
             return
         function = self.graph.target(module, call.func)
         if function is not None and isinstance(function.node, ast.FunctionDef):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from migrate_mgpu.models.front.canned.parts import COMBINED, Part
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
+from migrate_mgpu.source.style import FileStyle
 
 # Names of the parts' classes. Keras 3 calls variables by their layers' classes, TF1 by these.
 PART_CLASSES = {"dnn": "DNN", "linear": "LinearModel"}
@@ -47,8 +48,7 @@ def also_built(flow: EstimatorFlow, receiver: str) -> list[str]:
 
 
 def combined_body(
-    tf: str,
-    quote: str,
+    style: FileStyle,
     parts: list[Part],
     classes: dict[str, str],
     head: Head,
@@ -77,10 +77,10 @@ def combined_body(
             for name in part.network.parameters()
         ]
         lines.append(f"        self.{part.kind} = {classes[part.kind]}({', '.join(passed)})")
-    lines += ["        " + line for line in head.lookup(tf)]
+    lines += ["        " + line for line in head.lookup(style)]
     drops = any("dropout" in part.network.settings for part in parts)
     loss = _REPLICAS if distributed else "loss"
-    given = f"{tf}.keras.utils.unpack_x_y_sample_weight(data)"
+    given = f"{style.tensorflow}.keras.utils.unpack_x_y_sample_weight(data)"
     if head.weights:
         given = "self.with_weights(data)"
     training = ", training=training" if drops else ""
@@ -88,7 +88,7 @@ def combined_body(
         "", *_COMPILE.splitlines(), "",
         "    def call(self, features, training=False):",
         f"        return self.dnn(features{training}) + self.linear(features)", "",
-        *_STEP.format(tf=tf, q=quote, loss=loss, given=given).splitlines(),
+        *_STEP.format(tf=style.tensorflow, q=style.quote, loss=loss, given=given).splitlines(),
     ]  # fmt: skip
     for method in (head.weighted_steps(trains=False), head.labelled(), step):
         if method:

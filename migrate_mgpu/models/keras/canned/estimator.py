@@ -73,28 +73,28 @@ class CannedClasses:
 
 
 def read_canned(
-    flow: EstimatorFlow, graph: CallGraph, tf: str, classes: CannedClasses
+    flow: EstimatorFlow, graph: CallGraph, style: FileStyle, classes: CannedClasses
 ) -> CannedPlan:
     """The Keras model that a canned Estimator becomes.
 
     Raises:
         Refused: a column, or an argument, that is not known.
     """
-    return _Reader(flow, graph, tf, classes).plan()
+    return _Reader(flow, graph, style, classes).plan()
 
 
 class _Reader:
     def __init__(
-        self, flow: EstimatorFlow, graph: CallGraph, tf: str, classes: CannedClasses
+        self, flow: EstimatorFlow, graph: CallGraph, style: FileStyle, classes: CannedClasses
     ) -> None:
         self.flow = flow
         self.module = flow.module
         self.source = flow.module.source
         self.graph = graph
-        self.tf = tf
+        self.style = style
         self.classes = classes
         self.distributed = flow.config is not None and bool(flow.config.train)
-        self.parts = PartReader(flow, graph, tf, self.distributed)
+        self.parts = PartReader(flow, graph, style, self.distributed)
 
     def plan(self) -> CannedPlan:
         flow, module = self.flow, self.module
@@ -109,13 +109,12 @@ class _Reader:
             raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
         check_version(module, flow.call)
         self._check_none()
-        given = read_head(flow, self.tf)
+        given = read_head(flow, self.style)
         head = given.head
         self.result.gone |= given.gone
         parts = self.parts.read(head)
-        style = FileStyle.of(self.source, self.tf)
         self.optimizers = {
-            part.kind: write_optimizer(part.optimizer, style)
+            part.kind: write_optimizer(part.optimizer, self.style)
             for part in parts
             if part.optimizer is not None
         }
@@ -126,13 +125,13 @@ class _Reader:
             self.result.given += part.given
         if head.kind == CLASSES and given.number:
             self.result.given.append(f"n_classes={given.number}")
-        step = head.predict_step(self.tf, self.source.quote, "    ") if flow.predicts else []
+        step = head.predict_step(self.style, "    ") if flow.predicts else []
         wanted = wanted_results(flow, self.graph)
         keys = head.results(wanted)
         self._notes(wanted, given.chosen)
         self.result.metrics = keys
         fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
-        metrics, classes = head.metrics(keys, self.tf, self.source.quote, fresh)
+        metrics, classes = head.metrics(keys, self.style, fresh)
         self._compiled(given, parts, metrics)
         own = [text for _, classes in self.optimizers.values() for text in classes]
         self._write([*own, *classes, *self._networks(parts, head, step)])
@@ -149,12 +148,12 @@ class _Reader:
             body = part.network.body([])
             texts.append(self._class(PART_CLASSES[part.kind], "layers.Layer", body))
             names[part.kind] = self.result.head
-        body = combined_body(self.tf, self.source.quote, parts, names, head, step, self.distributed)
+        body = combined_body(self.style, parts, names, head, step, self.distributed)
         return [*texts, self._class(self.flow.class_name, "Model", body)]
 
     def _class(self, wished: str, base: str, body: str) -> str:
         name = self.result.head = self.classes.name(self.module, wished, body)
-        return f"class {name}({self.tf}.keras.{base}):\n{body}"
+        return f"class {name}({self.style.tensorflow}.keras.{base}):\n{body}"
 
     def _fresh(self, wished: str) -> str:
         names = self.module.names
@@ -204,8 +203,8 @@ class _Reader:
             compiled.append(f"{part.prefix}optimizer={self.optimizers[part.kind][0]},")
         columns = parts[0].columns
         compiled += [line for s in given.statements for line in columns.comments_of(s)]
-        compiled.append(f"loss={given.head.loss(self.tf, self.source.quote)},")
-        unit = self.source.indent_unit
+        compiled.append(f"loss={given.head.loss(self.style)},")
+        unit = self.style.indent
         compiled.append("weighted_metrics=[" if given.head.weights else "metrics=[")
         for metric in metrics:  # they stand two levels deep, perhaps in a function
             lines = folded(f"{' ' * 12}{metric},").split("\n")
@@ -254,7 +253,7 @@ class _Reader:
         return re.sub(r"^( +)", self._indented, line)
 
     def _indented(self, found: re.Match[str]) -> str:
-        return self.source.indent_unit * (len(found.group(1)) // 4)
+        return self.style.indent * (len(found.group(1)) // 4)
 
     def _removed(self, parts: list[Part]) -> None:
         """The statements that made columns go; nothing else may need what they made."""

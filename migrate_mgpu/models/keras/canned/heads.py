@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from migrate_mgpu.core.records import record
+from migrate_mgpu.source.style import FileStyle
 
 BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 
@@ -89,12 +90,12 @@ class Head:
     weights: str = ""
     words: str = ""
 
-    def loss(self, tf: str, quote: str) -> str:
+    def loss(self, style: FileStyle) -> str:
         """The compiled loss."""
         given = [] if self.kind == REGRESSION else ["from_logits=True"]
         if self.sums:
-            given.append(f"reduction={quote}sum{quote}")
-        return f"{tf}.keras.losses.{_LOSSES[self.kind]}({', '.join(given)})"
+            given.append(f"reduction={style.string('sum')}")
+        return f"{style.tensorflow}.keras.losses.{_LOSSES[self.kind]}({', '.join(given)})"
 
     def results(self, wanted: Iterable[str] | None) -> tuple[str, ...]:
         """The keys of an evaluation's result that a program needs; None stands for all."""
@@ -104,18 +105,19 @@ class Head:
         return tuple(read) or _SHOWN[self.kind]
 
     def metrics(
-        self, keys: Iterable[str], tf: str, quote: str, fresh: dict[str, str]
+        self, keys: Iterable[str], style: FileStyle, fresh: dict[str, str]
     ) -> tuple[list[str], list[str]]:
         """The compiled metrics, and the classes that they need (names by ``fresh``)."""
         texts: list[str] = []
         classes: list[str] = []
+        tf = style.tensorflow
         metrics = f"{tf}.keras.metrics"
         for key in keys:
-            name = f"name={quote}{key}{quote}"
+            name = f"name={style.string(key)}"
             if self.kind == BINARY and key in CLASS_METRICS:
                 short, template = CLASS_METRICS[key]
                 classes.append(template.format(name=fresh[short], tf=tf))
-                curve = f"curve={quote}PR{quote}, "
+                curve = f"curve={style.string('PR')}, "
                 given = f"{curve}{name}, from_logits=True" if "auc" in key else name
                 texts.append(f"{fresh[short]}({given})")
             elif key == "average_loss":
@@ -136,11 +138,12 @@ class Head:
                 texts.append(f"{metrics}.MeanMetricWrapper({function}, {name})")
         return texts, classes
 
-    def lookup(self, tf: str) -> list[str]:
+    def lookup(self, style: FileStyle) -> list[str]:
         """The layer that knows the classes by their labels."""
         if not self.words:
             return []
-        made = f"{tf}.keras.layers.StringLookup(vocabulary={self.words}, num_oov_indices=0)"
+        layer = f"{style.tensorflow}.keras.layers.StringLookup"
+        made = f"{layer}(vocabulary={self.words}, num_oov_indices=0)"
         return [f"self.class_ids = {made}"]
 
     def labelled(self) -> list[str]:
@@ -173,13 +176,13 @@ class Head:
             ]  # fmt: skip
         return lines
 
-    def predict_step(self, tf: str, quote: str, unit: str) -> list[str]:
+    def predict_step(self, style: FileStyle, unit: str) -> list[str]:
         """The method that gives the predictions of 1.15, by their names."""
         lines = [
             "def predict_step(self, data):",
-            f"{unit}features, _, _ = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
+            f"{unit}features, _, _ = {style.tensorflow}.keras.utils.unpack_x_y_sample_weight(data)",
         ]
-        q = quote
+        q, tf = style.quote, style.tensorflow
         if self.kind == REGRESSION:
             return [*lines, f"{unit}return {{{q}predictions{q}: self(features, training=False)}}"]
         lines.append(f"{unit}logits = self(features, training=False)")

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
+from migrate_mgpu.source.style import FileStyle
 
 _WIDTH = 92  # of a line inside of a class, whose own indentation is not counted
 _ORDER = "# Feature columns stand in the order of their names."
@@ -23,8 +24,7 @@ class Network:
     Estimator's constructor that the program gives.
     """
 
-    tf: str
-    quote: str
+    style: FileStyle
     linear: bool
     head: Head
     layer: bool = False
@@ -61,7 +61,7 @@ class Network:
         return found + [n for n in ("activation_fn", "dropout") if n in self.settings]
 
     def _init(self) -> list[str]:
-        tf, body = self.tf, ["super().__init__()"]
+        tf, body = self.style.tensorflow, ["super().__init__()"]
         if self.keys is not None:
             body.append("self.columns = sorted(feature_columns)")
         own = {name: layer for column in self.columns for name, layer in column.layers.items()}
@@ -70,8 +70,8 @@ class Network:
         dense = f"{tf}.keras.layers.Dense"
         if self.linear:
             count = "self.columns" if self.keys is not None else f"range({len(self.columns)})"
-            zeros = f"{self.quote}zeros{self.quote}"
-            name = f"{self.quote}bias_weights{self.quote}"
+            zeros = self.style.string("zeros")
+            name = self.style.string("bias_weights")
             layer = f"{dense}({units}, use_bias=False, kernel_initializer={zeros})"
             several = self.has_layer_lists
             weighted = ["self.weighted = [", f"    {layer}", f"    for _ in {count}", "]"]
@@ -87,7 +87,7 @@ class Network:
                 body.append(f"self.dropout = {tf}.keras.layers.Dropout(dropout)")
             body.append(f"self.logits = {dense}({units})")
         if not self.layer:
-            body += self.head.lookup(tf)
+            body += self.head.lookup(self.style)
         parameters = ", ".join(["self", *self.parameters()])
         return [f"def __init__({parameters}):", *("    " + b for b in body)]
 
@@ -98,7 +98,7 @@ class Network:
         return [f"{target} = [", f"    {inner}", "]"]
 
     def _call(self) -> list[str]:
-        tf, body = self.tf, [*self.comments]
+        tf, body = self.style.tensorflow, [*self.comments]
         several = self.keys is not None or len(self.columns) > 1
         if several:
             body.append(_ORDER)
@@ -133,10 +133,17 @@ class Network:
                 "return self.weighted(column) + self.bias",
             ]
         terms = "dense(column) for dense, column in zip(self.weighted, columns)"
-        return [*self._listed("terms", terms), f"return {self.tf}.add_n(terms) + self.bias"]
+        return [
+            *self._listed("terms", terms),
+            f"return {self.style.tensorflow}.add_n(terms) + self.bias",
+        ]
 
     def _dense(self, several: bool) -> list[str]:
-        first = f"{self.tf}.concat(columns, axis=1)" if several else self.columns[0].expression
+        first = (
+            f"{self.style.tensorflow}.concat(columns, axis=1)"
+            if several
+            else self.columns[0].expression
+        )
         body = [f"net = {first}", "for dense in self.hidden:", "    net = dense(net)"]
         if "dropout" in self.settings:
             body.append("    net = self.dropout(net, training=training)")

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
@@ -40,7 +40,7 @@ class BuiltReceiver:
         self.drive = drive
         self.answer = answer
         self.source = module.source
-        self.tf = root(module, call)
+        self.style = style_at(module, call)
         self.kind = builder(module, call)
         first = "feature_spec" if self.kind == "parsing" else "features"
         given = bind(module, call, (first, "default_batch_size"))
@@ -95,30 +95,31 @@ class BuiltReceiver:
         model = next(n for n in ("model", "keras_model", "served_model") if n not in taken)
         if self.kind == "parsing":
             examples = next(n for n in ("examples", "serialized", "requests") if n not in taken)
-            quote = source.quote
-            spec = f"{self.tf}.TensorSpec([{self.size}], {self.tf}.string, "
-            specs, parameters = [f"{spec}name={quote}examples{quote})"], [examples]
-            width = len(indent + source.indent_unit * 2)
-            shown = text_of(module, self.features, width, indent + source.indent_unit * 2)
-            body = [f"features = {self.tf}.io.parse_example({examples}, {shown})"]
+            style = self.style
+            tf = style.tensorflow
+            spec = f"{tf}.TensorSpec([{self.size}], {tf}.string, "
+            specs, parameters = [f"{spec}name={style.string('examples')})"], [examples]
+            base = indent + style.indent * 2
+            shown = text_of(module, self.features, len(base), base)
+            body = [f"features = {self.style.tensorflow}.io.parse_example({examples}, {shown})"]
             given = "features"
         else:
             specs, parameters, given = self._raw()
             body = []
         serve = names.fresh(scope, "serve", "serving")
         block.line(f"def {name}({model}):")
-        decorator(block, self.tf, specs)
+        decorator(block, self.style, specs)
         block.line(f"def {serve}({', '.join(parameters)}):", 1)
         for line in body:
             block.line(line, 2)
-        block.line(f"return {self.answer.text(model, given, source.quote)}", 2)
+        block.line(f"return {self.answer.text(model, given, self.style)}", 2)
         block.line()
         block.line(f"return {serve}", 1)
         return [line.removeprefix(indent) for line in block.lines]
 
     def _raw(self) -> tuple[list[str], list[str], str]:
         """The specs, parameters and the dictionary of features of a raw receiver."""
-        module, quote = self.module, self.source.quote
+        module, style = self.module, self.style
         table, statement = self._table()
         specs: list[str] = []
         parameters: list[str] = []
@@ -132,11 +133,11 @@ class BuiltReceiver:
             if not isinstance(shape, (ast.List, ast.Tuple)) or not shape.elts:
                 raise Refused(module, value, "a raw input whose shape is not written out", _ADVICE)
             rest = [text_of(module, node) for node in shape.elts[1:]]
-            dtype = Context(module, self.tf).render(given["dtype"])
-            text = f"[{', '.join([self.size, *rest])}], {dtype}, name={quote}{key}{quote}"
-            specs.append(f"{self.tf}.TensorSpec({text})")
+            dtype = Context(module, self.style.tensorflow).render(given["dtype"])
+            text = f"[{', '.join([self.size, *rest])}], {dtype}, name={style.string(str(key))}"
+            specs.append(f"{self.style.tensorflow}.TensorSpec({text})")
             parameters.append(str(key))
-            pairs.append(f"{quote}{key}{quote}: {key}")
+            pairs.append(f"{style.string(str(key))}: {key}")
         if not specs:
             raise Refused(module, self.features, "the raw inputs are not written out", _ADVICE)
         if statement is not None:

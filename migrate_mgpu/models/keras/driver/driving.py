@@ -12,7 +12,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import is_shown
 from migrate_mgpu.models.front.estimators.parts import (
@@ -79,8 +79,8 @@ class _Driver:
         self.strategy = self.setup.strategy
         self.quiet = not self._shows_progress()
         if isinstance(self.model, KerasPlan):
-            tf = root(self.flow.module, self.flow.call)
-            place(self.flow, self.model, self.strategy, tf, self.drive)
+            style = style_at(self.flow.module, self.flow.call)
+            place(self.flow, self.model, self.strategy, style, self.drive)
         elif isinstance(self.model, CannedPlan):
             make(self.flow, self.model, self.strategy, self.drive)
         else:
@@ -392,4 +392,4 @@ def _unindented(text: str, indent: str) -> list[str]:
     return [line.removeprefix(indent) for line in text.split("\n")]
 
 
-__all__ = ["Drive", "drive", "root"]
+__all__ = ["Drive", "drive"]

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
@@ -27,7 +27,6 @@ from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -204,7 +203,7 @@ class Exports:
 
     def _lines(self, use: Use, receiver: str, folder: str, indent: str) -> list[str]:
         """What exports into a folder, without the indentation of the first line."""
-        module, source, names = use.module, use.module.source, use.module.names
+        module, names = use.module, use.module.names
         keys = self._signatures(use)
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
@@ -212,7 +211,8 @@ class Exports:
                 text = f"`{name}` is no module here, and the export's folder needs it"
                 raise Refused(module, use.call, text, "give it another name")
             self.drive.needs(module, name)
-        tf = root(module, use.call)
+        style = style_at(module, use.call)
+        tf = style.tensorflow
         scope = names.scope_at(use.call)
         archive = names.fresh(scope, "archive", "export_archive", "saved")
         lines = [f"{archive} = {tf}.keras.export.ExportArchive()", f"{archive}.track({use.shown})"]
@@ -222,11 +222,11 @@ class Exports:
             lines.append(f"{name} = {serve}")
             serve = name
         for key in keys:
-            pieces = [f"{source.quote}{key}{source.quote}", serve]
-            lines.append(write.call(source, f"{archive}.add_endpoint", pieces, indent, len(indent)))
+            pieces = [style.string(key), serve]
+            lines.append(style.call(f"{archive}.add_endpoint", pieces, indent, len(indent)))
         if self.quiet:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
-        lines.append(write.call(source, f"{archive}.write_out", [folder], indent, len(indent)))
+        lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines
 
     def _kept(self, use: Use, statement: ast.stmt) -> str:

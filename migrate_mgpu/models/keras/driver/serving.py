@@ -13,15 +13,15 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
 _PARSERS = ("parse_example", "io.parse_example")
@@ -51,20 +51,20 @@ class Answer:
     predicts: bool
     has_step: bool
 
-    def text(self, model: str, features: str, quote: str) -> str:
+    def text(self, model: str, features: str, style: FileStyle) -> str:
         """The expression of a model's answer to features."""
         text = f"{model}.predict_step({features})"
         if not self.has_step:
             text = f"{model}({features}, training=False)"
-        return text if self.predicts else f"{{{quote}output{quote}: {text}}}"
+        return text if self.predicts else f"{{{style.string('output')}: {text}}}"
 
 
-def decorator(block: Block, tf: str, specs: list[str]) -> None:
+def decorator(block: Block, style: FileStyle, specs: list[str]) -> None:
     """The line above a function to serve, that says what it takes."""
-    head = f"@{tf}.function(input_signature="
+    head = f"@{style.tensorflow}.function(input_signature="
     line = f"{head}[{', '.join(specs)}])"
-    unit = block.source.indent_unit
-    if len(block.indent + unit) + len(line) <= write.width_of(block.source):
+    unit = style.indent
+    if len(block.indent + unit) + len(line) <= style.width:
         block.line(line, 1)
         return
     block.line(f"{head}[", 1)
@@ -87,7 +87,7 @@ class _Serving:
         self.module: Module = function.module
         self.node = function.node
         self.answer = answer
-        self.tf = root(self.module, self.node)
+        self.style = style_at(self.module, self.node)
         given = self.node.args
         plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
         if not plain or given.kwarg or self.node.decorator_list or function.owner is not None:
@@ -119,7 +119,7 @@ class _Serving:
         if receiving is not None and self._alone(receiving, receiver):
             gone.add(receiving)
         replaced: dict[ast.AST, Replacement] = {c: _parameter(one) for c, one in made.items()}
-        context = Context(module, self.tf, replaced=replaced)
+        context = Context(module, self.style.tensorflow, replaced=replaced)
         for statement in body[:start]:
             block.statement(statement, context.edits(statement), 1)
         serve = names.fresh(scope, "serve", "serving")
@@ -127,14 +127,14 @@ class _Serving:
             if statement in gone:
                 block.comments(statement, 1)
         specs = [self._spec(one, body[:start]) for one in inputs]
-        decorator(block, self.tf, specs)
+        decorator(block, self.style, specs)
         block.line(f"def {serve}({', '.join(one.parameter for one in inputs)}):", 1)
         for statement in body[start:]:
             if statement not in gone:
                 block.statement(statement, context.edits(statement), 2)
-        base = block.indent + source.indent_unit * 2
+        base = block.indent + self.style.indent * 2
         given = context.render(features, len(base), base)
-        block.line(f"return {self.answer.text(model, given, source.quote)}", 2)
+        block.line(f"return {self.answer.text(model, given, self.style)}", 2)
         block.line()
         block.line(f"return {serve}", 1)
         start_, end = source.span(node)
@@ -175,10 +175,7 @@ class _Serving:
         text = constant(node)
         if not isinstance(text, str):
             raise Refused(self.module, node, "the name of an input cannot be told", _ADVICE)
-        return text, self._quoted(text)
-
-    def _quoted(self, text: object) -> str:
-        return f"{self.module.source.quote}{text}{self.module.source.quote}"
+        return text, self.style.string(str(text))
 
     def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:
         """What a variable of the function is, if it is given a value once."""
@@ -214,9 +211,9 @@ class _Serving:
             pairs = [(*self._key(key), value) for key, value in entries if key is not None]
         else:
             named = items(table).items()
-            pairs = [(str(key), self._quoted(key), value) for key, value in named]
+            pairs = [(str(key), self.style.string(str(key)), value) for key, value in named]
         if not pairs and self._placeholder(table) is not None:
-            pairs = [("input", self._quoted("input"), receiver)]  # TF1's name for a single one
+            pairs = [("input", self.style.string("input"), receiver)]  # TF1's name for a single one
             table = receiver
         for key, shown, value in pairs:
             call = self._placeholder(self._behind(value))
@@ -268,11 +265,11 @@ class _Serving:
                 if isinstance(name, ast.Name) and name.id in scope.bindings:
                     if name.id not in known:
                         raise Refused(module, name, "a shape that is made of inputs", _ADVICE)
-        context = Context(module, self.tf)
+        context = Context(module, self.style.tensorflow)
         shape = "[None]" if self._parsed(one) else "None"
         shape = context.render(given["shape"]) if "shape" in given else shape
         dtype = context.render(given["dtype"])
-        return f"{self.tf}.TensorSpec({shape}, {dtype}, name={one.shown})"
+        return f"{self.style.tensorflow}.TensorSpec({shape}, {dtype}, name={one.shown})"
 
     def _parsed(self, one: _Input) -> bool:
         """Whether an input is parsed as examples: these are a vector, of whatever shape it is."""

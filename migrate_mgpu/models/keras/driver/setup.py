@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope, is_none
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
 from migrate_mgpu.models.front.estimators.parts import (
@@ -67,7 +67,7 @@ class Setup:
         for strategy in flows:
             for made in strategy.made:
                 if not any(made.call is s.expression for s in flows):
-                    edit = strategy_edit(made, root(made.module, made.call))
+                    edit = strategy_edit(made, style_at(made.module, made.call))
                     if edit is not None:
                         self.drive.edit(made.module, edit)
                 self.drive.replaced(made.module, made.call, StrategyRewriter)
@@ -93,7 +93,7 @@ class Setup:
                     continue
                 if isinstance(module.names.parents[call], ast.keyword):
                     continue  # given to another Estimator's RunConfig in place
-                edit = strategy_edit(one, root(module, call))
+                edit = strategy_edit(one, style_at(module, call))
                 if edit is not None:
                     self.drive.edit(module, edit)
                 self.drive.replaced(module, call, StrategyRewriter)
@@ -389,13 +389,13 @@ class Setup:
     def _strategy_text(self, module: Module, node: ast.expr | None, made: Made) -> str:
         config = self.flow.config
         assert config is not None
-        tf = root(module, made.call)
+        style = style_at(module, made.call)
         if node is None:
-            return f"{tf}.distribute.get_strategy()"
+            return f"{style.tensorflow}.distribute.get_strategy()"
         strategy = next(s for s in config.train if s.expression is node)
         for one in strategy.made:
             if one.call is node:
-                return strategy_text(one, tf)
+                return strategy_text(one, style)
         return text_of(module, node)
 
 

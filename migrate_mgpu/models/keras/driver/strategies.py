@@ -8,8 +8,8 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import TOWERS, Made, tensorflow_name
-from migrate_mgpu.source import layout
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 # Several workers, one program each.
 WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
@@ -23,7 +23,7 @@ _OPERATIONS = {
 _ALGORITHMS = {"nccl": "NcclAllReduce", "hierarchical_copy": "HierarchicalCopyAllReduce"}
 
 
-def strategy_text(made: Made, tf: str) -> str:
+def strategy_text(made: Made, style: FileStyle) -> str:
     """A strategy's constructor in TF2.
 
     Raises:
@@ -46,7 +46,7 @@ def strategy_text(made: Made, tf: str) -> str:
             "use MirroredStrategy",
         )  # fmt: skip
     if made.kind in WORKERS:
-        return _of_workers(made, tf)
+        return _of_workers(made, style)
     code = module.source.code
     pieces: list[str] = []
     devices = _devices(made)
@@ -59,7 +59,7 @@ def strategy_text(made: Made, tf: str) -> str:
         pieces = [f"device={code(device)}"] if _keyword(made, "device") else [code(device)]
     operations = arguments.get("cross_device_ops", arguments.get("cross_tower_ops"))
     if operations is not None:
-        pieces.append(f"cross_device_ops={_operations(module, operations, tf)}")
+        pieces.append(f"cross_device_ops={_operations(module, operations, style)}")
     known = {"devices", "device", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
              "cross_tower_ops"}  # fmt: skip
     for name, value in arguments.items():
@@ -69,10 +69,10 @@ def strategy_text(made: Made, tf: str) -> str:
     indent = source.indent_of(made.statement)
     column = source.place(source.span(made.call)[0])[1] - 1
     kind = "MirroredStrategy" if made.kind == TOWERS else made.kind
-    return layout.call(source, f"{tf}.distribute.{kind}", pieces, indent, column)
+    return style.call(f"{style.tensorflow}.distribute.{kind}", pieces, indent, column)
 
 
-def _of_workers(made: Made, tf: str) -> str:
+def _of_workers(made: Made, style: FileStyle) -> str:
     """The strategy of several workers, which TF_CONFIG describes before and after."""
     module, arguments = made.module, made.arguments
     for name, value in arguments.items():
@@ -83,15 +83,17 @@ def _of_workers(made: Made, tf: str) -> str:
             )  # fmt: skip
         if name != "communication":
             raise Refused(module, value, f"`{name}` of {made.kind} has no form in TF2")
-    head = f"{tf}.distribute.MultiWorkerMirroredStrategy"
+    head = f"{style.tensorflow}.distribute.MultiWorkerMirroredStrategy"
     if "communication" not in arguments:
         return f"{head}()"
     value = arguments["communication"]
     last = tensorflow_name(module, value).rpartition(".")[2]
     if last not in ("AUTO", "RING", "NCCL"):
         raise Refused(module, value, "which communication this is cannot be told")
-    chosen = f"{tf}.distribute.experimental.CommunicationImplementation.{last}"
-    options = f"{tf}.distribute.experimental.CommunicationOptions(implementation={chosen})"
+    chosen = f"{style.tensorflow}.distribute.experimental.CommunicationImplementation.{last}"
+    options = (
+        f"{style.tensorflow}.distribute.experimental.CommunicationOptions(implementation={chosen})"
+    )
     return f"{head}(communication_options={options})"
 
 
@@ -131,14 +133,14 @@ def _is_some(module: Module, call: ast.Call, count: ast.expr) -> bool:
     return False
 
 
-def _operations(module: Module, node: ast.expr, tf: str) -> str:
+def _operations(module: Module, node: ast.expr, style: FileStyle) -> str:
     """The all-reduce of a strategy."""
     if isinstance(node, ast.Call):
         last = tensorflow_name(module, node.func).rpartition(".")[2]
         code = module.source.code
         rest = [code(part) for part in (*node.args, *node.keywords)]
         if last in _OPERATIONS:
-            return f"{tf}.distribute.{_OPERATIONS[last]}({', '.join(rest)})"
+            return f"{style.tensorflow}.distribute.{_OPERATIONS[last]}({', '.join(rest)})"
         if last in ("AllReduceCrossDeviceOps", "AllReduceCrossTowerOps"):
             names = ("all_reduce_alg", "num_packs", "agg_small_grads_max_bytes")
             given = dict(zip(names, node.args))
@@ -147,15 +149,15 @@ def _operations(module: Module, node: ast.expr, tf: str) -> str:
             name = "nccl" if algorithm is None else constant(algorithm)
             if isinstance(name, str) and name in _ALGORITHMS and set(given) <= set(names[:2]):
                 packs = f"num_packs={code(given['num_packs'])}" if "num_packs" in given else ""
-                return f"{tf}.distribute.{_ALGORITHMS[name]}({packs})"
+                return f"{style.tensorflow}.distribute.{_ALGORITHMS[name]}({packs})"
     raise Refused(
         module, node, "how gradients are summed here is not known in TF2",
         "use tf.distribute.NcclAllReduce or HierarchicalCopyAllReduce",
     )  # fmt: skip
 
 
-def strategy_edit(made: Made, tf: str) -> Edit | None:
+def strategy_edit(made: Made, style: FileStyle) -> Edit | None:
     """The edit of a constructor's text; None where it says the same in TF2."""
     start, end = made.module.source.span(made.call)
-    text = strategy_text(made, tf)
+    text = strategy_text(made, style)
     return Edit(start, end, text) if text != made.module.source.code(made.call) else None

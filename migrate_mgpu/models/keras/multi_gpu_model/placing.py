@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
 from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 # What a condition or a number of GPUs may be made of, to be asked for earlier than it stood.
 _PURE = (
@@ -31,14 +32,15 @@ _PURE_CALLS = {"len", "int", "max", "min", "str"}
 class Placing:
     """Writes one site's edits. ``required`` are the statements that go under the strategy."""
 
-    def __init__(self, site: Site, tf: str, built: list[ast.stmt], compiled: list[ast.stmt]) -> (
-        None
-    ):  # fmt: skip
+    def __init__(
+        self, site: Site, style: FileStyle, built: list[ast.stmt], compiled: list[ast.stmt]
+    ) -> None:
         self.site = site
         self.module = site.module
         self.names = site.module.names
         self.source = site.module.source
-        self.tf = tf
+        self.style = style
+        self.tf = style.tensorflow
         self.built = built
         self.required = sorted(dict.fromkeys([*built, *compiled]), key=lambda s: s.lineno)
         if site.made is not None:
@@ -92,7 +94,7 @@ class Placing:
     def _made(self, indent: str) -> str:
         head = f"{self.strategy} = "
         return head + strategy(
-            self.module, self.site.gpus, self.tf, indent, len(indent) + len(head)
+            self.module, self.site.gpus, self.style, indent, len(indent) + len(head)
         )
 
     @property

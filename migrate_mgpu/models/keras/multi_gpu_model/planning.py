@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_us
 from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 _UNEVEN = (
     "TF1 weighs every example alike; a strategy weighs every GPU's part of a batch alike, and "
@@ -110,7 +111,7 @@ class Copies:
         if tf is None:
             tf = "tf"
             copy.needs(module, "tensorflow as tf")
-        placing = Placing(site, tf, built, compiled)
+        placing = Placing(site, FileStyle.of(module.source, tf), built, compiled)
         placed = placing.run()
         left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
         placed += [_dropped(module, statement) for statement in left]

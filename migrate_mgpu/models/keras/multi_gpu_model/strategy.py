@@ -6,10 +6,12 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.source import layout
+from migrate_mgpu.source.style import FileStyle
 
 
-def strategy(module: Module, gpus: ast.expr | None, tf: str, indent: str, column: int) -> str:
+def strategy(
+    module: Module, gpus: ast.expr | None, style: FileStyle, indent: str, column: int
+) -> str:
     """The strategy's constructor, as it stands behind ``column`` characters of a line.
 
     ``gpus`` is a number or a list of indices; None means all of them.
@@ -28,8 +30,8 @@ def strategy(module: Module, gpus: ast.expr | None, tf: str, indent: str, column
         text = source.code(gpus)
         given = text if _is_list(module, gpus) else f"range({text})"
         pieces = [f"[{quote}/gpu:%d{quote} % i for i in {given}]"]
-    head = f"{tf}.distribute.MirroredStrategy"
-    return layout.call(source, head, pieces, indent, column)
+    head = f"{style.tensorflow}.distribute.MirroredStrategy"
+    return style.call(head, pieces, indent, column)
 
 
 def _listed(indices: list[object], quote: str) -> str:

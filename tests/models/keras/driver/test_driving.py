@@ -377,3 +377,20 @@ def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
         f"est = tf.estimator.Estimator(model_fn, params={{}})\nr = est.evaluate(input_fn)\n{read}\n"
     )
     assert any("mean over examples" in text for *_, text in drive.notes) == told
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("from_tensor_slices((X, Y)).batch(4)", False),
+        ("from_tensor_slices((X, Y)).repeat(2).batch(4)", False),
+        ("from_tensor_slices((X, Y)).filter(lambda x, y: y > 0).batch(4)", True),
+        ("from_generator(make, (tf.float32, tf.int32)).batch(4)", True),
+    ],
+)
+def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) -> None:
+    body = MAKE + f"est.train(lambda: tf.data.Dataset.{made})\n"
+    _, drive = driven(body)
+    assert any("count a step more" in text for _, _, text in drive.notes) is told
+    _, drive = driven(body.replace("4)", "4), steps=3"))
+    assert not any("count a step more" in text for _, _, text in drive.notes)

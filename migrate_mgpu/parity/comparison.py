@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate_mgpu.parity import recorded, second_run, verdict
-from migrate_mgpu.parity.compare import ladder
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.compare.outcome import NOT_EQUIVALENT
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import programs
@@ -52,7 +52,7 @@ def run(request: Request, place: Path) -> list[Judged]:
             )
         found = verdict.judge(devices, reference, target, request.tolerances)
         # The device configuration does not differ by chance.
-        broken = ladder.headline(found.rungs)
+        broken = outcome.headline(found.rungs)
         if found.verdict == NOT_EQUIVALENT and broken is not None and broken.number > 1:
             seen = _second_run(request, reference, devices, folder)
             if seen is not None and not target.failure:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from migrate_mgpu.parity import storage
-from migrate_mgpu.parity.compare import ladder, printed
+from migrate_mgpu.parity.compare import ladder, outcome, printed
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import programs, sides
 from migrate_mgpu.parity.runs.devices import ON_CPUS, Place
@@ -79,12 +79,12 @@ def between(first: Side, second: Side) -> SecondRun:
         return SecondRun(rung=1, text=f"the second one {second.crash}")
     noise = printed.noise(first.stdout, second.stdout) or frozenset()
     rungs = ladder.compare(first, second, Tolerances(), noise=noise)
-    broken = ladder.headline(rungs)
+    broken = outcome.headline(rungs)
     # A program that trains no step fails by that, the same in both runs.
     steps = [count for side in (first, second) for count in sides.summary(side)["steps"]]
     if broken is None or not any(steps):
         return SecondRun(noise)
-    output = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
+    output = next(o for o in broken.outputs if o.status == outcome.DIFFERS)
     return SecondRun(noise, broken.number, f"{broken.name}: {output.name}: {output.detail}")
 
 

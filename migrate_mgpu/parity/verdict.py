@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from migrate_mgpu.parity.compare import curves, ladder, printed
-from migrate_mgpu.parity.compare.ladder import Rung
+from migrate_mgpu.parity.compare import curves, ladder, outcome, printed
 from migrate_mgpu.parity.compare.outcome import (
     EQUIVALENT,
     NOT_COMPARABLE,
     NOT_COMPARED,
     NOT_EQUIVALENT,
+    Rung,
 )
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.diagnose import Diagnosis, diagnose
@@ -36,7 +36,7 @@ class Judged:
     def as_data(self) -> dict[str, Any]:
         # Of a program that crashed, the rungs show how far it came.
         ended = not (self.reference.failure or self.target.failure)
-        broken = ladder.headline(self.rungs) if ended else None
+        broken = outcome.headline(self.rungs) if ended else None
         return {
             "devices": self.devices,
             "verdict": self.verdict,
@@ -73,22 +73,22 @@ def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str
         return NOT_COMPARED, f"the reference {reference.crash}{also}"
     if target.crash:
         return NOT_EQUIVALENT, f"the target {target.crash}"
-    broken = ladder.headline(rungs)
+    broken = outcome.headline(rungs)
     if broken is not None:
-        first = next(o for o in broken.outputs if o.status == ladder.DIFFERS)
+        first = next(o for o in broken.outputs if o.status == outcome.DIFFERS)
         reason = f"rung {broken.number}, {broken.name}: {first.name}: {first.detail}"
         return NOT_EQUIVALENT, reason
     unseen = ladder.unseen(reference, target)
     if unseen:
         return NOT_COMPARED, unseen
-    if all(rung.status == ladder.NOT_COMPARED for rung in rungs):
+    if all(rung.status == outcome.NOT_COMPARED for rung in rungs):
         return NOT_COMPARED, "there was nothing to compare"
     return EQUIVALENT, ""
 
 
 def with_second_run(found: Judged, tolerances: Tolerances, seen: SecondRun) -> Judged:
     """The judgement, now that it is known what differs between two runs of the reference."""
-    broken = ladder.headline(found.rungs)
+    broken = outcome.headline(found.rungs)
     assert broken is not None
     if seen.rung is not None and seen.rung <= broken.number:
         found.verdict = NOT_COMPARABLE

@@ -28,7 +28,7 @@ from live import DEVICES
 from mutant_list import MUTANTS
 
 from migrate_mgpu.parity import verdict
-from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import sides
 from migrate_mgpu.parity.runs.sides import Side
@@ -107,7 +107,7 @@ def row(name: str, judged: verdict.Judged) -> dict[str, Any]:
     """A mutant's line of the table."""
     causes = judged.diagnosis
     mutant = MUTANTS[name]
-    broken = ladder.headline(judged.rungs)
+    broken = outcome.headline(judged.rungs)
     first = causes[0] if causes else None
     return {
         "name": name,

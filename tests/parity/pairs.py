@@ -17,7 +17,7 @@ from pathlib import Path
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity import comparison
-from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.comparison import Request
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "parity"
@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
             print(f"{case} {target}: {options.times} times, so far {alarms} alarms", flush=True)
     for number, seen in sorted(worst.items()):
         print(
-            f"rung {number} {ladder.NAMES[number - 1]:<30} largest relative difference {seen:.1e}"
+            f"rung {number} {outcome.NAMES[number - 1]:<30} largest relative difference {seen:.1e}"
         )
     print(f"{runs} comparisons, {alarms} false alarms")
     return 1 if alarms else 0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.parity import verdict
-from migrate_mgpu.parity.compare import ladder, outcome
+from migrate_mgpu.parity.compare import outcome
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import sides
 
@@ -73,7 +73,7 @@ def test_pair_is_equal(judged, case, where):
     steps = sides.summary(found.target)["steps"]
     assert steps and min(steps) >= 40
     for rung in found.rungs[:8]:
-        assert rung.status == ladder.EQUAL, (rung.name, rung.reason)
+        assert rung.status == outcome.EQUAL, (rung.name, rung.reason)
     for curve in found.rungs[6].outputs:  # a GAN has two
         assert curve.largest_relative is not None and curve.largest_relative < 1e-5
 

@@ -15,11 +15,9 @@ from migrate_mgpu.parity.compare.numeric import curve
 from migrate_mgpu.parity.compare.outcome import (
     DIFFERS,
     EQUAL,
-    NAMES,
     NOT_COMPARED,
     Output,
     Rung,
-    headline,
 )
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.probe import matching
@@ -27,18 +25,6 @@ from migrate_mgpu.parity.runs.sides import Side
 
 if TYPE_CHECKING:
     from migrate_mgpu.parity.compare.numeric import Array
-
-__all__ = [
-    "DIFFERS",
-    "EQUAL",
-    "NAMES",
-    "NOT_COMPARED",
-    "Output",
-    "Rung",
-    "compare",
-    "curve",
-    "headline",
-]
 
 # Device settings that TensorFlow makes by itself.
 ACCEPTED = {

@@ -59,13 +59,13 @@ def series(*losses: float, examples: int | None = 8, combine: str = "sum") -> li
 
 
 def broken(one: Side, other: Side, **tolerances: Any) -> int | None:
-    found = ladder.headline(ladder.compare(one, other, Tolerances(**tolerances)))
+    found = outcome.headline(ladder.compare(one, other, Tolerances(**tolerances)))
     return found.number if found else None
 
 
 def test_equal_sides_pass_on_all_rungs(tmp_path):
     found = ladder.compare(side(tmp_path, "a"), side(tmp_path, "b"), Tolerances())
-    assert [rung.status for rung in found] == [ladder.EQUAL] * 9
+    assert [rung.status for rung in found] == [outcome.EQUAL] * 9
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_no_steps_on_both_sides_is_no_match(tmp_path):
 def test_examples_that_cannot_be_seen_are_said_so(tmp_path):
     other = side(tmp_path, "b", series=series(3.0, 2.0, 1.0, examples=None))
     found = ladder.compare(side(tmp_path, "a"), other, Tolerances())
-    assert found[2].status == ladder.NOT_COMPARED
+    assert found[2].status == outcome.NOT_COMPARED
     assert found[2].outputs[0].detail == "not to be seen in the target"
 
 
@@ -145,7 +145,7 @@ def test_programs_without_training_are_compared_on_two_rungs(tmp_path):
     plain = {"declared": False, "variables": [], "series": []}
     one, other = side(tmp_path, "a", **plain), side(tmp_path, "b", **plain)
     found = ladder.compare(one, other, Tolerances())
-    assert [r.number for r in found if r.status != ladder.NOT_COMPARED] == [1, 9]
+    assert [r.number for r in found if r.status != outcome.NOT_COMPARED] == [1, 9]
     other.stdout = "loss 0.6\n"
     assert broken(one, other) == 9
 
@@ -211,7 +211,7 @@ def test_single_final_weights_may_be_apart(tmp_path):
     assert rung("after one", 5e-5, kind="after_one") == 6
     sides = side(tmp_path, "a", **final()), side(tmp_path, "b", **final(5e-5))
     said = ladder.compare(*sides, Tolerances())[7].outputs[0]
-    assert said.status == ladder.EQUAL and said.detail.startswith("1 of 2000 elements beyond 1")
+    assert said.status == outcome.EQUAL and said.detail.startswith("1 of 2000 elements beyond 1")
 
 
 def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):
@@ -220,7 +220,7 @@ def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):
     for one, other in ((side(tmp_path, "a"), hidden), (hidden, side(tmp_path, "a"))):
         judged = verdict.judge(1, one, other, Tolerances())
         assert judged.verdict == outcome.NOT_COMPARED and judged.reason.endswith("seen: workers")
-        assert [rung.status for rung in judged.rungs[1:8]] == [ladder.NOT_COMPARED] * 7
+        assert [rung.status for rung in judged.rungs[1:8]] == [outcome.NOT_COMPARED] * 7
     hidden.stdout = "loss 0.6\n"
     judged = verdict.judge(1, side(tmp_path, "a"), hidden, Tolerances())
     assert judged.verdict == outcome.NOT_EQUIVALENT  # what is seen, differs
@@ -231,7 +231,7 @@ def test_other_gradients_excuse_no_other_weights(tmp_path):
     one = side(tmp_path, "a", **first_update([0.05] * 3, [-4.0, 1, 1]))
     two = side(tmp_path, "b", **first_update([0.046] * 3, [-0.8, 1, 1]))
     found = ladder.compare(one, two, Tolerances())
-    assert [found[n].status for n in (4, 5)] == [ladder.DIFFERS] * 2
+    assert [found[n].status for n in (4, 5)] == [outcome.DIFFERS] * 2
 
 
 def recorded(*calls: Any, name: str = "norm", whole: bool = False) -> dict[str, Any]:
@@ -265,10 +265,10 @@ def test_what_programs_record(tmp_path, before, after, rung, detail):
     found = ladder.compare(
         side(tmp_path, "a", **before), side(tmp_path, "b", **after), Tolerances()
     )
-    broken = ladder.headline(found)
+    broken = outcome.headline(found)
     assert (broken.number if broken else None) == rung
     if rung:
-        assert detail in next(o.detail for o in found[8].outputs if o.status == ladder.DIFFERS)
+        assert detail in next(o.detail for o in found[8].outputs if o.status == outcome.DIFFERS)
 
 
 def test_records_of_stopped_programs_are_compared(tmp_path):

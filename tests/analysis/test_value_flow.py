@@ -320,3 +320,64 @@ def test_what_handed_a_run_config_on_does_what_else_it_did() -> None:
     assert "def build(path):\n    return path\n\n\n" in after, file.findings
     assert "path = build('x')\nprint(path)\nwith strategy.scope():\n" in after
     assert "other" not in after and "config" not in after
+
+
+ADAM, DESCENT = "tf.train.AdamOptimizer(0.01)", "tf.train.GradientDescentOptimizer(0.01)"
+BUILD = f"def build():\n    return {ADAM}\n\n\n"
+# What stands before the model_fn, what in it, and the expression that trains.
+OPTIMIZERS = {
+    "plain": ("", f"first = {ADAM}", "first"),
+    "alias": ("", f"first = {ADAM}\nsecond = first", "second"),
+    "tuple": ("", f"first, rate = {ADAM}, 0.5", "first"),
+    "returned tuple": (BUILD.replace("0.01)", "0.01), 1"), "first, n = build()", "first"),
+    "attribute of a module": (f"first = {ADAM}\n\n\n", "", "first"),
+    "item": ("", f"table = {{'a': {ADAM}}}", "table['a']"),
+    "conditional": ("", f"first = {ADAM} if len(sys.argv) > 1 else {DESCENT}", "first"),
+    "branch": (
+        "", f"if len(sys.argv) > 1:\n    first = {ADAM}\nelse:\n    first = {DESCENT}", "first",
+    ),
+    "parameter": (
+        "def run(given, loss):\n    return given.minimize(loss, tf.train.get_global_step())\n\n\n",
+        f"op = run({ADAM}, loss)", "",
+    ),
+    "return": (BUILD, "", "build()"),
+    "returned variable": (BUILD, "first = build()", "first"),
+    "with": (
+        "import contextlib\n\n\n@contextlib.contextmanager\n" + BUILD.replace("return", "yield"),
+        "with build() as first:\n    op = first.minimize(loss, tf.train.get_global_step())", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", OPTIMIZERS)
+def test_an_optimizer_is_followed(way: str) -> None:
+    before, inside, trains = OPTIMIZERS[way]
+    if trains:
+        inside += f"\nop = {trains}.minimize(loss, tf.train.get_global_step())"
+    plain = "    op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())\n"
+    head = ESTIMATORS.replace(plain, textwrap.indent(inside.strip(), "    ") + "\n")
+    head = head.replace("def model_fn", f"{before}def model_fn")
+    body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
+    (file,) = (result := run({"train.py": head + body})).files
+    after = file.after or ""
+    assert [one.state for one in result.programs] == ["native"], file.findings
+    assert "tf.keras.optimizers.Adam(0.01, epsilon=1e-8)" in after
+    assert "tf.train." not in after and "minimize" not in after
+
+
+@pytest.mark.parametrize(
+    ("inside", "trains"),
+    [
+        ("table = {'a': tf.train.AdamOptimizer(load())}", "table['a']"),  # load() may do more
+        (f"first = {ADAM}\nsecond = first\nregister(second)", "second"),
+        (f"rate = 0.1\ntable = {{'a': {ADAM.replace('0.01', 'rate')}}}\nrate = 0.2", "table['a']"),
+    ],
+)
+def test_an_optimizer_that_something_else_may_see_stays(inside: str, trains: str) -> None:
+    inside += f"\nop = {trains}.minimize(loss, tf.train.get_global_step())"
+    plain = "    op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())\n"
+    head = ESTIMATORS.replace(plain, textwrap.indent(inside, "    ") + "\n")
+    body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
+    (file,) = run({"train.py": head + body}).files
+    assert any("the Estimator stays: " in finding.message for finding in file.findings)
+    assert not file.changed or "tf.keras.optimizers" not in (file.after or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.carriers import Carriers
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
@@ -22,7 +23,6 @@ from migrate_mgpu.models.front.estimators.parts import (
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.front.rewriters import RunConfigRewriter, StrategyRewriter
-from migrate_mgpu.models.keras.driver.carriers import Carriers
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.handed import (
     Handover,
@@ -149,7 +149,8 @@ class Setup:
         self.handed = handovers(config, self.values)
         self._common_strategy()
         self._bare_lines()
-        self.carriers = Carriers(config, self.values, self.drive)
+        places = [Value(one.module, one.outer or one.call) for one in self._configs()]
+        self.carriers = Carriers(places, self.values, self.drive, "RunConfig")
         for made in self._configs():
             self._config_goes(made)
         self.carriers.go()

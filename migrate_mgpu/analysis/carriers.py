@@ -1,9 +1,12 @@
-"""Statements that hand a RunConfig on: it goes out of them, and what else they do stays."""
+"""Statements that hand an object on: it goes out of them, and what else they do stays."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import Protocol
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import (
@@ -17,31 +20,70 @@ from migrate_mgpu.analysis.value_flow import (
     Value,
     ValueFlow,
 )
-from migrate_mgpu.models.front.estimators.parts import Configuration
-from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.source.container_edit import without_members
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
-_ADVICE = "make the RunConfig where the Estimator is made"
+
+class Edits(Protocol):
+    """Where edits go; ``gone`` are the statements of which nothing is left."""
+
+    gone: set[ast.AST]
+
+    def edit(self, module: Module, edit: Edit) -> None:
+        """Takes one edit of a module."""
 
 
 class Carriers:
-    """Follows RunConfigs through the statements between them and their Estimators.
+    """Follows objects, ``what`` they are, through the statements between them and their uses.
 
-    ``made`` are the statements that make them: ``rest`` says what those do besides.
+    ``places`` are the expressions that make them; ``rest`` says what their statements do
+    besides.
     """
 
-    def __init__(self, config: Configuration, values: ValueFlow, drive: Drive) -> None:
+    def __init__(self, places: Sequence[Value], values: ValueFlow, edits: Edits, what: str) -> None:
         self.values = values
-        self.drive = drive
-        self.places = [Value(m.module, m.outer or m.call) for m in (*config.made, *config.replaced)]
+        self.drive = edits
+        self.what = what
+        self.places = list(places)
         self.made = {one.node for one in self.places}
         self._seen: set[ast.AST] = set()
         self._members: dict[tuple[Module, ast.stmt], set[ast.AST]] = {}
+        self._dropped: set[ast.AST] = set()
+
+    def without_helper(self, function: Function) -> None:
+        """A function that does nothing but return the object goes as a whole, with its calls.
+
+        Raises:
+            Refused: it does more, or another file calls it.
+        """
+        node = function.node
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        calls = self.values.calls(function)
+        here = all(call.module is function.module for call in calls or ())
+        if len(body) != 1 or function.owner is not None or calls is None or not here:
+            raise self._refused(function.module, node)
+        layout = Layout(function.module.source, node)
+        self._dropped.add(node)
+        self.drive.gone.add(node)
+        self.drive.edit(function.module, layout.replace([]))
+
+    def take_out(self) -> None:
+        """The edits of the statements that make the objects, and of all between.
+
+        Raises:
+            Refused: one of them does something with it that is not followed.
+        """
+        for value in self.places:
+            module, call = value.module, value.node
+            assert call is not None
+            statement = module.names.statement(call)
+            if not self._dropped & set(module.names.ancestors(statement)):
+                self._replace(module, statement, self.rest(module, call))
+        self.go()
 
     def rest(self, module: Module, call: ast.expr) -> list[str]:
-        """What the statement that makes a RunConfig does besides.
+        """What the statement that makes an object does besides.
 
         Raises:
             Refused: it hands it on in a way that is not followed.
@@ -103,13 +145,14 @@ class Carriers:
             inner = {part for part in ast.walk(step.carrier) if isinstance(part, ast.expr)}
             if not inner & self.made:
                 raise Refused(
-                    module, node, "a RunConfig is chosen in an expression",
+                    module, node, f"a {self.what} is chosen in an expression",
                     "choose it by `if`, in statements of its own",
                 )  # fmt: skip
         elif isinstance(node, (ast.IfExp, ast.BoolOp)):
             return  # with what makes it
         elif step.kind == ASSIGNED and isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            call = [module.source.code(node)] if isinstance(node, ast.Call) else []
+            kept = isinstance(node, ast.Call) and not self._drops(module, node)
+            call = [module.source.code(node)] if kept else []
             self._replace(module, statement, [*call, *self._left(module, statement)])
         elif step.kind == RETURNED and not isinstance(node, ast.Call):
             self._replace(module, statement, [] if _is_last(module, statement) else ["return"])
@@ -130,9 +173,14 @@ class Carriers:
                 _, end = reference.module.source.span(block.optional_vars)
                 self.drive.edit(reference.module, Edit(start, end, ""))
 
+    def _drops(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call goes with the function that it calls."""
+        function = self.values.graph.target(module, call.func)
+        return function is not None and function.node in self._dropped
+
     def _used(self, module: Module, node: ast.expr) -> None:
         """The call of a helper in an Estimator's place for it: what it does besides is done."""
-        if node in self.made or not isinstance(node, ast.Call):
+        if node in self.made or not isinstance(node, ast.Call) or self._drops(module, node):
             return
         statement = module.names.statement(node)
         layout = Layout(module.source, statement)
@@ -168,7 +216,7 @@ class Carriers:
     def _replace(self, module: Module, statement: ast.stmt, lines: list[str]) -> None:
         layout = Layout(module.source, statement)
         if not layout.owns_lines:
-            raise Refused(module, statement, "a RunConfig is handed on beside other code", _ADVICE)
+            raise self._refused(module, statement)
         kept = [comment.text for comment in comments(module.source.code(statement))]
         kept += [layout.trailing_comment] if layout.trailing_comment else []
         block = module.names.block(statement)
@@ -179,11 +227,12 @@ class Carriers:
         self.drive.edit(module, layout.replace([*kept, *lines]))
 
     def _refused(self, module: Module, node: ast.AST) -> Refused:
-        return Refused(module, node, "how the RunConfig is handed on is not followed", _ADVICE)
+        text = f"how the {self.what} is handed on is not followed"
+        return Refused(module, node, text, f"make the {self.what} where it is used")
 
 
 def _assigns(module: Module, node: ast.expr, statement: ast.stmt) -> bool:
-    """Whether a statement assigns nothing but a RunConfig, or what `replace` makes of it."""
+    """Whether a statement assigns nothing but an object, or what `replace` makes of it."""
     while node is not getattr(statement, "value", None):
         parent = module.names.parents[node]
         replaced = isinstance(parent, ast.Attribute) and parent.attr == "replace"

@@ -19,6 +19,7 @@ from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.rates import is_global_step, schedule_is_used, variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer, Schedule, Variation
+from migrate_mgpu.models.properties import moves_same_rows
 
 
 def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
@@ -29,7 +30,7 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
     """
     name = name_of(module, call)
     if name == OPTIMIZE_LOSS:
-        return _of_optimize_loss(module, call)
+        return _checked(_of_optimize_loss(module, call))
     row = OPTIMIZERS.by_name.get(name)
     if row is None:
         if name.endswith("Optimizer") and name.rpartition(".")[0] in ("train", "contrib.opt"):
@@ -37,7 +38,23 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
         return None
     given = NamedArguments(module, call, row.signature).rest
     rate = given.get("learning_rate")
-    return Optimizer(row.kind, module, call, given, LearningRate(rate, variation_of(module, rate)))
+    learning_rate = LearningRate(rate, variation_of(module, rate))
+    return _checked(Optimizer(row.kind, module, call, given, learning_rate))
+
+
+def _checked(optimizer: Optimizer) -> Optimizer:
+    """An optimizer that does the same where the gradients are those of an embedding's rows.
+
+    Which gradients it gets is not known here: any embedding of its module counts.
+    """
+    module = optimizer.module
+    embeds = next((u.symbol.name for u in module.uses if "embed" in u.symbol.name.lower()), "")
+    if embeds and not moves_same_rows(optimizer):
+        short = OPTIMIZERS.by_kind[optimizer.kind].names[0].rpartition(".")[2]
+        text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
+        advice = f"`{embeds}`: use Adam, Adagrad or gradient descent"
+        raise Refused(module, optimizer.node, text, advice)
+    return optimizer
 
 
 def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:

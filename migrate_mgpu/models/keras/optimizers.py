@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.api.tables import number
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import Optimizer, Schedule, Variation
-from migrate_mgpu.models.properties import is_scheduled, moves_same_rows
+from migrate_mgpu.models.properties import is_scheduled
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.style import FileStyle
@@ -21,9 +20,9 @@ from migrate_mgpu.source.style import FileStyle
 class OptimizerWriter:
     """Writes one optimizer's constructor, TF1's values stated where Keras has others.
 
-    ``function`` is what it calls, ``classes`` are texts of classes that stand beside the
-    model for it, with ``\\n`` between their lines, ``reads`` the author's expressions in it
-    besides the call's arguments.
+    ``function`` is what it calls, the class of a ``name``; ``classes`` are texts of classes
+    that stand beside the model for it, with ``\\n`` between their lines, ``reads`` the author's
+    expressions in it besides the call's arguments.
 
     Raises:
         Refused: it cannot be told whether Keras's does the same.
@@ -38,12 +37,13 @@ class OptimizerWriter:
             text = "it cannot be told whether this learning rate changes"
             advice = "TF1's momentum differs from Keras's where it does: make the rate a schedule"
             raise Refused(optimizer.module, rate.value or optimizer.node, text, advice)
+        self.name = self.row.target.rpartition(".")[2]
         self.function = f"{style.tensorflow}.{self.row.target}"
         self.classes: tuple[str, ...] = ()
         definition = self._definition()
         if definition is not None:
             names = optimizer.module.names
-            self.function = names.fresh(names.module_scope, definition.name)
+            self.name = self.function = names.fresh(names.module_scope, definition.name)
             self.classes = (definition.written(self.function, style),)
         self.reads: list[ast.expr] = []
         schedule = optimizer.learning_rate.schedule
@@ -52,15 +52,6 @@ class OptimizerWriter:
             for part in ast.walk(schedule.node):
                 if isinstance(part, ast.Name) and part.id not in schedule.bound:
                     self.reads.append(part)
-
-    def _check(self) -> None:
-        """Sparse gradients are not known by their optimizer: any embedding of the module counts."""
-        optimizer, module = self.optimizer, self.optimizer.module
-        if not moves_same_rows(optimizer) and (use := _embedding(module)):
-            short = self.row.names[0].rpartition(".")[2]
-            text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
-            advice = f"`{use}`: use Adam, Adagrad or gradient descent"
-            raise Refused(module, optimizer.node, text, advice)
 
     def _definition(self) -> Definition | None:
         """The class that stands for Keras's."""
@@ -77,12 +68,7 @@ class OptimizerWriter:
         return f"{self.function}({', '.join([*given, *more])})"
 
     def edits(self, function: str = "") -> tuple[Edit, ...]:
-        """What turns the call that makes it into Keras's constructor, or one of a subclass.
-
-        Raises:
-            Refused: Keras's does something else in this program.
-        """
-        self._check()
+        """What turns the call that makes it into Keras's constructor, or one of a subclass."""
         optimizer, row = self.optimizer, self.row
         assert isinstance(optimizer.node, ast.Call)
         signature = OPTIMIZE_LOSS_PARAMETERS if optimizer.optimize_loss else row.signature
@@ -121,14 +107,6 @@ class OptimizerWriter:
             if parameter.stated and parameter.name not in given
         ]
         return [*stated, *self.row.constants]
-
-
-def _embedding(module: Module) -> str:
-    """What a module embeds by, if it does: the gradients of an embedding are sparse."""
-    for use in module.uses:
-        if "embed" in use.symbol.name.lower():
-            return use.symbol.name
-    return ""
 
 
 def schedule_edits(schedule: Schedule, style: FileStyle) -> tuple[Edit, ...]:

@@ -189,7 +189,7 @@ class Compiling:
             clipping = self.training.clipping
             function, more = writer.function, ""
             if clipping is not None and self.distributed:
-                function = self._clipped(function, clipping, context)
+                function = self._clipped(writer, clipping, context)
             elif clipping is not None:
                 more = clipping_argument(clipping, context)
             for read in writer.reads:
@@ -199,11 +199,11 @@ class Compiling:
 
         return write
 
-    def _clipped(self, base: str, clipping: Clipping, context: Context) -> str:
+    def _clipped(self, writer: OptimizerWriter, clipping: Clipping, context: Context) -> str:
         """The class whose replicas clip as the author did, which stands for an optimizer's."""
         names = self.module.names
-        name = names.fresh(names.module_scope, f"Clipped{base.rpartition('.')[2]}")
-        self.clipping = clipping_class(name, base, clipping, context)
+        name = names.fresh(names.module_scope, f"Clipped{writer.name}")
+        self.clipping = clipping_class(name, writer, clipping, context)
         return name
 
     def _statements(self, body: Block) -> str:

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.models.ir import ClippedBy, Clipping
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 
 # Keras's arguments, and what TF1 did to each replica's gradients before they were summed.
 _ARGUMENTS = {
@@ -30,21 +31,20 @@ def clipping_argument(clipping: Clipping, context: Context) -> str:
     return f"{_ARGUMENTS[clipping.by]}={context.render(clipping.limit)}"
 
 
-def clipping_class(name: str, base: str, clipping: Clipping, context: Context) -> str:
+def clipping_class(name: str, base: OptimizerWriter, clipping: Clipping, context: Context) -> str:
     """An optimizer whose replicas clip their own gradients, as TF1's did.
 
     Keras 2 clips by its arguments after the replicas' gradients are summed, Keras 3
     before; `apply_gradients` gets a replica's own on both (docs/semantics.md).
     """
     unit = context.module.source.indent_unit
-    short = base.rpartition(".")[2]
     limit = context.render(clipping.limit)
     if clipping.by is ClippedBy.VALUE:
         if not isinstance(clipping.limit, (ast.Constant, ast.Name)):
             limit = f"({limit})"
     lines = [
-        f"class {name}({base}):",
-        f'{unit}"""{short} on gradients that each replica clips before they are summed."""',
+        f"class {name}({base.function}):",
+        f'{unit}"""{base.name} on gradients that each replica clips before they are summed."""',
         "",
         f"{unit}def apply_gradients(self, grads_and_vars, *args, **kwargs):",
         f"{unit * 2}gradients, variables = zip(*grads_and_vars)",

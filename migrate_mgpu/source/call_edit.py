@@ -51,7 +51,7 @@ class CallEdit:
         self.call = call
         self._function: str | None = None
         self._does_more = bool(parameters)  # than leaving arguments out
-        self._added: list[tuple[str, str]] = []
+        self._added: list[tuple[str, str, bool]] = []
         self._order: tuple[str, ...] = tuple(parameters)
         given: list[tuple[str, ast.expr]] = []
         for index, value in enumerate(call.args):
@@ -134,9 +134,9 @@ class CallEdit:
         self._does_more = True
         argument.parentheses = parentheses and isinstance(argument.value, _LOOSE)
 
-    def add(self, name: str, text: str) -> None:
+    def add(self, name: str, text: str, first: bool = False) -> None:
         """One more keyword argument, behind the others; without a name a positional one."""
-        self._added.append((name, text))
+        self._added.append((name, text, first))
         self._does_more = True
 
     def order(self, names: Iterable[str]) -> None:
@@ -244,8 +244,12 @@ class CallEdit:
                 arguments[index] = _named(arguments[index], argument.name)
         if not arguments and nodes:
             space = cst.SimpleWhitespace("")
-        for name, text in self._added:
+        for name, text, first in self._added:
             added = _named(cst.Arg(cst.Name(holes.name(text))), name)
+            if arguments and first:
+                comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+                arguments.insert(0, added.with_changes(comma=comma))
+                continue
             if arguments:
                 arguments[-1], added = followed(arguments[-1], added)
             arguments.append(added)

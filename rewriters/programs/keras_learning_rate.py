@@ -29,6 +29,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Case, Rule, constant
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -120,38 +121,18 @@ def apply(module: Module) -> list[tuple[ast.Call, list[Edit]]]:
     """The edits of a native program's module, by the call that they change."""
     found: list[tuple[ast.Call, list[Edit]]] = []
     for call, name, standalone in _calls(module):
-        edits: list[Edit] = []
+        edit = CallEdit(module.source, call)
         given = bool(call.args) or any(
             k.arg in ("lr", "learning_rate", None) for k in call.keywords
         )
-        for keyword in call.keywords:
-            if keyword.arg == "lr":
-                start, _ = module.source.span(keyword)
-                edits.append(Edit(start, start + len("lr"), "learning_rate"))
-            elif keyword.arg == "decay":  # 0, see refuses
-                edits += _without(module, call, keyword)
+        edit.rename("lr", "learning_rate")
+        edit.drop("decay")  # 0, see refuses
         if standalone and not given and name in _DEFAULTS:
-            _, end = module.source.span(call.func)
-            start = module.source.text.index("(", end) + 1
-            more = ", " if call.keywords else ""
-            edits.append(Edit(start, start, f"learning_rate={_DEFAULTS[name]}{more}"))
+            edit.add("learning_rate", _DEFAULTS[name], first=True)
+        edits = edit.edits()
         if edits:
-            found.append((call, edits))
+            found.append((call, [*edits]))
     return found
-
-
-def _without(module: Module, call: ast.Call, keyword: ast.keyword) -> list[Edit]:
-    """The keyword and the comma before it (it is rarely the first)."""
-    start, end = module.source.span(keyword)
-    before = module.source.text[:start].rstrip()
-    if before.endswith(","):
-        return [Edit(len(before) - 1, end, "")]
-    behind = module.source.text[end:].lstrip()
-    skipped = len(module.source.text) - len(behind) - end
-    if behind.startswith(","):
-        rest = behind[1:].lstrip(" ")
-        return [Edit(start, end + skipped + 1 + (len(behind) - 1 - len(rest)), "")]
-    return [Edit(start, end, "")]
 
 
 REWRITER = NativeRewriter(RULE, CASES, apply, refuses)

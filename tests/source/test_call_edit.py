@@ -234,3 +234,18 @@ print("libcst" in sys.modules)
     )
     wanted = f"tf.Session(graph=g,{comment}\n    )" if comment else "tf.Session(graph=g)"
     assert done.stdout == f"{wanted}\n{loaded}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f()", "f(rate=0.1)"),
+        ("f(name='x')", "f(rate=0.1, name='x')"),
+        ("f(\n    name='x',  # why\n)", "f(\n    rate=0.1, name='x',  # why\n)"),
+    ],
+)
+def test_an_argument_before_the_others(before: str, after: str) -> None:
+    module, call = call_of(before)
+    edit = CallEdit(module.source, call)
+    edit.add("rate", "0.1", first=True)
+    assert splice(before, list(edit.edits())) == after

@@ -9,9 +9,9 @@ from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, Estimat
 from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.drive import Drive
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 
 def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Drive) -> None:
@@ -41,7 +41,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Dri
     if strategy is not None:
         lines.append(f"{layout.indent}with {strategy}.scope():")
     head = f"{indent}{target} = "
-    lines.append(head + write.call(source, plan.head, plan.given, indent, len(head)))
+    lines.append(head + FileStyle.of(source).call(plan.head, plan.given, indent, len(head)))
     lines.append(f"{indent}{target}.compile(")
     lines += [f"{indent}{unit}{piece}" for piece in plan.compiled]
     lines.append(f"{indent})")

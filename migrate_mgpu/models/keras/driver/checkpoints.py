@@ -28,9 +28,9 @@ from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.strategies import WORKERS
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 
 @record()
@@ -173,14 +173,14 @@ def plan(
     lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver}{kept})")
     column = len(indent) + len(found.manager) + 3
     head = f"{tf}.train.CheckpointManager"
-    made = write.call(source, head, [checkpoint, folder, *extra], indent, column)
+    made = FileStyle.of(source).call(head, [checkpoint, folder, *extra], indent, column)
     # What is inserted gets its indentation from the statement below it.
     lines += [line.removeprefix(indent) for line in f"{found.manager} = {made}".split("\n")]
     if found.callback:
         head = f"{found.callback} = {tf}.keras.callbacks.LambdaCallback"
         step = f"{receiver}.optimizer.iterations"
         saves = f"on_train_batch_end=lambda batch, logs: {found.manager}.save({step})"
-        made = write.call(source, head, [saves], indent, len(indent))
+        made = FileStyle.of(source).call(head, [saves], indent, len(indent))
         lines += [line.removeprefix(indent) for line in made.split("\n")]
     lines.append(f"if {found.manager}.latest_checkpoint:")
     restore = f"{checkpoint}.restore({found.manager}.latest_checkpoint)"

@@ -11,9 +11,9 @@ from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 
 class Datasets:
@@ -119,7 +119,7 @@ class Datasets:
         self.inputs.context = ""
         argument = f"lambda {context}: {found.call}"
         head = f"{strategy}.distribute_datasets_from_function"
-        return write.call(source, head, [argument], indent, column)
+        return FileStyle.of(source).call(head, [argument], indent, column)
 
     def _context(self, module: Module, node: ast.expr) -> str:
         used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

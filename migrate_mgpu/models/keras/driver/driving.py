@@ -41,9 +41,9 @@ from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
 from migrate_mgpu.models.keras.model_to_estimator import place
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 
 def drive(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> Drive:
@@ -177,7 +177,7 @@ class _Driver:
             f"{name}={text_of(module, given[name], base=base + source.indent_unit)}"
             for name in passed
         ]
-        text = before + write.call(source, head, pieces, base, len(base) + len(before))
+        text = before + FileStyle.of(source).call(head, pieces, base, len(base) + len(before))
         text += source.text[end : layout.end]
         kept = [c.text for c in comments(source.code(flow.call)) if c.text not in text]
         lead = "".join(f"{comment}{source.newline}{indent}" for comment in kept)
@@ -223,7 +223,7 @@ class _Driver:
         indent = module.source.indent_of(module.names.statement(use.call))
         head = f"{use.shown}.{method}"
         column = self._column(module, use.call)
-        return write.call(module.source, head, arguments, indent, column, tail)
+        return FileStyle.of(module.source).call(head, arguments, indent, column, tail)
 
     def _train(self, use: Use) -> None:
         layout, kept = self._alone(use)
@@ -303,7 +303,7 @@ class _Driver:
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
         head = f"{use.shown}.predict"
-        text = write.call(source, head, pieces, indent, len(indent) + len(name) + 3)
+        text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
         self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
         self._replace(use, rows_of(use, self.flow, self.values, name))
 
@@ -345,7 +345,7 @@ class _Driver:
             pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[use])]
             pieces += ["return_dict=True", *self._verbose]
             head = f"{use.shown}.evaluate"
-            text = write.call(module.source, head, pieces, indent, len(indent))
+            text = FileStyle.of(module.source).call(head, pieces, indent, len(indent))
             lines.append(self.fitting.deeper(training) + text)
             self.drive.note(
                 module, use.call, "the model is evaluated once, after training; TF1 evaluated "

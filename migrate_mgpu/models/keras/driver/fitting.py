@@ -17,9 +17,9 @@ from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import Callbacks
 from migrate_mgpu.models.keras.inputs.inputs import MODES
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 # The step that finds the end fails, and whether it has counted by then is a race. One pass over 13
 # examples of `Dataset.from_generator`: `optimizer.iterations` is 14, three passes: 42, on 2.15 and
@@ -124,7 +124,9 @@ class Fitting:
             pieces.append(f"callbacks={callbacks}")
         if self.quiet:
             pieces.append("verbose=0")
-        lines.append(deeper + write.call(source, f"{receiver}.fit", pieces, indent, len(indent)))
+        lines.append(
+            deeper + FileStyle.of(source).call(f"{receiver}.fit", pieces, indent, len(indent))
+        )
         if self.saved is not None:
             lines.append(deeper + self.saved.save)
         return lines

@@ -10,9 +10,9 @@ from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.types import ModelPlan
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 STEP = "global_step"
 
@@ -59,7 +59,7 @@ def adapt_results(values: ValueFlow, use: Use, model: ModelPlan, drive: Drive, t
     indent = source.indent_of(statement)
     column = source.place(source.span(use.call)[0])[1] - 1
     deeper = text.replace("\n", f"\n{source.indent_unit}")
-    return write.call(source, "dict", [deeper, f"{STEP}={_iterations(use)}"], indent, column)
+    return FileStyle.of(source).call("dict", [deeper, f"{STEP}={_iterations(use)}"], indent, column)
 
 
 def _key(mention: Value) -> str | None:

@@ -17,7 +17,6 @@ from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import NUMPY_INPUT_FN, bind
 from migrate_mgpu.models.keras.driver.drive import text_of
-from migrate_mgpu.source import layout as write
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -98,7 +97,7 @@ def statement_edit(module: Module, call: ast.Call) -> Edit:
     parts = dataset(module, call, inner)
     whole = "return " + "".join(parts)
     lines = [whole]
-    if len(inner) + len(whole) > write.width_of(source) and "\n" not in whole:
+    if len(inner) + len(whole) > source.width and "\n" not in whole:
         name = module.names.fresh(module.names.scope_at(statement), "dataset", "data", "batches")
         lines = [f"{name} = {parts[0]}", f"return {name}" + "".join(parts[1:])]
     head = f"def {statement.targets[0].id}():"

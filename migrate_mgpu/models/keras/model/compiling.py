@@ -18,7 +18,6 @@ from migrate_mgpu.models.keras.model.loss_functions import LossWriter
 from migrate_mgpu.models.keras.model.replicas import clipping_argument, clipping_class
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
-from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
@@ -303,13 +302,13 @@ class Compiling:
         """`metrics=[...]`, one a line where they do not fit into one."""
         source = self.module.source
         line = f"metrics=[{', '.join(metrics)}]"
-        hangs = layout.hangs(source)
+        hangs = source.has_hanging_brackets
         unit = source.indent_unit
         inner = body.indent + unit * (2 if hangs or len(unit) >= 4 else 3)
-        if len(inner) + len(line) + 1 <= layout.width_of(source):
+        if len(inner) + len(line) + 1 <= source.width:
             return line
         deeper = inner + unit
-        fitted = [layout.fitted(source, metric, deeper, len(deeper), 1) for metric in metrics]
+        fitted = [FileStyle.of(source).fitted(metric, deeper, len(deeper), 1) for metric in metrics]
         lines = "".join(f"\n{deeper}{metric}," for metric in fitted)
         return f"metrics=[{lines}\n{inner}]" if hangs else f"metrics=[{lines[:-1]}]"
 
@@ -330,4 +329,4 @@ class Compiling:
             arguments.append(self._metrics(body, metrics))
         base = body.indent + self.module.source.indent_unit
         head = f"{self.model}.compile"
-        body.line(layout.call(self.module.source, head, arguments, base, len(base)), 1)
+        body.line(FileStyle.of(self.module.source).call(head, arguments, base, len(base)), 1)

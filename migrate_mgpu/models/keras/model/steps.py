@@ -26,7 +26,6 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
@@ -112,7 +111,7 @@ class Steps:
         names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
         base = block.indent + source.indent_unit
         line = f"return [{', '.join(names)}]"
-        if len(base) + len(line) <= layout.width_of(source):
+        if len(base) + len(line) <= source.width:
             block.line(line, 1)
         else:
             block.line("return [", 1)
@@ -162,7 +161,8 @@ class Steps:
         head = f"{name} = " if adds else "return "
         base = block.indent + source.indent_unit
         text = context.render(value, len(base) + len(head), base)
-        block.line(head + layout.nested(source, text, base, len(base) + len(head)), 1)
+        text = FileStyle.of(source).fitted(text, base, len(base) + len(head), nested=True)
+        block.line(head + text, 1)
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
         self._done(network, context, value)
@@ -242,7 +242,7 @@ class Steps:
             line = f"{head}{', '.join(given)})"
             if weight:
                 line = f"{line[:-1]}, sample_weight={weight[0]})"
-                line = layout.nested(source, line, base, len(base))
+                line = FileStyle.of(source).fitted(line, base, len(base), nested=True)
             block.line(line, 1)
         if flat:
             self._done(network, context, flat[0])

@@ -24,10 +24,10 @@ from migrate_mgpu.models.keras.network.layer_texts import constructor, helper_co
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
-from migrate_mgpu.source import layout
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 # A method besides `call`: its text at the class's indentation.
 Member = Callable[["Network", str], str]
@@ -414,7 +414,7 @@ class Network:
         head.lines += block.lines
         base = head.indent + source.indent_unit
         for name, value in self.made:
-            text = layout.fitted(source, value, base, len(base) + len(name) + 3)
+            text = FileStyle.of(source).fitted(value, base, len(base) + len(name) + 3)
             head.line(f"{name} = {text}", 1)
         return head.text()
 

@@ -47,27 +47,24 @@ class Diagnostic:
 class Refused(Exception):
     """Stops a reader: a statement stands in the way of a whole model, whose program stays.
 
-    ``key`` is given where something decides by it; else it is the family's.
+    ``key`` is given where something decides by it.
     """
 
-    family = "not-understood"
-
     def __init__(
-        self, module: Module, node: ast.AST, reason: str, advice: str = "", key: str = ""
+        self,
+        module: Module,
+        node: ast.AST,
+        reason: str,
+        advice: str = "",
+        key: str = "not-understood",
     ) -> None:
         super().__init__(reason)
-        self.diagnostic = Diagnostic(key or self.family, Place(module, node), reason, advice)
+        self.diagnostic = Diagnostic(key, Place(module, node), reason, advice)
 
     @classmethod
     def because(cls, why: Diagnostic) -> Refused:
         """The same diagnostic, as what stops a reader."""
         return cls(why.module, why.node, why.reason, why.advice, why.key)
-
-
-class NeedsSteps(Refused):
-    """`compile` has no place for it: the model needs a training step of its own."""
-
-    family = "needs-steps"
 
 
 def internal_error(place: Place, error: Exception) -> Diagnostic:

@@ -276,9 +276,11 @@ class Objective(Computation):
     of it. ``compares``: that loss has the labels and the network's output as they are;
     ``by_rows``: that output has a row for each example. ``summed`` is a call that sums up the
     batch instead of averaging it; ``batch_mean``: a batch's value is the mean of its parts'.
+    ``of_output``: it is made of the labels and the one value that the network ends in; only
+    then the former are known.
 
-    ``regularized``: the layers' regularization terms are added; ``terms`` are statements that
-    only made such terms.
+    ``regularized``: the layers' regularization terms are added; ``decay`` is what is written
+    over all variables, and ``terms`` are the statements that only made such terms.
     """
 
     loss: Loss | None = None
@@ -287,7 +289,9 @@ class Objective(Computation):
     by_rows: bool = False
     summed: ast.Call | None = None
     batch_mean: bool = True
+    of_output: bool = False
     regularized: bool = False
+    decay: WeightDecay | None = None
     terms: set[ast.stmt] = field(default_factory=set)
 
 
@@ -321,3 +325,14 @@ class Result:
     outputs: Derived | None = None
     values: Computation | None = None
     by_rows: bool = True
+
+
+@record()
+class Predictions(Computation):
+    """What a prediction gives for a batch; ``named``: values by their names.
+
+    ``of_output``: it is made of the one value that the network ends in.
+    """
+
+    named: bool = False
+    of_output: bool = True

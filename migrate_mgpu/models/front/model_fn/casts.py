@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of, short_name_of
-from migrate_mgpu.models.keras.expressions import Replacement, cast_to
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _FUNCTIONS = {
@@ -32,9 +31,9 @@ def casts(
     node: ast.AST,
     unit: ast.stmt | None,
     outputs: Collection[str],
-) -> dict[ast.AST, Replacement]:
-    """The values within a node that get the type of the network's values, with what writes it."""
-    found: dict[ast.AST, Replacement] = {}
+) -> dict[ast.expr, str]:
+    """The values within a node that get the type of one of the network's values, with its name."""
+    found: dict[ast.expr, str] = {}
     for pair in _pairs(module, node):
         for mine, other in (pair, pair[::-1]):
             output = _output(flow, other, unit, outputs)
@@ -43,7 +42,7 @@ def casts(
             given = any(flow.depends(mine, unit, name) for name in ("features", "labels"))
             typed = _typed(module, flow, mine, unit) or _typed(module, flow, other, unit)
             if given and not typed:
-                found[mine] = cast_to(mine, f"{output}.dtype")
+                found[mine] = output
     return found
 
 

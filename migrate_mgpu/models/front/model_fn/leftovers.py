@@ -13,10 +13,9 @@ from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.summaries import LEFT_OUT, is_summary, writes_summary
-from migrate_mgpu.models.ir import Training
+from migrate_mgpu.models.ir import Objective, Training
 
 Note = tuple[Module, ast.AST, str]
 
@@ -48,7 +47,7 @@ class Leftovers:
 def check_leftovers(
     reading: Reading,
     network: set[ast.stmt],
-    loss: LossPlan,
+    loss: Objective,
     training: Training,
     compiled: list[ast.stmt],
     graph: CallGraph,

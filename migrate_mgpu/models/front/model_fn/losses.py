@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
-from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.tables import name_of, short_name_of
-from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.losses import is_regularization, read_loss
 from migrate_mgpu.models.front.model_fn.decay import read_decay
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
@@ -26,58 +25,51 @@ from migrate_mgpu.models.properties import (
 OTHER_WAY = "evaluation comes to its loss in another way than training"
 
 
-@record()
-class LossPlan(Objective):
-    """What training minimises, with the weight decay over all variables."""
-
-    decay: WeightDecay | None = None
-    steps: bool = False  # the model's own steps have it, not `compile`
-
-
 class LossReader:
     """Finds out what the loss is."""
 
-    def __init__(self, reading: Reading, tf: str) -> None:
+    def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.module = reading.module
-        self.tf = tf
         self.flow = reading.flows[TRAIN]
         self.terms: set[ast.stmt] = set()
         self.regularized = False
         self.decay: WeightDecay | None = None
 
-    def read(self) -> LossPlan:
-        """The plan.
+    def read(self) -> Objective:
+        """What is minimised, and what it is of the labels and the network's output.
 
         Raises:
-            Refused: training and evaluation do not share one loss, or it is not one of
-                labels and outputs alone.
+            Refused: training and evaluation do not share one loss, or it is several.
         """
-        term, place = self._term()
-        value, unit, averaged = self._mean(term, place)
+        objective = self.term()
+        if self.reading.end is None:
+            return objective
+        value, unit, objective.averaged = self._mean(objective.value, objective.unit)
         known = read_loss(self.module, value)
-        plan = LossPlan(value, place, loss=known, averaged=averaged)
-        plan.regularized, plan.decay, plan.terms = self.regularized, self.decay, self.terms
         if known is not None:
-            labels = compared_labels(known)
-            plan.compares = self._is_labels(labels, unit) and self._is_output(known.outputs, unit)
-        plan.by_rows = self._is_table()
-        plan.units = self._units(value, unit)
-        if is_number(plan) and not fits_compile(plan):
-            plan.summed = self._sum([*plan.units, value])
-            plan.batch_mean = averages(self.reading, value, unit)
-        return plan
+            labels = self._is_labels(compared_labels(known), unit)
+            objective.compares = labels and self._is_output(known.outputs, unit)
+        by_rows = self._is_table()
+        units = self._units(value, unit)
+        if units is None:
+            return objective
+        objective.value, objective.units = value, units
+        objective.loss, objective.by_rows, objective.of_output = known, by_rows, True
+        if is_number(objective) and not fits_compile(objective):
+            objective.summed = self._sum([*units, value])
+            objective.batch_mean = averages(self.reading, value, unit)
+        return objective
 
-    def term(self) -> LossPlan:
+    def term(self) -> Objective:
         """The loss as its author's expression, without regularization.
 
         Raises:
             Refused: training and evaluation do not share one loss, or it is several.
         """
         value, unit = self._term()
-        plan = LossPlan(value, unit, regularized=self.regularized, terms=self.terms)
-        plan.decay, plan.steps = self.decay, True
-        return plan
+        regularized, decay, terms = self.regularized, self.decay, self.terms
+        return Objective(value, unit, regularized=regularized, decay=decay, terms=terms)
 
     def _term(self) -> tuple[ast.expr, ast.stmt | None]:
         reading = self.reading
@@ -253,17 +245,19 @@ class LossReader:
             return True
         return self.reading.layers.read(self.module, value) is not None
 
-    def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt]:
-        """The statements between the output and a value, with what they are set by."""
+    def _units(self, node: ast.expr, unit: ast.stmt | None) -> list[ast.stmt] | None:
+        """The statements between the output and a value, with what they are set by.
+
+        None where the value looks at other values of the network too, or at its weights.
+        """
         running = self._running(TRAIN, node, unit)
         running += settings_of(self.flow, [node], unit, running, self.reading.output[1])
         running.sort(key=lambda statement: statement.lineno)
-        self._check_variables(node, unit)
+        if self._looks_at_weights(node, unit):
+            return None
         for call in (c for u in running for c in ast.walk(u) if isinstance(c, ast.Call)):
             if self.reading.layers.read(self.module, call) is not None:
-                text = "the loss looks at more than one value of the network"
-                advice = "let the network end in one variable, and compute the rest from it"
-                raise NeedsSteps(self.module, call, text, advice)
+                return None
         self._check_evaluation()
         return running
 
@@ -278,23 +272,22 @@ class LossReader:
             or (u not in reading.network and flow.depends(u, u, "features"))
         ]
 
-    def _check_variables(self, node: ast.expr, unit: ast.stmt | None) -> None:
-        """The loss looks at the network's output, not at a weight of it."""
+    def _looks_at_weights(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is made of a weight of the network, besides its output."""
         _, made = self.reading.output
         seen: set[ast.stmt] = {made}
         stack: list[tuple[ast.AST, ast.stmt | None]] = [(node, unit)]
         while stack:
             part, place = stack.pop()
             for call in (c for c in ast.walk(part) if isinstance(c, ast.Call)):
-                found = self.reading.layers.read(self.module, call)
-                if isinstance(found, Weight):
-                    text = "the loss looks at a variable of the network"
-                    raise NeedsSteps(self.module, call, text, "give it a regularizer")
+                if isinstance(self.reading.layers.read(self.module, call), Weight):
+                    return True
             for name in loaded(part):
                 for statement in self.flow.definitions(name.id, place):
                     if statement not in seen:
                         seen.add(statement)
                         stack.append((statement, statement))
+        return False
 
     def _check_evaluation(self) -> None:
         """An evaluation comes to its loss as training does: from the same labels."""

@@ -9,15 +9,15 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
-from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, PREDICT, TRAIN, Path
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY, LossPlan
+from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import inline_layer
 from migrate_mgpu.models.front.network.objects import Objects
-from migrate_mgpu.models.ir import Weight
+from migrate_mgpu.models.ir import Objective, Weight
 
 Place = tuple[ast.AST, "ast.stmt | None"]
 
@@ -38,7 +38,7 @@ class Outputs:
         Refused: what is asked for cannot be parted from the network.
     """
 
-    def __init__(self, reading: Reading, loss: LossPlan, helpers: Helpers, predicts: bool) -> None:
+    def __init__(self, reading: Reading, loss: Objective, helpers: Helpers, predicts: bool) -> None:
         self.reading = reading
         self.module = reading.module
         self.helpers = helpers
@@ -141,10 +141,7 @@ class Outputs:
 
     def _of_weights(self) -> set[ast.stmt]:
         """The network of weights alone: what goes through the variable that it ends in."""
-        try:
-            return self.reading.network
-        except NeedsSteps:
-            return set()
+        return self.reading.network if self.reading.end is not None else set()
 
     def _makes_layers(self, node: ast.AST) -> bool:
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):

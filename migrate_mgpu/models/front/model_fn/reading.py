@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from migrate_mgpu.analysis.dataflow import Dataflow, items, loaded, stored
-from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import (
     EVAL,
     MODES,
@@ -169,24 +169,26 @@ class Reading:
             found.append((part, statement))
         return found
 
-    @cached_property
+    @property
     def output(self) -> tuple[str, ast.stmt]:
+        """The variable that the network ends in, and the statement that gives it its value."""
+        assert self.end is not None
+        return self.end
+
+    @cached_property
+    def end(self) -> tuple[str, ast.stmt] | None:
         """The variable that the network ends in, and the statement that gives it its value.
 
         The last one through which everything goes that loss and metrics take from the
-        features: the logits, as a rule.
+        features: the logits, as a rule. None where they look at several values of the network,
+        or at the features, or not at the labels.
         """
         loss, unit = self.argument(TRAIN, "loss"), self.specs[TRAIN].unit
         if loss is None:
             raise Refused(self.module, self.specs[TRAIN].call, "the EstimatorSpec has no loss")
         train, evaluation = self.flows[TRAIN], self.flows[EVAL]
-        if self.twins is not None:
-            text = "the network is called again by `reuse`: evaluation's loss is of the other"
-            raise NeedsSteps(self.module, self.twins.second, text)
-        if not train.depends(loss, unit, "labels"):
-            text = "the loss does not look at the labels"
-            advice = "let the input function give what the loss compares with as labels"
-            raise NeedsSteps(self.module, loss, text, advice)
+        if self.twins is not None or not train.depends(loss, unit, "labels"):
+            return None  # called again by `reuse`, evaluation's loss is of the other network
         for candidate in reversed(self.paths[TRAIN].units):
             name = _given(candidate)
             if not name:
@@ -210,12 +212,7 @@ class Reading:
             if EVAL in self.specs and candidate not in self.paths[EVAL].units:
                 continue
             return name, candidate
-        raise NeedsSteps(
-            self.module,
-            loss,
-            "loss and metrics look at more than one value of the network, or at the features",
-            "let the network end in one variable, and compute the rest from it",
-        )
+        return None
 
     @cached_property
     def network(self) -> set[ast.stmt]:

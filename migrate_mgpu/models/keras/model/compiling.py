@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.models.front.model_fn.losses import LossPlan, settings_of
+from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.ir import Clipping, Computation, Result, Training
+from migrate_mgpu.models.ir import Clipping, Computation, Objective, Result, Training
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import loss_object, written_nodes
 from migrate_mgpu.models.keras.metrics import function_names, result_object
@@ -34,10 +34,10 @@ class Compiling:
     def __init__(
         self,
         reading: Reading,
-        loss: LossPlan,
+        loss: Objective,
         training: Training,
         results: Mapping[str, Result],
-        tf: str,
+        style: FileStyle,
         model: Callable[[Block, str], list[str]],
         distributed: bool,
         variable: str = "",
@@ -47,8 +47,8 @@ class Compiling:
         self.loss = loss
         self.training = training
         self.results = results
-        self.tf = tf
-        self.style = FileStyle.of(self.module.source, tf)
+        self.style = style
+        self.tf = style.tensorflow
         self.make_model = model
         self.distributed = distributed
         self.clipping = ""
@@ -143,9 +143,8 @@ class Compiling:
     def _context(self) -> None:
         """The statements of the optimizer, and how they are written."""
         training = self.training
-        style = FileStyle.of(self.module.source, self.tf)
         self.optimizers = {
-            call: OptimizerWriter(optimizer, style)
+            call: OptimizerWriter(optimizer, self.style)
             for call, optimizer in training.optimizers.items()
         }
         replaced: dict[ast.AST, Replacement] = {
@@ -213,7 +212,7 @@ class Compiling:
             (unit.lineno, "unit", unit) for unit in self.units
         ]
         line = loss.unit.lineno if loss.unit is not None else 10**9
-        if not loss.steps:
+        if loss.of_output:
             items.append((line, "loss", loss.unit))
         name = self.training.value.id if isinstance(self.training.value, ast.Name) else ""
         if not name:
@@ -319,7 +318,7 @@ class Compiling:
             assert values is not None
             self._function(body, values, function)
         arguments = [f"optimizer={optimizer}"]
-        if not self.loss.steps:
+        if self.loss.of_output:
             arguments.append(f"loss={self.loss_name}")
         metrics = [
             result_object(result, name, functions.get(name, ""), self.style)

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable, Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.dataflow import items
-from migrate_mgpu.analysis.diagnostics import NeedsSteps, Refused
-from migrate_mgpu.analysis.modes import PREDICT, Modes
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
@@ -16,6 +15,7 @@ from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
+from migrate_mgpu.models.front.model_fn.predictions import read_predictions
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -27,7 +27,7 @@ from migrate_mgpu.models.front.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.front.network.weights import double_weight
-from migrate_mgpu.models.ir import Result
+from migrate_mgpu.models.ir import Predictions, Result
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
@@ -85,6 +85,7 @@ class _Conversion:
         self.function = function
         self.module = function.module
         self.tf = tf
+        self.style = FileStyle.of(function.module.source, tf)
         self.predicts = predicts
         self.distributed = distributed
         self.towers = towers
@@ -104,16 +105,20 @@ class _Conversion:
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.steps: Steps | None = None
         self.results: dict[str, Result] = {}  # the metrics of `compile`
-        try:
-            self._compiled(graph)
-        except NeedsSteps:
+        self.predictions: Predictions | None = None  # where they are not what the model gives
+        if not self._fits_compile(graph):
             self._with_steps(graph)
         self.classes = HelperClasses(self.helpers)
         self.plain = PlainFunctions(graph, tf, self.helpers)
 
-    def _compiled(self, graph: CallGraph) -> None:
-        """Reads loss, metrics and predictions as what Keras makes of one output and the labels."""
-        self.loss = LossReader(self.reading, self.tf).read()
+    def _fits_compile(self, graph: CallGraph) -> bool:
+        """Reads loss, metrics and predictions as what Keras makes of one output and the labels.
+
+        Returns whether they are that: else the model needs a training step of its own.
+        """
+        self.loss = LossReader(self.reading).read()
+        if not self.loss.of_output:
+            return False
         if self.distributed and self.loss.summed is not None:
             # Keras shares out the batches of an evaluation, and takes the mean over replicas;
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
@@ -124,44 +129,41 @@ class _Conversion:
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.results = read_results(self.reading, read_metrics(self.reading))
-        weak = next((r for r in self.results.values() if not result_fits_compile(r)), None)
-        if weak is not None:
-            text = "a metric does not look at the labels and the network's output alone"
-            raise NeedsSteps(self.module, weak.metric.node, text)
+        if not all(result_fits_compile(result) for result in self.results.values()):
+            return False
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         self.network = self.reading.network
-        double = double_weight(self.module, self.network)
-        if double is not None:
-            text = "Keras calculates the losses that it compiles in float32"
-            raise NeedsSteps(self.module, double, text, "let the weights be of float32")
-        self.step = self._predict_step()
+        if double_weight(self.module, self.network) is not None:
+            return False  # Keras calculates the losses that it compiles in float32
+        self.predictions = read_predictions(self.reading) if self.predicts else None
+        return self.predictions is None or self.predictions.of_output
 
     def _with_steps(self, graph: CallGraph) -> None:
         """Reads them as they are, for a model that has steps of its own."""
-        self.loss = LossReader(self.reading, self.tf).term()
+        self.loss = LossReader(self.reading).term()
         self.training = TrainingReader(self.reading).read()
         self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
-        self.steps = Steps(self.reading, outputs, self.loss, self.tf, self.distributed)
+        self.steps = Steps(self.reading, outputs, self.loss, self.style, self.distributed)
         self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
-        self.step = self._predict_step()
+        self.predictions = read_predictions(self.reading, outputs) if self.predicts else None
 
     def plan(self) -> ModelPlan:
         """Everything about the model."""
         module = self.module
         plan = ModelPlan(module, self.node, metrics=tuple(self.reading.metrics))
         plan.by_batch = self.steps is not None
-        step = self.step
-        text, make_model = self._model(step)
+        predictions = self.predictions
+        text, make_model = self._model(predictions)
         compiling = Compiling(
             self.reading,
             self.loss,
             self.training,
             self.results,
-            self.tf,
+            self.style,
             make_model,
             self.distributed,
             self.variable,
@@ -176,8 +178,8 @@ class _Conversion:
         if self.reading.twins is not None:
             self.reading.twins.share(module, self.helpers, self.normalizes)
         plan.parameters = tuple(compiling.parameters)
-        plan.predicts = step is not None and step.gives_dictionary
-        plan.steps = step is not None
+        plan.predicts = predictions is not None and predictions.named
+        plan.steps = predictions is not None
         leftovers = check_leftovers(
             self.reading,
             self.network,
@@ -192,7 +194,7 @@ class _Conversion:
         for other, function in unused_functions(summaries, self.helpers.graph):
             plan.edit(other, _without(other.source, function))
             plan.gone.add(function)
-        for node in self._new_code(compiling, step):
+        for node in self._new_code(compiling):
             self.plain.visit(module, node)
         self._finish_classes(plan)
         plan.has_layer_lists = self.has_layer_lists
@@ -228,9 +230,8 @@ class _Conversion:
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
-        style = FileStyle.of(self.module.source, self.tf)
-        weighted = definitions(self.module, self._computed(), style)
-        metrics = metric_classes(self.results.values(), style)
+        weighted = definitions(self.module, self._computed(), self.style)
+        metrics = metric_classes(self.results.values(), self.style)
         return [*self._callbacks(plan), *compiling.classes, *metrics, *weighted]
 
     def _computed(self) -> list[ast.AST]:
@@ -274,16 +275,18 @@ class _Conversion:
         lines = (indent + line if line else "" for line in text.split("\n"))
         return self.module.source.newline.join(lines)
 
-    def _new_code(self, compiling: Compiling, step: PredictStep | None) -> list[ast.AST]:
+    def _new_code(self, compiling: Compiling) -> list[ast.AST]:
         found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
         found += self._computed()
-        if step is not None:
-            found += step.units
+        if self.predictions is not None:
+            found += self.predictions.units
         return found
 
     # -- the network --------------------------------------------------------
 
-    def _model(self, step: PredictStep | None) -> tuple[str, Callable[[Block, str], list[str]]]:
+    def _model(
+        self, predictions: Predictions | None
+    ) -> tuple[str, Callable[[Block, str], list[str]]]:
         """The text of the model's class, if it needs one, and what writes `model = ...`."""
         reading, outputs, steps = self.reading, self.outputs, self.steps
         output = reading.output[0] if outputs is None else ", ".join(outputs.names)
@@ -311,7 +314,7 @@ class _Conversion:
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
-        plain = step is None and steps is None
+        plain = predictions is None and steps is None
         own = direct(network) if plain else None
         if own is not None:
             self.variable = own
@@ -327,7 +330,8 @@ class _Conversion:
         indent = self.module.source.indent_of(self.node)
         if steps is not None:
             steps.attach(network)
-        if step is not None:
+        if predictions is not None:
+            step = PredictStep(reading, predictions, self.style, outputs)
             network.members.append(step.write)
         text = network.write(indent)
         self.has_layer_lists |= network.has_layer_lists
@@ -412,32 +416,6 @@ class _Conversion:
             plan.edit(module, *edits)
 
     # -- predictions ----------------------------------------------------------
-
-    def _predict_step(self) -> PredictStep | None:
-        """What `predict` gives, where that is more than the network's output."""
-        if not self.predicts:
-            return None
-        if PREDICT not in self.reading.specs:
-            text = "the program asks for predictions, and model_fn returns none"
-            raise Refused(self.module, self.node, text)
-        flow = self.reading.flows[PREDICT]
-        output, made = self.reading.output if self.outputs is None else ("", None)
-        value = self.reading.argument(PREDICT, "predictions")
-        unit = self.reading.specs[PREDICT].unit
-        if value is None:
-            call = self.reading.specs[PREDICT].call
-            raise Refused(self.module, call, "the EstimatorSpec for PREDICT has no predictions")
-        found, where = flow.resolve(value, unit, made)
-        assert found is not None
-        if isinstance(found, ast.Name) and found.id == output:
-            if made is not None and flow.single(output, where) is made:
-                return None
-        if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
-            raise Refused(self.module, value, "predictions is not a dictionary written out")
-        if self.outputs is not None and isinstance(found, ast.Name):
-            if self.outputs.given(False) == [found.id]:
-                return None
-        return PredictStep(self.reading, self.tf, value, unit, self.outputs)
 
 
 def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:

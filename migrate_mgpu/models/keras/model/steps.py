@@ -15,14 +15,13 @@ from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.metrics import METRICS
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.model_fn.casts import casts
-from migrate_mgpu.models.front.model_fn.losses import LossPlan
 from migrate_mgpu.models.front.model_fn.means import averages
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.ir import Metric
-from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.ir import Metric, Objective
+from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
 from migrate_mgpu.models.keras.network.network import Network
@@ -51,14 +50,19 @@ class Steps:
     """
 
     def __init__(
-        self, reading: Reading, outputs: Outputs, loss: LossPlan, tf: str, distributed: bool
+        self,
+        reading: Reading,
+        outputs: Outputs,
+        loss: Objective,
+        style: FileStyle,
+        distributed: bool,
     ) -> None:
         self.reading = reading
         self.module = reading.module
         self.outputs = outputs
         self.loss = loss
-        self.tf = tf
-        self.style = FileStyle.of(reading.module.source, tf)
+        self.style = style
+        self.tf = style.tensorflow
         self.distributed = distributed
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
@@ -124,7 +128,8 @@ class Steps:
         replaced: dict[ast.AST, Replacement] = {}
         flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
         for node, unit in places:
-            replaced.update(casts(self.module, flow, node, unit, outputs))
+            found = casts(self.module, flow, node, unit, outputs)
+            replaced.update({one: cast_to(one, f"{output}.dtype") for one, output in found.items()})
         replaced.update(replacements(self.module, [node for node, _ in places]))
         return network.context(replaced)
 
@@ -169,8 +174,6 @@ class Steps:
         self.given = self._given([*units, value], context)
         head_block = self._block(indent)
         head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
-        while block.lines and not block.lines[0]:
-            block.lines.pop(0)
         head_block.lines += block.lines
         return head_block.text()
 

@@ -1,0 +1,75 @@
+"""What a model_fn predicts, as made of the network's values."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import PREDICT
+from migrate_mgpu.models.front.model_fn.outputs import Outputs
+from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.ir import Predictions
+
+
+def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predictions | None:
+    """What `predict` gives; None where that is what the model gives.
+
+    Raises:
+        Refused: they are not given, or not written out.
+    """
+    if PREDICT not in reading.specs:
+        text = "the program asks for predictions, and model_fn returns none"
+        raise Refused(reading.module, reading.function, text)
+    flow, spec = reading.flows[PREDICT], reading.specs[PREDICT]
+    output, made = reading.output if outputs is None else ("", None)
+    value = reading.argument(PREDICT, "predictions")
+    if value is None:
+        text = "the EstimatorSpec for PREDICT has no predictions"
+        raise Refused(reading.module, spec.call, text)
+    found, where = flow.resolve(value, spec.unit, made)
+    assert found is not None
+    if isinstance(found, ast.Name) and found.id == output:
+        if made is not None and flow.single(output, where) is made:
+            return None
+    if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
+        raise Refused(reading.module, value, "predictions is not a dictionary written out")
+    if outputs is None:
+        return _of_output(reading, value, spec.unit, bool(items(found)))
+    if isinstance(found, ast.Name) and outputs.given(False) == [found.id]:
+        return None
+    units = outputs.predictions
+    return Predictions(value, spec.unit, units, named=bool(items(found)), of_output=False)
+
+
+def _of_output(
+    reading: Reading, value: ast.expr, unit: ast.stmt | None, named: bool
+) -> Predictions:
+    """The statements between the network's output and the predictions."""
+    flow, (_, made) = reading.flows[PREDICT], reading.output
+    needed = _between(reading, value, unit)
+    if any(flow.depends(one, one, "features") for one in needed & reading.network):
+        return Predictions(value, unit, named=named, of_output=False)
+    units = sorted(needed - {made}, key=lambda statement: statement.lineno)
+    for name in reading.settings:
+        outside = [u for u in units if flow.depends(u, u, name, made)]
+        if any(n.id == name for n in ast.walk(value) if isinstance(n, ast.Name)):
+            outside.append(made)
+        if outside:
+            raise Refused(reading.module, outside[0], f"the predictions depend on `{name}`")
+    return Predictions(value, unit, units, named=named)
+
+
+def _between(reading: Reading, value: ast.expr, unit: ast.stmt | None) -> set[ast.stmt]:
+    """The statements behind a value, down to the output."""
+    flow, (_, made) = reading.flows[PREDICT], reading.output
+    found: set[ast.stmt] = set()
+    stack: list[tuple[ast.AST, ast.stmt | None]] = [(value, unit)]
+    while stack:
+        node, place = stack.pop()
+        for name in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+            for statement in flow.definitions(name.id, place):
+                if statement is not made and statement not in found:
+                    found.add(statement)
+                    stack.append((statement, statement))
+    return found

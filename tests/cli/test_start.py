@@ -38,6 +38,8 @@ def test_a_file_without_a_hit(cli: Cli, options: list[str]) -> None:
         "gc",  # compiled into Python
         "migrate_mgpu",
         "migrate_mgpu.cli",
+        "migrate_mgpu.core",
+        "migrate_mgpu.core.options",
         "migrate_mgpu.run",
         "migrate_mgpu.run.files",
         "migrate_mgpu.settings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -197,3 +198,11 @@ def private_imports() -> set[str]:
 
 def test_private_names_stay_in_their_module() -> None:
     check(private_imports(), "private")
+
+
+def test_the_page_names_what_is_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", page))
+    assert len(named) > 40
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert sorted(name for name in missing if not (PACKAGE / name).exists()) == []

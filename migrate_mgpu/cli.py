@@ -104,7 +104,7 @@ def migrate_copy(program: Path, copy: Path) -> str | None:
             return file.error
     for state in result.programs:
         if state.entry == entry and state.state == REFUSED:
-            return "; ".join(state.reasons) or "refused"
+            return "; ".join(f"{one.where}: {one.message}" for one in state.reasons) or REFUSED
     return None
 
 

@@ -26,6 +26,17 @@ class Finding:
     advice: str = ""
     cell: int | None = None  # of a notebook; the line is then the cell's
 
+    @property
+    def where(self) -> str:
+        """File and line, as findings are printed."""
+        cell = f"cell {self.cell}:" if self.cell is not None else ""
+        return f"{self.path}:{cell}{self.line}"
+
+    @property
+    def position(self) -> tuple[int, int, int, str]:
+        """By which the findings of a file are ordered."""
+        return self.cell or 0, self.line, self.column, self.code
+
 
 @record(frozen=True)
 class ProgramResult:
@@ -38,7 +49,7 @@ class ProgramResult:
     entry: Path
     state: str
     modules: int
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Finding, ...] = ()
     runs_on: str = ""
     next: str = ""
 

@@ -82,6 +82,6 @@ def _program(program: f.ProgramResult) -> dict[str, Any]:
         "state": program.state,
         "modules": program.modules,
         "runs_on": program.runs_on if migrated(program) else None,
-        "reasons": list(program.reasons),
+        "reasons": [f"{one.where}: {one.message}" for one in program.reasons],
         "next": program.next,
     }

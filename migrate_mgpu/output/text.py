@@ -48,8 +48,7 @@ def _findings(report: Report, paint: Paint) -> str:
                 continue
             state = report.state(file, finding)
             advice = f" ({finding.advice})" if finding.advice else ""
-            cell = f"cell {finding.cell}:" if finding.cell is not None else ""
-            place = paint(f"{finding.path}:{cell}{finding.line}:{finding.column}:", "bold")
+            place = paint(f"{finding.where}:{finding.column}:", "bold")
             lines.append(
                 f"{place} {finding.code} {paint(state, _STYLES[state])}: "
                 f"{finding.message}{advice}\n"
@@ -78,7 +77,7 @@ def _programs(report: Report, paint: Paint) -> str:
         for program in named:
             of = f"{program.modules} files" if program.modules > 1 else ""
             lines.append(f"    {program.entry!s:<{width if of else 0}}  {of}".rstrip())
-            lines += [f"        {reason}" for reason in program.reasons[:_REASONS]]
+            lines += [f"        {one.where}: {one.message}" for one in program.reasons[:_REASONS]]
             if len(program.reasons) > _REASONS:
                 lines.append(f"        and {len(program.reasons) - _REASONS} more")
         if len(members) > len(named):

@@ -34,11 +34,11 @@ def migrate(
         project, options = Project(contents), Options(bridge=bridge, rules=rules)
         result, estimators = plan(project, options)
         if not isinstance(estimators, NoEstimators):
-            from migrate_mgpu.models.normalize.rounds import planned
+            from migrate_mgpu.run.normalization import normalized
 
             files = [(Path(path), data) for path, data in contents]
             first = result, estimators
-            result = planned(files, first, lambda again: plan(again, options))
+            result = normalized(files, first, lambda again: plan(again, options))
     finally:
         if collecting:
             gc.enable()

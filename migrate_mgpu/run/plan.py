@@ -23,12 +23,13 @@ from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import Report, program
 from migrate_mgpu.run.states import ProgramStates, State
-from migrate_mgpu.run.tidy import blank_lines, one_scope, orphans
+from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
+from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.statements import Layout
 
 if TYPE_CHECKING:

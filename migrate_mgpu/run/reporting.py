@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
@@ -13,7 +14,7 @@ from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.outcome import Outcome
-from migrate_mgpu.run.states import State
+from migrate_mgpu.run.states import State, estimator_stays
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 
@@ -39,12 +40,13 @@ class Report:
         self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
     ) -> None:
         """One finding at a node, once."""
-        column = _column(module, node)
-        cell, line = _line(module, node)
-        finding = f.Finding(module.path, line, column, code, state, message, advice, cell)
-        found = self.file(module).findings
-        if finding not in found:
-            found.append(finding)
+        self.diagnostic(Diagnostic(code, Place(module, node), message, advice, code), state)
+
+    def diagnostic(self, why: Diagnostic, state: str) -> None:
+        """What is to be said of a site, once."""
+        one, found = finding(why, state), self.file(why.module).findings
+        if one not in found:
+            found.append(one)
 
     def file(self, module: Module) -> f.FileResult:
         if module not in self.files:
@@ -100,9 +102,7 @@ class Report:
         """What became of one Estimator."""
         flow = one.flow
         if one.refused is not None:
-            stays = one.refused
-            text = f"the Estimator stays: {stays.reason}"
-            self.add(stays.module, stays.node, "MGPU401", f.REFUSED, text, stays.advice)
+            self.diagnostic(estimator_stays(one.refused), f.REFUSED)
             return
         self.add(flow.module, flow.call, "MGPU401", f.APPLIED, "the Estimator is a Keras model")
         for module, node, kind in dict.fromkeys(one.sites):
@@ -120,16 +120,14 @@ class Report:
 
     def state(self, state: State) -> None:
         """Why a program is refused."""
-        for reason in state.reasons:
-            self.add(
-                reason.module, reason.node, reason.code, f.REFUSED, reason.reason, reason.advice
-            )
+        for why in state.reasons:
+            self.diagnostic(why, f.REFUSED)
 
     def limits(self, state: State, project: Project) -> None:
         """What makes it smaller that a migrated program runs on TF2."""
         found = limits(state.program, project)
         for why in found:
-            self.add(why.module, why.node, why.code, f.MANUAL, why.reason, why.advice)
+            self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:
             state.runs_on += f", but for what {CODE} names"
 
@@ -175,15 +173,21 @@ class Report:
     def results(self) -> list[f.FileResult]:
         """Every file with something to say, by path; findings by place."""
         for result in self.files.values():
-            result.findings.sort(key=lambda x: (x.cell or 0, x.line, x.column, x.code))
+            result.findings.sort(key=lambda one: one.position)
         return sorted(self.files.values(), key=lambda result: str(result.path))
+
+
+def finding(why: Diagnostic, state: str) -> f.Finding:
+    """A diagnostic as it is reported."""
+    module, node = why.module, why.node
+    column = _column(module, node)
+    cell, line = _line(module, node)
+    return f.Finding(module.path, line, column, why.code, state, why.reason, why.advice, cell)
 
 
 def program(state: State, bridge: bool) -> f.ProgramResult:
     """A program's result; without ``bridge`` those that need one are left as they were."""
-    reasons = tuple(
-        f"{_place(reason.module, reason.node)}: {reason.reason}" for reason in state.reasons
-    )
+    reasons = tuple(finding(why, f.REFUSED) for why in state.reasons)
     kind = state.kind
     if kind in (BRIDGE, KEPT) and not bridge:
         kind = "left (--no-bridge)"

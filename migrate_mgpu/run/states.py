@@ -89,6 +89,12 @@ class State:
         self.kind = KEPT
 
 
+def estimator_stays(why: Diagnostic) -> Diagnostic:
+    """What keeps an Estimator, as what keeps its program."""
+    text = f"the Estimator stays: {why.reason}"
+    return Diagnostic("estimator-stays", why.place, text, why.advice, "MGPU401")
+
+
 class ProgramStates:
     """Decides the states of a run's programs. Nothing else changes one.
 
@@ -249,7 +255,7 @@ class ProgramStates:
         trains_keras = any(module.uses_keras_models for module in modules)
         stays = next((c.refused for c in state.estimators if c.refused is not None), None)
         if trains_keras and stays is not None:
-            self._stays(state, stays)  # all of TF1 that is left may be its own
+            state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
         elif trains_keras or self._only_eager(state):
             self._native(state)
         else:
@@ -267,12 +273,7 @@ class ProgramStates:
         for one in state.estimators:
             one.refused = one.refused or reason
         if not state.flows and not state.sessions:
-            self._stays(state, reason)
-
-    def _stays(self, state: State, reason: Diagnostic) -> None:
-        text = f"the Estimator stays: {reason.reason}"
-        why = Diagnostic("estimator-stays", reason.place, text, reason.advice, "MGPU401")
-        state.refuse(why)
+            state.refuse(estimator_stays(reason))
 
     def _unconverted(self, state: State) -> Diagnostic | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""

@@ -1,5 +1,4 @@
-"""What a person would clean up behind moved code: orphaned variables, blank lines left over,
-one scope after another."""
+"""What a person would clean up behind moved code: orphaned variables, one scope after another."""
 
 from __future__ import annotations
 
@@ -10,13 +9,12 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.session_config.flows import Setting
-from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
 
 _SCOPE = re.compile(r"with [\w.]+\.scope\(\):\r?\n([ \t]+)")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
 def orphans(
@@ -48,7 +46,7 @@ def orphans(
             rest = [m for m in names.mentions(node.id, home) if m is not bindings[0].node]
             layout = Layout(module.source, statement)
             if (
-                all(_inside(module, mention, changes.gone) for mention in rest)
+                all(is_inside(module, mention, changes.gone) for mention in rest)
                 and layout.owns_lines
                 and not layout.trailing_comment
                 and len(names.block(statement)) > 1
@@ -61,10 +59,6 @@ def _is_plain(value: ast.expr | None) -> bool:
     while isinstance(value, ast.Attribute):
         value = value.value
     return isinstance(value, (ast.Constant, ast.Name))
-
-
-def _inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
-    return any(parent in gone for parent in module.names.ancestors(node))
 
 
 def one_scope(source: Source, edits: list[Edit]) -> list[Edit]:
@@ -84,50 +78,3 @@ def one_scope(source: Source, edits: list[Edit]) -> list[Edit]:
         head = own
         found.append(edit)
     return found
-
-
-def blank_lines(source: Source, edits: list[Edit]) -> list[Edit]:
-    """The edits, with blank lines gone that stood around statements that went away.
-
-    Between what stands above and below stay as many as the larger gap had; none
-    at the beginning of a block.
-    """
-    text = source.text
-    # Cells of a notebook end where their code does.
-    if isinstance(source, Notebook):
-        return edits
-    removed = sorted((e for e in edits if _is_removal(text, e)), key=lambda e: e.start)
-    result = [e for e in edits if not _is_removal(text, e)]
-    fixed = [(e.start, e.end) for e in result]
-    while removed:
-        run = [removed.pop(0)]
-        between = 0
-        while removed and not text[run[-1].end : removed[0].start].strip():
-            between = max(between, text.count("\n", run[-1].end, removed[0].start))
-            run.append(removed.pop(0))
-        start, end = run[0].start, run[-1].end
-        if any(start <= first <= end or start <= last <= end for first, last in fixed):
-            result += run
-            continue
-        before = text[:start].rstrip(" \t\r\n")
-        below = _BLANK_LINES.match(text, end)
-        assert below is not None
-        gaps = (text.count("\n", len(before), start) - 1, text.count("\n", end, below.end()))
-        if not before or (before.endswith(":") and "#" not in before[before.rfind("\n") + 1 :]):
-            keep = gaps[0]  # the beginning of the file or of a block
-        else:
-            keep = max(*gaps, between)
-        for _ in range(min(max(sum(gaps) - keep, 0), gaps[1])):
-            end = text.index("\n", end) + 1
-        result.append(Edit(start, end, source.newline * max(keep - sum(gaps), 0)))
-    return result
-
-
-def _is_removal(text: str, edit: Edit) -> bool:
-    """Whether an edit takes whole lines away."""
-    return (
-        not edit.new
-        and edit.start < edit.end
-        and (edit.start == 0 or text[edit.start - 1] == "\n")
-        and text[edit.end - 1] == "\n"
-    )

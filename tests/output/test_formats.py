@@ -38,9 +38,10 @@ def a_report(writes: bool = True) -> Report:
             f.Finding(Path("locked.py"), 1, 1, "MGPU103", f.APPLIED, "growth"),
         ]),
     ]  # fmt: skip
+    no = f.Finding(old, 2, 1, "MGPU902", f.REFUSED, "no")
     programs = [
         f.ProgramResult(train, "bridge", 2, (), "TF 2.15 and newest", "run it"),
-        f.ProgramResult(old, "refused", 1, ("o ld,1.py:2: no",), "", "mend it"),
+        f.ProgramResult(old, "refused", 1, (no,), "", "mend it"),
     ]
     result = f.RunResult(files, programs, {f.APPLIED: 2, f.KEPT: 1, f.REFUSED: 1}, scanned=5)
     return Report(result, writes)

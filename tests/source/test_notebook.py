@@ -166,7 +166,7 @@ def test_reasons_name_the_cell() -> None:
         "x = 1\ny = tf.contrib.layers.flatten(x)",
     ]
     result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)
-    assert [p.reasons[0].partition(": ")[0] for p in result.programs] == ["n.ipynb:cell 4:2"]
+    assert [p.reasons[0].where for p in result.programs] == ["n.ipynb:cell 4:2"]
     cells[2] = "tf.Session(config=None)"
     cells[1] = cells[1].replace("ConfigProto()", "ConfigProto(log_device_placement=True)")
     result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)

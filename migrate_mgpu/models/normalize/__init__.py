@@ -1,5 +1,5 @@
-"""TF1 forms of a model_fn restated as the one that is converted.
+"""TF1 forms brought into the one that is converted: each module is a pass, of one form.
 
-Each module restates one form as equal TF1 code; what comes of it is planned like any other
-program, and dropped where the Estimator stays all the same.
+What comes of it is planned like any other program, and dropped where the Estimator stays
+all the same.
 """

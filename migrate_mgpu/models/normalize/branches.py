@@ -26,7 +26,7 @@ from migrate_mgpu.source.statements import Layout
 _MODELS = ("keras.Sequential", "keras.models.Sequential", "keras.Model", "keras.models.Model")
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the branches do not call the network alike."""
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):

@@ -2,7 +2,7 @@
 
 ``Estimator(Model.model_fn)`` of a static or class method becomes ``Estimator(model_fn)`` of a
 function above its class; ``Estimator(Model(3).model_fn)`` and ``Estimator(Model(3))``, of an
-object that is called itself, the method of an object in a variable, which `methods` restates.
+object that is called itself, the method of an object in a variable, which `methods` normalizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from migrate_mgpu.source.statements import Layout
 Edits = dict[Module, list[Edit]]
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> Edits:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> Edits:
     """The edits; none where the model_fn is none of these."""
     given = flow.arguments.get("model_fn")
     if isinstance(given, ast.Attribute):

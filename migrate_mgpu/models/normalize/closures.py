@@ -18,7 +18,7 @@ from migrate_mgpu.source.source import Edit
 ROLES = ("features", "labels", "mode", "params", "config")
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the model_fn is no such function."""
     given = flow.arguments.get("model_fn")
     module = flow.module

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.mnist import (
@@ -28,7 +29,7 @@ _CUT = {"train": "[5000:]", "validation": "[:5000]", "test": ""}
 _HELD_OUT = "# The first 5,000 images are for validation."
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one load; none where there is none, or more is done with it."""
     for module in flow.modules:
         for call in module.names.calls:
@@ -41,9 +42,9 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     return {}
 
 
-def concerns(module: Module, node: ast.AST) -> bool:
-    """Whether a node is TF1's function that loads MNIST."""
-    return mnist_load(module, node) is not None
+def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
+    """Whether TF1's function that loads MNIST is in the way."""
+    return mnist_load(why.module, why.node) is not None
 
 
 def _is_shared(load: MnistLoad, graph: CallGraph) -> bool:

@@ -33,7 +33,7 @@ _ORDER = "# Feature columns stand in the order of their names."
 _ALL_ROWS = {"train.GradientDescentOptimizer", "train.AdagradOptimizer", "train.AdamOptimizer"}
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one `input_layer`; none where its columns cannot be told."""
     if flow.function is None:
         return {}

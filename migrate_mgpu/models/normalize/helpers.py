@@ -25,7 +25,7 @@ _ASKED = (
 )  # fmt: skip
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function; none where there is none."""
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):

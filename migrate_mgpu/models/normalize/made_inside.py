@@ -21,12 +21,12 @@ _AROUND = (
 _DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
-def concerns(refused: Diagnostic) -> bool:
+def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
     """Whether an Estimator stays because of where it is made."""
-    return refused.key == INSIDE_STATEMENT
+    return why.key == INSIDE_STATEMENT
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the statement does something before it makes the Estimator."""
     module, call, statement = flow.module, flow.call, flow.statement
     names, source = module.names, module.source

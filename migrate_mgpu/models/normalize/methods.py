@@ -24,7 +24,7 @@ from migrate_mgpu.source.statements import Layout
 ROLES = ("features", "labels", "mode", "params", "config")
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the model_fn is no method, or uses ``self`` for more than values."""
     given = flow.arguments.get("model_fn")
     if not isinstance(given, ast.Attribute) or not isinstance(given.value, ast.Name):

@@ -36,7 +36,7 @@ class _Edits:
         self.edits.setdefault(module, []).append(edit)
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the optimizer is more than one, or used for more than to train."""
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
@@ -23,7 +24,7 @@ OTHERS = ("DenseFeatures", "TensorBoard", "cosine", "name_scope")  # in those mo
 _CLASSES = {"Input", "Model", "Sequential"}
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of the imports of a flow's modules; none where one of them is not public."""
     found: dict[Module, list[Edit]] = {}
     for module in flow.modules:
@@ -35,7 +36,7 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     return found
 
 
-def concerns(flow: EstimatorFlow) -> bool:
+def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
     """Whether a flow's modules import Keras so."""
     return any(_imports(module) for module in flow.modules)
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.run.tidy import blank_lines
+from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one such call; none where the dictionary is used for more."""
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):
@@ -31,10 +32,10 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     return {}
 
 
-def concerns(module: Module, node: ast.AST) -> bool:
-    """Whether a node stands in a function that a dictionary has."""
-    names = module.names
-    for one in names.ancestors(node):
+def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
+    """Whether what is in the way stands in a function that a dictionary has."""
+    names = why.module.names
+    for one in names.ancestors(why.node):
         if isinstance(one, ast.FunctionDef):
             mentions = names.by_id.get(one.name, ())
             if any(isinstance(names.parents[mention], ast.Dict) for mention in mentions):

@@ -19,7 +19,7 @@ _NO_LOSS = {
 }  # fmt: skip
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where several losses, or one of another function's, may be collected."""
     function = flow.function
     if function is None or not isinstance(function.node, ast.FunctionDef):

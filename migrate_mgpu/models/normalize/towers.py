@@ -27,7 +27,7 @@ _PARAMETERS = ("model_fn", "loss_reduction", "devices")
 _MEANS = ("MEAN", "SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_BATCH_SIZE", "SUM_OVER_NONZERO_WEIGHTS")
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where it is not clear which model_fn is replicated, or how."""
     if flow.function is None:
         return _Replicated(flow).edits()

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -22,7 +22,7 @@ from migrate_mgpu.source.statements import Layout
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Tuple)
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function and all its calls; none where there is none."""
     function = flow.function
     if function is None:
@@ -39,8 +39,12 @@ def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     return {}
 
 
-def concerns(module: Module, nodes: Iterable[ast.AST]) -> bool:
-    """Whether one of some nodes makes a variable."""
+def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
+    """Whether a call that makes a variable is in the way, in the model_fn's module."""
+    module = why.module
+    if flow.function is None or module is not flow.function.module:
+        return False
+    nodes = (why.node, *module.names.ancestors(why.node))
     return any(isinstance(n, ast.Call) and name_of(module, n) in VARIABLES.by_name for n in nodes)
 
 

@@ -14,7 +14,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
-def restate(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the variable is read elsewhere, or its value may be another by then."""
     given, module = flow.arguments.get("model_fn"), flow.module
     names = module.names

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from migrate_mgpu.models.normalize import closures, rounds
+from migrate_mgpu.models.normalize import closures
+from migrate_mgpu.models.normalize.passes import Pass
+from migrate_mgpu.run import normalization
 from migrate_mgpu.run.migrate import migrate
 from tests.models.normalize.restated import END, HEAD, TAIL
 from tests.support.migration import migrated, run
@@ -31,7 +33,9 @@ def told(text: str) -> tuple[list[tuple[int, str]], tuple[str, ...]]:
     assert result.files[0].after in (None, text)
     (program,) = result.programs
     found = [(finding.line, finding.message) for finding in result.findings]
-    return [one for one in found if "stays" in one[1]], program.reasons
+    return [one for one in found if "stays" in one[1]], tuple(
+        f"{one.where}: {one.message}" for one in program.reasons
+    )
 
 
 def test_what_is_in_the_way_of_the_restated_one_is_named_where_it_stands() -> None:
@@ -53,12 +57,12 @@ def test_a_mistake_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("form")
 
-    monkeypatch.setattr(rounds, "_FORMS", (broken,))
+    monkeypatch.setattr(normalization, "PASSES", (Pass(broken),))
     text = HEAD + MADE.replace("BODY", "") + TAIL
     ((line, message),), (reason,) = told(text)
     assert "internal error, please report it: KeyError: 'form'" in message
     assert reason == f"program.py:{line}: {message}"
-    monkeypatch.setattr(rounds, "_FORMS", (broken, closures.restate))
+    monkeypatch.setattr(normalization, "PASSES", (Pass(broken), Pass(closures.normalize)))
     after, _ = migrated(text)
     assert "model.compile(" in after  # another form helps all the same
 
@@ -71,4 +75,4 @@ def test_what_is_in_the_way_in_a_notebook_is_named_with_its_cell() -> None:
     (found,) = [f for f in result.findings if "stays" in f.message]
     assert code[1].splitlines()[found.line - 1].strip() == "show(logits)"
     assert found.cell == 2
-    assert result.programs[0].reasons == (f"n.ipynb:cell 2:{found.line}: {found.message}",)
+    assert result.programs[0].reasons == (found,)

@@ -1,4 +1,4 @@
-"""A run planned again, with the Estimators that stay restated, as long as that helps."""
+"""Programs whose Estimators stay, normalized and planned again, as long as that helps."""
 
 from __future__ import annotations
 
@@ -10,37 +10,14 @@ from typing import Union
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.core.findings import FileResult, RunResult
+from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.models.conversion import Conversion, Conversions
-from migrate_mgpu.models.front.estimators.finding import CUSTOM
-from migrate_mgpu.models.normalize import (
-    branches,
-    callables,
-    closures,
-    digits,
-    feature_columns,
-    helpers,
-    local_functions,
-    made_inside,
-    methods,
-    optimizers,
-    public_keras,
-    registries,
-    total_loss,
-    towers,
-    variable_makers,
-    variables,
-)
-from migrate_mgpu.models.normalize.obstacles import (
-    Layers,
-    Obstacle,
-    before,
-    obstacle,
-    place,
-    retell,
-)
+from migrate_mgpu.models.normalize.passes import PASSES
+from migrate_mgpu.run.reporting import finding
+from migrate_mgpu.run.states import estimator_stays
+from migrate_mgpu.source.history import History, before, place
 from migrate_mgpu.source.notebook import Notebook, decode
 from migrate_mgpu.source.source import Edit, Source, splice
 
@@ -48,39 +25,19 @@ Files = Sequence[tuple[Path, bytes]]
 Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
-_FORMS = (
-    variables.restate,
-    variable_makers.restate,
-    closures.restate,
-    callables.restate,
-    methods.restate,
-    helpers.restate,
-    local_functions.restate,
-    branches.restate,
-    registries.restate,
-    total_loss.restate,
-    optimizers.restate,
-    feature_columns.restate,
-    towers.restate,
-    digits.restate,
-    public_keras.restate,
-    made_inside.restate,
-)
-# Whatever keeps the Estimator.
-_OF_ANY = (registries.restate, digits.restate, public_keras.restate, made_inside.restate)
-_ROUNDS = 8  # forms within each other
+_ROUNDS = 8  # passes within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
 
-def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
+def normalized(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
     """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
     left_out: set[Key] = set()
-    named: list[tuple[Obstacle, Obstacle]] = []
+    named: list[tuple[Finding, Finding]] = []
     some = _concerned(files, first)
     for _ in range(_ATTEMPTS if some else 0):
         attempt = _Attempt(some, plan, left_out)
         found = attempt.run(first)
-        named += attempt.obstacles(first, attempt.mistakes)
+        named += attempt.renamed(first, attempt.mistakes)
         if found is None:
             break
         stays = attempt.stays(found)
@@ -89,19 +46,19 @@ def planned(files: Files, first: Planned, plan: Callable[[Project], Planned]) ->
             found = plan(Project(whole))
             stays = attempt.stays(found)
         if not stays:
-            return retell(attempt.told(found[0]), named)
+            return _renamed(attempt.relocated(found[0]), named)
         kept = {key: one.refused for key, one in _keyed(found) if key in stays}
-        named += attempt.obstacles(first, kept)
+        named += attempt.renamed(first, kept)
         left_out |= stays
-    return retell(first[0], named)
+    return _renamed(first[0], named)
 
 
 def _concerned(files: Files, planned: Planned) -> Files:
-    """The files of the programs in which an Estimator stays because of a form."""
+    """The files of the programs in which an Estimator stays in a form that some pass knows."""
     conversions = planned[1]
     if isinstance(conversions, NoEstimators):
         return []
-    flows = [one.flow for one in conversions.all if _restatable(one)]
+    flows = [one.flow for one in conversions.all if _triggered(one)]
     homes = {module for flow in flows for module in flow.modules}
     programs = conversions.graph.project.programs() if flows else []
     concerned = [program.modules for program in programs if homes & set(program.modules)]
@@ -125,30 +82,30 @@ class _Attempt:
     plan: Callable[[Project], Planned]
     left_out: set[Key]
     touched: set[Key] = field(default_factory=set)
-    layers: Layers = field(default_factory=dict)
+    layers: History = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
     mistakes: dict[Key, Diagnostic] = field(default_factory=dict)
 
     def stays(self, planned: Planned) -> set[Key]:
-        """The restated Estimators that are not converted all the same."""
+        """The normalized Estimators that are not converted all the same."""
         return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
 
-    def obstacles(
+    def renamed(
         self, first: Planned, real: Mapping[Key, Diagnostic | None]
-    ) -> list[tuple[Obstacle, Obstacle]]:
-        """What was told of some Estimators, and what really stands in their way."""
+    ) -> list[tuple[Finding, Finding]]:
+        """What was said of some Estimators, and what really stands in their way."""
         plain = {key: one.refused for key, one in _keyed(first)}
-        pairs: list[tuple[Obstacle, Obstacle]] = []
+        pairs: list[tuple[Finding, Finding]] = []
         for key, refused in real.items():
-            told = plain.get(key)
-            if refused is not None and told is not None:
-                here, there = obstacle(told, {}), obstacle(refused, self.layers)
-                if here is not None and there is not None and here.text != there.text:
+            stays = plain.get(key)
+            if refused is not None and stays is not None:
+                here, there = _finding(stays, {}), _finding(refused, self.layers)
+                if here is not None and there is not None and here != there:
                     pairs.append((here, there))
         return pairs
 
     def run(self, found: Planned) -> Planned | None:
-        """The plan of the restated run; None where there was nothing to restate."""
+        """The plan of the normalized run; None where there was nothing to normalize."""
         self.contents = contents = dict(self.files)
         for _ in range(_ROUNDS):
             edits = self._edits(found)
@@ -161,17 +118,19 @@ class _Attempt:
         return found if self.touched else None
 
     def _edits(self, planned: Planned) -> dict[Module, list[Edit]]:
-        """One form of each Estimator that stays, in files that no other one changes now."""
+        """One pass for each Estimator that stays, in files that no other one changes now."""
         found: dict[Module, list[Edit]] = {}
         if isinstance(planned[1], NoEstimators):
             return found
         for key, one in _keyed(planned):
-            if key in self.left_out or not _restatable(one):
+            if key in self.left_out or one.refused is None:
                 continue
-            for form in _FORMS if _about_its_model(one) else _OF_ANY:
+            for known in PASSES:
+                if not known.triggered(one.flow, one.refused):
+                    continue
                 try:
-                    edits = form(one.flow, planned[1].graph)
-                except Exception as error:  # a mistake of ours: the Estimator stays, and it is told
+                    edits = known.normalize(one.flow, planned[1].graph)
+                except Exception as error:  # a mistake of ours: the Estimator stays
                     place = Place(one.flow.module, one.flow.call)
                     self.mistakes[key] = internal_error(place, error)
                     continue
@@ -181,8 +140,8 @@ class _Attempt:
                     break
         return found
 
-    def told(self, result: RunResult) -> RunResult:
-        """The result, told of the files as they were."""
+    def relocated(self, result: RunResult) -> RunResult:
+        """The result, of the files as they were."""
         for file in result.files:
             if file.path in self.layers:
                 self._file(file)
@@ -192,18 +151,18 @@ class _Attempt:
         layers = self.layers[file.path]
         first, (last, edits) = layers[0][0], layers[-1]
         file.before = first.file_text
-        restated: Source = Source(file.path, splice(last.text, edits))
+        changed: Source = Source(file.path, splice(last.text, edits))
         if isinstance(last, Notebook):
-            restated = decode(file.path, self.contents[file.path])
-        for index, finding in enumerate(file.findings):
-            line = finding.line
-            if finding.cell is not None and isinstance(restated, Notebook):
-                line = restated.line_of(finding.cell, line)
-            offset = restated.line_starts[line - 1] + finding.column - 1
+            changed = decode(file.path, self.contents[file.path])
+        for index, found in enumerate(file.findings):
+            line = found.line
+            if found.cell is not None and isinstance(changed, Notebook):
+                line = changed.line_of(found.cell, line)
+            offset = changed.line_starts[line - 1] + found.column - 1
             for _, made in reversed(layers):
                 offset, _ = before(offset, made)
             cell, line, column = place(first, offset)
-            file.findings[index] = replaced(finding, line=line, column=column, cell=cell)
+            file.findings[index] = replaced(found, line=line, column=column, cell=cell)
 
 
 def _fits(edits: dict[Module, list[Edit]]) -> bool:
@@ -219,25 +178,46 @@ def _fits(edits: dict[Module, list[Edit]]) -> bool:
     return True
 
 
-def _restatable(one: Conversion) -> bool:
-    """Whether an Estimator stays because of a form that may be restated."""
-    stays = one.refused
-    if stays is None:
-        return False
-    of_any = digits.concerns(stays.module, stays.node) or public_keras.concerns(one.flow)
-    of_any = of_any or made_inside.concerns(stays) or registries.concerns(stays.module, stays.node)
-    return of_any or _about_its_model(one)
+def _triggered(one: Conversion) -> bool:
+    """Whether some pass may help an Estimator that stays."""
+    why = one.refused
+    return why is not None and any(known.triggered(one.flow, why) for known in PASSES)
 
 
-def _about_its_model(one: Conversion) -> bool:
-    """Whether an Estimator stays because of its model_fn."""
-    stays, flow = one.refused, one.flow
-    if stays is None or flow.kind != CUSTOM or "model_fn" not in flow.arguments:
-        return False
-    if flow.function is None:
-        return True
-    module, node = flow.function.module, flow.function.node
-    if stays.module is not module:
-        return False
-    inside = (stays.node, *module.names.ancestors(stays.node))
-    return node in inside or variable_makers.concerns(module, inside)
+def _finding(refused: Diagnostic, layers: History) -> Finding | None:
+    """What is said of a refusal, in its file as it was; None for a place that a pass wrote.
+
+    Code that a pass moved is known by its text, where that stands in the file once.
+    """
+    module, node = refused.module, refused.node
+    source = module.source
+    offset, code = source.span(node)[0], source.code(node)
+    moved = False
+    for original, edits in reversed(layers.get(module.path, [])):
+        offset, stood = before(offset, edits)
+        moved |= not stood
+        source = original
+    if moved:
+        if source.text.count(code) != 1:
+            return None
+        offset = source.text.index(code)
+    cell, line, column = place(source, offset)
+    said = finding(estimator_stays(refused), REFUSED)
+    return replaced(said, cell=cell, line=line, column=column)
+
+
+def _renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:
+    """The result with the second finding of each pair in the place of the first."""
+    files = {file.path: file for file in result.files}
+    for first, real in named:
+        if first.path not in files or real.path not in files:
+            continue
+        if first in files[first.path].findings:
+            files[first.path].findings.remove(first)
+            files[real.path].findings.append(real)
+            files[real.path].findings.sort(key=lambda one: one.position)
+        for index, program in enumerate(result.programs):
+            if first in program.reasons:
+                reasons = tuple(real if one == first else one for one in program.reasons)
+                result.programs[index] = replaced(program, reasons=reasons)
+    return result

@@ -232,7 +232,7 @@ def _conv(name: str, keras: str, given: tuple[str, ...] = _CONTRIB_CONV) -> Laye
     return _contrib(name, keras, given, _CONV_ORDER, _CONV_NAMES, {**_SAME, **_RELU})
 
 
-def _pool(name: str, keras: str, order: tuple[str, ...] = _CONV_ORDER) -> LayerRow:
+def _pool(name: str, keras: str, order: tuple[str, ...] = ()) -> LayerRow:
     names = {"kernel_size": "pool_size", "stride": "strides", "scope": "name"}
     return _contrib(name, keras, _CONTRIB_POOL, order, names, {"stride": "2"})
 

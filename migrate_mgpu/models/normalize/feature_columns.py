@@ -19,12 +19,14 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import assigned, name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.canned.column_kinds import Buckets
 from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 _PARAMETERS = ("features", "feature_columns")
 _ORDER = "# Feature columns stand in the order of their names."
@@ -59,6 +61,27 @@ class _Columns:
     key: ast.expr | None = None
 
 
+class _InlineColumns(ColumnReader):
+    """Reads columns for the function that they stand in: it makes their layers as it goes."""
+
+    def __init__(
+        self, module: Module, style: FileStyle, graph: CallGraph, scope: Scope, features: str
+    ) -> None:
+        super().__init__(module, style, graph)
+        self.scope = scope
+        self.features = features
+
+    def _applied(self, column: Column, attribute: str, layer: str, given: str) -> str:
+        tensor = self.module.names.fresh(self.scope, attribute)
+        column.before.append(f"{tensor} = {layer}({given})")
+        return tensor
+
+    def _bucket(self, column: Column, buckets: Buckets, given: str) -> str:
+        side = self.style.string("right")
+        floats = f"{self.tf}.constant({buckets.limits}, {self.tf}.float32)"
+        return f"{self.tf}.searchsorted({floats}, {given}, side={side})"
+
+
 class _InputLayer:
     def __init__(
         self, flow: EstimatorFlow, graph: CallGraph, module: Module, call: ast.Call
@@ -85,11 +108,12 @@ class _InputLayer:
         columns = self._columns(given)
         if columns is None:
             return {}
-        reader = ColumnReader(columns.module, self.style, self.graph)
+        scope = self.module.names.scope_at(statement)
+        reader = _InlineColumns(columns.module, self.style, self.graph, scope, features.id)
         calls = reader.scalars(columns.node)
         if calls is not None:
             return self._keys(columns, calls, features.id, given, layout)
-        return self._each(columns, reader.read(columns.node), reader, features.id, layout)
+        return self._each(columns, reader.read(columns.node), reader, layout)
 
     def _loops(self, statement: ast.stmt) -> list[ast.AST]:
         loops = (ast.For, ast.While)
@@ -181,7 +205,6 @@ class _InputLayer:
         columns: _Columns,
         every: list[Column],
         reader: ColumnReader,
-        features: str,
         layout: Layout,
     ) -> dict[Module, list[Edit]]:
         distributed = self.flow.config is not None and bool(self.flow.config.train)
@@ -195,13 +218,8 @@ class _InputLayer:
         lines: list[str] = []
         for column in every:
             before += column.before
-            expression = column.expression
-            for attribute, layer in column.layers.items():
-                expression, statement = self._inlined(expression, attribute, layer, scope)
-                before += statement
-            lines += [*column.comments, f"{expression},"]
+            lines += [*column.comments, f"{column.expression},"]
         shown = [*reader.comments, *before, *self._concat(lines, scope, layout)]
-        shown = [re.sub(r"\bfeatures\[", f"{features}[", line) for line in shown]
         shown = [part for line in shown for part in self._folded(line, layout.indent)]
         found = {self.module: [layout.replace(shown)]}
         for edit in self._gone(columns, reader):
@@ -211,25 +229,6 @@ class _InputLayer:
     def _folded(self, line: str, indent: str) -> list[str]:
         """A line, in several where it is too long."""
         return [part.removeprefix(indent) for part in folded(indent + line).split("\n")]
-
-    def _inlined(
-        self, expression: str, attribute: str, layer: str, scope: Scope
-    ) -> tuple[str, list[str]]:
-        """An expression without the layer of a column, and the statement that makes it instead."""
-        for call in (n for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Call)):
-            if ast.unparse(call.func) != f"self.{attribute}":
-                continue
-            whole = ast.get_source_segment(expression, call) or ""
-            given = ast.get_source_segment(expression, call.args[0]) or ""
-            limits = re.fullmatch(r"(.*)\.keras\.layers\.Discretization\((.*)\)", layer)
-            if limits:
-                side = self.style.string("right")
-                floats = f"{self.tf}.constant({limits[2]}, {self.tf}.float32)"
-                found = f"{self.tf}.searchsorted({floats}, {given}, side={side})"
-                return expression.replace(whole, found), []
-            tensor = self.module.names.fresh(scope, attribute)
-            return expression.replace(whole, tensor), [f"{tensor} = {layer}({given})"]
-        return expression, []
 
     def _trains_all_rows(self) -> bool:
         module = self.module

@@ -60,6 +60,18 @@ def test_an_embedding_is_a_layer() -> None:
     assert "self.w_embedding = tf.keras.layers.Dense(2, use_bias=False" in after, said
 
 
+def test_buckets_of_a_cross_are_counted_in_place() -> None:
+    """In a function there is no `self` whose layer could count them."""
+    cross = (
+        "tf.feature_column.indicator_column(tf.feature_column.crossed_column("
+        "[tf.feature_column.bucketized_column(tf.feature_column.numeric_column('x'), [0.5]),"
+        " 'y'], 10))"
+    )
+    after, said = migrated(whole(PROGRAM.replace(LIST, f"columns = [{cross}]")))
+    assert "tf.searchsorted(" in after, said
+    assert "x_buckets" not in after
+
+
 def test_columns_that_an_imported_module_reads_stay() -> None:
     program = PROGRAM.replace("import numpy", "import shown\nimport numpy")
     helper = 'def count(params):\n    return len(params["columns"])\n'

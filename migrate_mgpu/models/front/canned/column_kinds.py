@@ -12,9 +12,10 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column, Maker
-from migrate_mgpu.models.front.canned.column_names import ADVICE, factor
+from migrate_mgpu.models.front.canned.column_names import ADVICE
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.source.style import FileStyle
@@ -35,6 +36,16 @@ PARAMETERS = {
     "feature_column.categorical_column_with_identity": ("key", "num_buckets", "default_value"),
     "feature_column.categorical_column_with_hash_bucket": ("key", "hash_bucket_size", "dtype"),
 }  # fmt: skip
+
+
+@record(frozen=True)
+class Buckets:
+    """Ranges of a number: its key, their limits, the number itself, how many there are."""
+
+    key: str
+    limits: str
+    number: str
+    size: str
 
 
 class ColumnKinds(CategoryColumns):
@@ -98,18 +109,32 @@ class ColumnKinds(CategoryColumns):
             column.expression = f"{self.tf}.reshape({number}, [-1, {size}])"
         else:
             attribute = self._attribute(key, "flatten")
-            column.layers[attribute] = f"{self.tf}.keras.layers.Flatten()"
-            column.expression = f"self.{attribute}({number})"
+            layer = f"{self.tf}.keras.layers.Flatten()"
+            column.expression = self._applied(column, attribute, layer, number)
         return column
 
     def _bucketized(self, edit: BoundCall) -> Column:
-        key, layer, attribute, number, size = self._buckets(edit)
-        flat = f"{self.tf}.reshape({number}, [-1])"
-        expression = f"{self.tf}.one_hot(self.{attribute}({flat}), {size})"
-        return Column(f"{key}_bucketized", expression, {attribute: layer}, rows=True)
+        buckets = self._buckets(edit)
+        column = Column(f"{buckets.key}_bucketized", "", rows=True)
+        flat = f"{self.tf}.reshape({buckets.number}, [-1])"
+        column.expression = (
+            f"{self.tf}.one_hot({self._bucket(column, buckets, flat)}, {buckets.size})"
+        )
+        return column
 
-    def _buckets(self, edit: BoundCall) -> tuple[str, str, str, str, str]:
-        """The number's key, the layer, its attribute, what it takes, how many buckets it has."""
+    def _applied(self, column: Column, attribute: str, layer: str, given: str) -> str:
+        """A layer of a column's, applied."""
+        column.layers[attribute] = layer
+        return f"self.{attribute}({given})"
+
+    def _bucket(self, column: Column, buckets: Buckets, given: str) -> str:
+        """The bucket that a number falls into."""
+        layer = f"{self.tf}.keras.layers.Discretization({buckets.limits})"
+        if layer not in self._limits:  # it has no weights: one for all of its columns
+            self._limits[layer] = self._attribute(buckets.key, "buckets")
+        return self._applied(column, self._limits[layer], layer, given)
+
+    def _buckets(self, edit: BoundCall) -> Buckets:
         source = edit.given("source_column")
         if isinstance(source, ast.Name):
             source = self.variable(source)
@@ -126,10 +151,7 @@ class ColumnKinds(CategoryColumns):
             size = str(len(limits.elts) + 1)
         else:
             size = f"len({self._known(boundaries)}) + 1"
-        layer = f"{self.tf}.keras.layers.Discretization({self._known(boundaries)})"
-        if layer not in self._limits:  # it has no weights: one for all of its columns
-            self._limits[layer] = self._attribute(key, "buckets")
-        return key, layer, self._limits[layer], self._number(inner), size
+        return Buckets(key, self._known(boundaries), self._number(inner), size)
 
     # -- categories -----------------------------------------------------------
 
@@ -163,12 +185,11 @@ class ColumnKinds(CategoryColumns):
                 raise Refused(self.module, initializer, "this initializer is not followed", ADVICE)
             made = Context(self.module, self.tf).render(initializer)
         else:
-            made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={factor(size)} ** -0.5)"
+            base = f"({size})" if self._is_loose(dimension) else size
+            made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={base} ** -0.5)"
         attribute = self._attribute(column.name, "embedding")
-        column.layers[attribute] = (
-            f"{self.tf}.keras.layers.Dense({size}, use_bias=False, kernel_initializer={made})"
-        )
-        column.expression = f"self.{attribute}({column.expression})"
+        layer = f"{self.tf}.keras.layers.Dense({size}, use_bias=False, kernel_initializer={made})"
+        column.expression = self._applied(column, attribute, layer, column.expression)
         column.name, column.embeds = f"{column.name}_embedding", True
         return column
 

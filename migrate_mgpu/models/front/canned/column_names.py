@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.api.tables import assigned
+from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
@@ -28,8 +29,20 @@ LISTED = "write the columns as a list"
 _IN_CALL = ("column", "columns", "features", "net", "self", "terms", "training")
 _READS = ("copy", "count", "get", "index", "items", "keys", "values")
 
-# What a name is, with the text of that; of a loop, all of its variables in each round.
-Shown = tuple[ast.expr, str]
+# What needs parentheses within another expression.
+_LOOSE = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
+
+
+@record(frozen=True)
+class Shown:
+    """What a name is, with the text of that; ``loose``: within another one it is bracketed."""
+
+    node: ast.expr
+    text: str
+    loose: bool = False
+
+
+# Of a loop, all of its variables in each round.
 Rounds = list[tuple[Shown, ...]]
 
 
@@ -38,6 +51,8 @@ class ColumnNames:
 
     ``statements`` are those that make nothing but columns, ``comments`` those of the list.
     """
+
+    features = "features"  # the name that they have where the columns are written
 
     def __init__(self, module: Module, style: FileStyle, graph: CallGraph) -> None:
         self.module = module
@@ -134,7 +149,7 @@ class ColumnNames:
         for name, value in found.items():
             try:
                 if value is not None:
-                    shown[name] = value, self._known(value)
+                    shown[name] = Shown(value, self._known(value), self._is_loose(value))
             except Refused:
                 continue  # refused where it is needed
         return shown
@@ -186,14 +201,15 @@ class ColumnNames:
                 shown = self._literal(key)
                 if shown is None:
                     return None
-                found.append(((key, shown), (value, f"{self._known(over)}[{shown}]")))
+                item = Shown(value, f"{self._known(over)}[{shown}]")
+                found.append((Shown(key, shown, self._is_loose(key)), item))
             return found
         if not isinstance(written, (ast.List, ast.Tuple)) or len(names) != 1:
             return None
         values = [(element, self._literal(element)) for element in written.elts]
         if any(shown is None for _, shown in values):
             return None
-        return [((element, shown or ""),) for element, shown in values]
+        return [(Shown(one, shown or "", self._is_loose(one)),) for one, shown in values]
 
     def _literal(self, node: ast.expr) -> str | None:
         """The text of a text or a number."""
@@ -207,7 +223,7 @@ class ColumnNames:
         if isinstance(node, ast.Name):
             meant = self._meant(node)
             if meant is not None:
-                return meant[0]
+                return meant.node
         value = assigned(self.module, node)
         if isinstance(value, (ast.List, ast.Dict)) and isinstance(node, ast.Name):
             return node if changes(self.module, node) else value
@@ -235,7 +251,7 @@ class ColumnNames:
     def _feature(self, edit: BoundCall) -> str:
         node = edit.get("key")
         assert node is not None
-        return f"features[{self._known(node)}]"
+        return f"{self.features}[{self._known(node)}]"
 
     def _known(self, node: ast.expr) -> str:
         """An expression in the model's class: it may read what the module knows, no more."""
@@ -247,7 +263,8 @@ class ColumnNames:
                 home = names.defining_scope(part.id, names.scope_of_name[part])
                 meant = self._meant(part, inside)
                 if meant is not None:
-                    replaced[part] = written(meant[1] if part is node else factor(meant[1]))
+                    bracketed = meant.loose and part is not node
+                    replaced[part] = written(f"({meant.text})" if bracketed else meant.text)
                     continue
                 if home is not None and not home.is_module and home.node not in inside:
                     raise Refused(
@@ -257,6 +274,11 @@ class ColumnNames:
         if replaced:
             return Context(self.module, self.tf, replaced=replaced).render(node)
         return text_of(self.module, node)
+
+    def _is_loose(self, node: ast.expr) -> bool:
+        """Whether the text of an expression is bracketed within another one."""
+        meant = self._meant(node) if isinstance(node, ast.Name) else None
+        return meant.loose if meant is not None else isinstance(node, _LOOSE)
 
     def _varies(self, node: ast.AST) -> bool:
         """Whether an expression reads a loop's variable or a function's parameter."""
@@ -284,13 +306,6 @@ class ColumnNames:
         name = self._attribute(wished, "local").removesuffix("_local")
         taken = name in self.module.names.module_scope.bindings or hasattr(builtins, name)
         return f"{name}_values" if taken or name in _IN_CALL or iskeyword(name) else name
-
-
-def factor(text: str) -> str:
-    """An expression as it stands within another one."""
-    node = ast.parse(text.strip(), mode="eval").body
-    loose = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
-    return f"({text})" if isinstance(node, loose) else text
 
 
 def changes(module: Module, name: ast.Name) -> bool:

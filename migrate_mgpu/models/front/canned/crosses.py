@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import Column
-from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, ColumnKinds
+from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, Buckets, ColumnKinds
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 
 _BUCKETS = "feature_column.bucketized_column"
@@ -25,50 +25,46 @@ class CrossedColumns(ColumnKinds):
 
     def _crossed(self, edit: BoundCall) -> Column:
         keys = self.value_of(edit.given("keys"))
-        buckets = edit.given("hash_bucket_size")
-        if not isinstance(keys, (ast.List, ast.Tuple)) or len(keys.elts) < 2 or buckets is None:
+        size_given = edit.given("hash_bucket_size")
+        if not isinstance(keys, (ast.List, ast.Tuple)) or len(keys.elts) < 2 or size_given is None:
             raise Refused(
                 self.module, edit.call, "what this crossed_column crosses cannot be told",
                 "write its keys as a list",
             )  # fmt: skip
-        size = _number(self.value_of(buckets) or buckets)
+        size = _number(self.value_of(size_given) or size_given)
         if size > _MOST:
             raise Refused(
-                self.module, buckets, f"a crossed_column of {size:.0f} buckets",
+                self.module, size_given, f"a crossed_column of {size:.0f} buckets",
                 "look its weights up in a tf.keras.layers.Embedding by hand",
             )  # fmt: skip
         names: list[str] = []
-        layers: dict[str, str] = {}
+        column = Column("", "", categorical=True, rows=True)
         first: list[str] = []
         last: list[str] = []
         for element in keys.elts:
             name = constant(self.value_of(element) or element)
             if isinstance(name, str):
                 names.append(name)
-                feature = f"features[{self._known(element)}]"
+                feature = f"{self.features}[{self._known(element)}]"
                 last.append(f"{self.tf}.reshape({feature}, [-1, 1])")
                 continue
-            key, layer, attribute, number = self._bucketized_part(element)
-            names.append(f"{key}_bucketized")
-            layers[attribute] = layer
-            first.append(f"self.{attribute}({self.tf}.reshape({number}, [-1, 1]))")
-        given = [self._known(buckets)]
+            buckets = self._bucketized_part(element)
+            names.append(f"{buckets.key}_bucketized")
+            number = f"{self.tf}.reshape({buckets.number}, [-1, 1])"
+            first.append(self._bucket(column, buckets, number))
+        given = [self._known(size_given)]
         hash_key = edit.given("hash_key")
         if hash_key is not None:
             given.append(f"hash_key={self._known(hash_key)}")
         name = self._local("_x_".join(sorted(names)))
         crossed = f"{self.tf}.sparse.cross_hashed([{', '.join(first + last)}], {', '.join(given)})"
-        return Column(
-            "_X_".join(sorted(names)),
-            f"{self.tf}.one_hot({name}.values, {given[0]})",
-            layers,
-            [f"{name} = {crossed}"],
-            categorical=True,
-            texts=bool(last),  # or numbers: a key does not say
-            rows=True,
-        )
+        column.name = "_X_".join(sorted(names))
+        column.expression = f"{self.tf}.one_hot({name}.values, {given[0]})"
+        column.before.append(f"{name} = {crossed}")
+        column.texts = bool(last)  # or numbers: a key does not say
+        return column
 
-    def _bucketized_part(self, node: ast.expr) -> tuple[str, str, str, str]:
+    def _bucketized_part(self, node: ast.expr) -> Buckets:
         value = self.variable(node) if isinstance(node, ast.Name) else node
         known = isinstance(value, ast.Call) and tensorflow_name(self.module, value.func) == _BUCKETS
         if not isinstance(value, ast.Call) or not known:
@@ -76,7 +72,7 @@ class CrossedColumns(ColumnKinds):
                 self.module, node, "a crossed_column of a category that is no buckets",
                 "cross the feature by its key",
             )  # fmt: skip
-        return self._buckets(BoundCall(self.module, value, PARAMETERS[_BUCKETS]))[:4]
+        return self._buckets(BoundCall(self.module, value, PARAMETERS[_BUCKETS]))
 
 
 def _number(node: ast.expr) -> float:

@@ -92,8 +92,7 @@ class Exports:
             receiver = self._receiver(module, arguments[RECEIVER])
             if module is not use.module:
                 raise Refused(module, call, "an exporter that is made in another file")
-            found = self._lines(use, receiver, folder, indent)
-            lines += [line for line in found if line not in lines or "logging()" not in line]
+            lines += self._lines(use, receiver, folder, indent, self.quiet and not lines)
             self.drive.gone.add(call)
         return lines
 
@@ -196,13 +195,16 @@ class Exports:
         if lead:
             lines.append(f"{lead} = {folder}")
             folder = lead
-        lines += self._lines(use, receiver, folder, layout.indent)
+        lines += self._lines(use, receiver, folder, layout.indent, self.quiet)
         text = f"{source.newline}{layout.indent}".join(lines)
         self.drive.edit(module, Edit(layout.start, layout.end, text))
         self.drive.replaced(module, use.call, DrivingRewriter)
 
-    def _lines(self, use: Use, receiver: str, folder: str, indent: str) -> list[str]:
-        """What exports into a folder, without the indentation of the first line."""
+    def _lines(self, use: Use, receiver: str, folder: str, indent: str, quiets: bool) -> list[str]:
+        """What exports into a folder, without the indentation of the first line.
+
+        ``quiets``: Keras is told to show nothing from here on.
+        """
         module, names = use.module, use.module.names
         keys = self._signatures(use)
         for name in ("os", "time"):
@@ -224,7 +226,7 @@ class Exports:
         for key in keys:
             pieces = [style.string(key), serve]
             lines.append(style.call(f"{archive}.add_endpoint", pieces, indent, len(indent)))
-        if self.quiet:  # as TF1 was: Keras shows what it has written
+        if quiets:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines

@@ -21,10 +21,11 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
-from migrate_mgpu.analysis.module import ROOTS, Module, Use
+from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of
@@ -35,7 +36,6 @@ from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.style import FileStyle
 
 if TYPE_CHECKING:
     from migrate_mgpu.models import NoEstimators
@@ -296,7 +296,7 @@ class ProgramStates:
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
-            style = FileStyle.of(module.source, spelled_root(module))
+            style = style_at(module, module.tree)
             found = rest(module, uses, gone | moved, style, rules)
             left = [
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
@@ -421,15 +421,6 @@ class ProgramStates:
 
 # Methods of a Dataset that only TF1's graph code calls.
 _ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
-
-
-def spelled_root(module: Module) -> str:
-    """The name of TensorFlow in a module; ``tf`` where it has none."""
-    for statement in module.tensorflow_imports:
-        for alias in statement.names if isinstance(statement, ast.Import) else ():
-            if alias.name in ROOTS:
-                return alias.asname or "tensorflow"
-    return "tf"
 
 
 def _is_import(use: Use, edits: list[Edit], module: Module) -> bool:

@@ -58,23 +58,23 @@ def loss_edits(loss: Loss, tf: str, reduces: bool = True) -> tuple[Edit, ...]:
     edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
     if loss.setting is None:
         edit.drop("label_smoothing")
+    around: list[str] = []  # functions of what is called
     if row.definition is not None:
-        head = _free_name(module, row.definition)
+        function = _free_name(module, row.definition)
     elif row.elementwise and (
         loss.weights is not None or loss.reduction in (Reduction.SUM, Reduction.NONE)
     ):
-        head = _of_elements(edit, loss, row, tf)
+        function = _of_elements(edit, loss, row, tf)
+        if row.elements is not None and row.elements.within and loss.setting is None:
+            around.append(row.elements.within)
     else:
-        head = _of_examples(edit, loss, row, tf)
+        function = _of_examples(edit, loss, row, tf)
     if loss.weights is None and loss.reduction in _REDUCED and reduces:
-        head = f"{tf}.{_REDUCED[loss.reduction]}({head}"
+        around.insert(0, _REDUCED[loss.reduction])
     factor = f"{number(loss.factor)} * " if loss.factor != 1 else ""
-    edit.function(factor + head)
-    edits = edit.edits()
-    if "(" in head:
-        _, end = module.source.span(loss.node)
-        edits = (*edits, Edit(end, end, ")" * head.count("(")))
-    return edits
+    edit.function(factor + "".join(f"{tf}.{one}(" for one in around) + function)
+    _, end = module.source.span(loss.node)
+    return (*edit.edits(), *([Edit(end, end, ")" * len(around))] if around else []))
 
 
 def _of_examples(edit: CallEdit, loss: Loss, row: LossRow, tf: str) -> str:
@@ -113,8 +113,7 @@ def _of_elements(edit: CallEdit, loss: Loss, row: LossRow, tf: str) -> str:
     edit.rename(row.labels, form.labels)
     edit.rename(row.outputs, form.outputs)
     edit.order((form.labels, form.outputs) if form.by_position else ())
-    within = f"{tf}.{form.within}(" if form.within else ""
-    return f"{within}{tf}.{form.function}"
+    return f"{tf}.{form.function}"
 
 
 def _free_name(module: Module, definition: Definition) -> str:

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of, only
-from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
@@ -23,6 +23,7 @@ from migrate_mgpu.models.keras.driver.driving import Drive, drive
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 # Keys of diagnostics.
 _OFF = "switched-off"

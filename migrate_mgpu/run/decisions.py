@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.order import is_main_guard
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, NATIVE, REFUSED
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.run.states import State
@@ -20,6 +20,7 @@ from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import build
 from migrate_mgpu.session_config.sessions import conflict, goes_away
+from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 _OFF = "switched-off"
 

@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
-from migrate_mgpu.core.selection import Selection, file_suppressed
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
@@ -31,6 +31,7 @@ from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversions

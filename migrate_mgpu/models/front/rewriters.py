@@ -10,8 +10,6 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
 from migrate_mgpu.source.source import Edit
 
-Edits = tuple[Edit, ...]
-
 
 class PartRewriter(Rewriter):
     """A part of an Estimator's conversion: without it, no part of that is made.

@@ -16,7 +16,7 @@ from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rule, of
-from migrate_mgpu.core.selection import Selection, suppressed
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.models.keras.functions import function
@@ -24,6 +24,7 @@ from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
+from migrate_mgpu.source.suppressions import suppressed
 
 
 @record(eq=False)

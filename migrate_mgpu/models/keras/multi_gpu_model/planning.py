@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
-from migrate_mgpu.core.selection import Selection, file_suppressed, suppressed
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
 from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
 from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
@@ -24,6 +24,7 @@ from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
+from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 _UNEVEN = (
     "TF1 weighs every example alike; a strategy weighs every GPU's part of a batch alike, and "

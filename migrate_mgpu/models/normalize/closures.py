@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
@@ -107,21 +108,14 @@ class _Closure:
 
     def _values(self) -> dict[str, ast.expr] | None:
         """What the call gives each parameter of the outer function."""
-        node, call = self.maker.node, self.call
-        if node.args.vararg or node.args.kwarg or any(k.arg is None for k in call.keywords):
+        node, arguments = self.maker.node, bind(self.call, self.maker)
+        if node.args.vararg or node.args.kwarg or arguments.unclear is not None:
             return None
-        if any(isinstance(a, ast.Starred) for a in call.args):
+        if len(self.call.args) > len(self.maker.parameters()):
             return None
-        positions = self.maker.parameters()
-        if len(call.args) > len(positions):
-            return None
-        found = dict(zip(positions, call.args))
-        found.update({k.arg: k.value for k in call.keywords if k.arg})
-        defaults = node.args.defaults
-        for name, default in zip(positions[len(positions) - len(defaults) :], defaults):
-            if isinstance(default, ast.Constant):
-                found.setdefault(name, default)
-        return found
+        defaults = arguments.defaults.items()
+        known = {name: value for name, value in defaults if isinstance(value, ast.Constant)}
+        return {**known, **arguments.written()}
 
     def _taken(self, inner: ast.FunctionDef) -> list[str] | None:
         """The outer function's parameters that the inner one reads; None if it changes one."""

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from keyword import iskeyword
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.bound_call import BoundCall
-from migrate_mgpu.analysis.call_graph import CallGraph, Reference
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import returns
@@ -136,20 +137,13 @@ class ColumnNames:
 
     def _parameters(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Shown]:
         """What a function's parameters are in the one call of it, as far as the module knows."""
-        arguments = function.args
-        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-        own = [argument.arg for argument in arguments.kwonlyargs]
-        found: dict[str, ast.expr | None] = dict(zip(own, arguments.kw_defaults))
-        found.update(zip(reversed(names), reversed(arguments.defaults)))
-        if any(isinstance(argument, ast.Starred) for argument in call.args):
+        arguments = bind(call, Function(self.module, function))
+        if arguments.unclear is not None:
             return {}
-        found.update(zip(names, call.args))
-        found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
         shown: dict[str, Shown] = {}
-        for name, value in found.items():
+        for name, value in {**arguments.defaults, **arguments.written()}.items():
             try:
-                if value is not None:
-                    shown[name] = Shown(value, self._known(value), self._is_loose(value))
+                shown[name] = Shown(value, self._known(value), self._is_loose(value))
             except Refused:
                 continue  # refused where it is needed
         return shown

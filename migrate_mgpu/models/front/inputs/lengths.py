@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -61,7 +62,7 @@ class Lengths:
         """The parameters of an input function that get a constant, by name."""
         inner = node.body if isinstance(node, ast.Lambda) else node
         if not isinstance(inner, ast.Call):
-            function, given = self.graph.target(module, node), None
+            function, given = self.graph.target(module, node), ast.Call(node, [], [])
         elif module.names.qualname(inner.func) == "functools.partial" and inner.args:
             function = self.graph.target(module, inner.args[0])
             given = ast.Call(inner.func, inner.args[1:], inner.keywords)
@@ -69,12 +70,8 @@ class Lengths:
             function, given = self.graph.target(module, inner.func), inner
         if function is None:
             return {}
-        arguments = function.node.args
-        names = function.parameters()
-        found = dict(zip(names[::-1], arguments.defaults[::-1]))
-        if given is not None:
-            found.update(zip(names, given.args))
-            found.update({k.arg: k.value for k in given.keywords if k.arg})
+        arguments = bind(given, function)
+        found = {**arguments.defaults, **arguments.written()}
         return {
             name: value.value for name, value in found.items() if isinstance(value, ast.Constant)
         }

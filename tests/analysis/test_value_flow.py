@@ -381,3 +381,56 @@ def test_an_optimizer_that_something_else_may_see_stays(inside: str, trains: str
     (file,) = run({"train.py": head + body}).files
     assert any("the Estimator stays: " in finding.message for finding in file.findings)
     assert not file.changed or "tf.keras.optimizers" not in (file.after or "")
+
+
+COPIES = """\
+import sys
+import numpy as np
+from tensorflow import keras
+from tensorflow.keras.utils import multi_gpu_model
+
+"""
+NETWORK = "keras.Sequential([keras.layers.Dense(1, input_shape=(2,))])"
+TRAINED = (
+    "parallel = multi_gpu_model({0}, gpus=2)\nparallel.compile('adam', 'mse')\n"
+    "parallel.fit(np.ones((8, 2)), np.ones((8, 1)))"
+)
+
+
+def copied(way: str) -> RunResult:
+    text = WAYS[way]
+    assert isinstance(text, str)
+    written = text.format(make=NETWORK, other=NETWORK, use=Use(TRAINED))
+    return run({"train.py": COPIES + written})
+
+
+@pytest.mark.parametrize(
+    "way", ["plain", "alias", "tuple", "returned tuple", "conditional", "branch", "return"]
+)
+def test_a_model_that_is_copied_is_followed(way: str) -> None:
+    result = copied(way)
+    (file,) = result.files
+    after = file.after or ""
+    assert [one.state for one in result.programs] == ["native"], file.findings
+    assert "multi_gpu_model" not in after and "MirroredStrategy(" in after
+    assert "with strategy.scope():" in after
+    compile(after, "train.py", "exec")
+
+
+@pytest.mark.parametrize(
+    ("way", "reason"),
+    [
+        ("attribute of self", "is no variable of this function"),
+        ("attribute", "is no variable of this function"),
+        ("item", "is no variable of this function"),
+        ("parameter", "is not made where it is copied"),
+        ("with", "the model is copied under a `with`"),
+    ],
+)
+def test_a_model_that_is_made_elsewhere_stays(way: str, reason: str) -> None:
+    """Its variables must be made under the strategy, which stands where the copies were."""
+    result = copied(way)
+    (file,) = result.files
+    assert [one.state for one in result.programs] == ["refused"]
+    assert any(reason in finding.message for finding in file.findings), file.findings
+    assert not file.changed

@@ -17,7 +17,7 @@ ROOMS = (
     "cli", "run", "output", "session_config", "models", "api", "analysis", "source", "core", "data",
 )  # fmt: skip
 # The rooms within `models/`, likewise: a reader never asks the writer.
-MODELS = ("", "keras", "normalize", "front", "types", "properties", "ir")
+MODELS = ("", "keras", "normalize", "front", "model_plan", "properties", "ir")
 # The rooms within `parity/`; ``SHARED`` is all that the others take from the probe's.
 PARITY = ("", "reports", "diagnose", "compare", "runs", "probe")
 SHARED = "parity.probe.matching"

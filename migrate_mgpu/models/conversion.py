@@ -21,7 +21,7 @@ from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
 from migrate_mgpu.models.keras.driver.driving import Drive, drive
 from migrate_mgpu.models.keras.model.converting import convert
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 

@@ -25,7 +25,7 @@ from migrate_mgpu.models.front.keras_model.calls import (
 )
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 

@@ -22,7 +22,7 @@ from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_bod
 from migrate_mgpu.models.keras.canned.heads import CLASS_METRICS, CLASSES, Head
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle

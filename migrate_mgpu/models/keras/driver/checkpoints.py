@@ -27,7 +27,7 @@ from migrate_mgpu.models.keras.driver.reads import is_read
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.strategies import WORKERS
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle

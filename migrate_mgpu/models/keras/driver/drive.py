@@ -14,7 +14,7 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 
 _NAMED = re.compile(r"(?<![\w.])tf\.")

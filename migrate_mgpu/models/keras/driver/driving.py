@@ -40,7 +40,7 @@ from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
 from migrate_mgpu.models.keras.model_to_estimator import place
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle

@@ -26,7 +26,7 @@ from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -41,8 +41,8 @@ from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import result_fits_compile
-from migrate_mgpu.models.types import ModelPlan
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout

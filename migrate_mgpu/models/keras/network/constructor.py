@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
 
+from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import holds
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.source.blocks import Block, trailing
-
-if TYPE_CHECKING:
-    from migrate_mgpu.models.keras.network.network import Network
 
 
 class Constructor:
     """Writes the statements of `__init__`."""
 
-    def __init__(self, network: Network, context: Context, shared: set[str], block: Block) -> None:
-        self.network = network
+    def __init__(
+        self,
+        plan: Plan,
+        times: BindingTimes,
+        attributes: Mapping[ast.Call, str],
+        weights: Collection[ast.Call],
+        made: Callable[[ast.Call, Context, int, str], str],
+        context: Context,
+        block: Block,
+    ) -> None:
+        self.plan = plan
+        self.times = times
+        self.attributes = attributes  # of the layers, by their calls
+        self.weights = weights
+        self.made = made  # writes what makes a layer
         self.context = context
-        self.shared = shared
         self.empty = block
-        self.source = network.module.source
+        self.names = plan.module.names
+        self.source = plan.module.source
 
     def write(self, needed: set[str]) -> Block:
         self.needed = needed
         self.block = Block(self.source, self.empty.indent)
-        for statement in self.network.plan.statements:
+        for statement in self.plan.statements:
             self._statement(statement, 1, None)
         return self.block
 
     def _statement(self, statement: ast.stmt, depth: int, loop: ast.For | None) -> bool:
         """Adds what `__init__` needs of a statement; whether there was anything."""
-        network = self.network
-        plan = network.plan
+        plan = self.plan
         if statement not in plan.kept and not holds(statement, plan.kept):
             return False
         if isinstance(statement, ast.With) or (
@@ -47,7 +58,7 @@ class Constructor:
             return self._if(statement, depth)
         if isinstance(statement, ast.For):
             return self._for(statement, depth)
-        if network.times.is_setting(statement):
+        if self.times.is_setting(statement):
             names = {
                 n.id
                 for n in ast.walk(statement)
@@ -59,16 +70,17 @@ class Constructor:
             edits = self.context.edits(statement)
             self.block.statement(statement, edits, depth)
             return True
-        calls = [c for c in network.layers if network.module.names.statement(c) is statement]
+        calls = [c for c in self.attributes if self.names.statement(c) is statement]
         calls.sort(key=lambda c: (c.end_lineno or 0, c.end_col_offset or 0))
-        if network.is_weight(statement):  # it is not in `call`, nor are its comments
+        is_weight = isinstance(statement, ast.Assign) and statement.value in self.weights
+        if is_weight:  # it is not in `call`, nor are its comments
             self.block.comments(statement, depth)
         for call in calls:
-            name = f"self.{network.attributes[call]}"
+            name = f"self.{self.attributes[call]}"
             base = self.block.indent + self.source.indent_unit * depth
             head, tail = (f"{name}.append(", ")") if loop is not None else (f"{name} = ", "")
-            made = network.constructor(call, self.context, len(base) + len(head), base)
-            behind = trailing(self.source, statement) if network.is_weight(statement) else ""
+            made = self.made(call, self.context, len(base) + len(head), base)
+            behind = trailing(self.source, statement) if is_weight else ""
             self.block.line(f"{head}{made}{tail}{behind}", depth)
         return bool(calls)
 
@@ -77,7 +89,7 @@ class Constructor:
         body = self._arm(statement.body, depth + 1)
         inner = statement.orelse[0] if len(statement.orelse) == 1 else None
         chain = False
-        if body and isinstance(inner, ast.If) and not self.network.plan.modes.asks(inner.test):
+        if body and isinstance(inner, ast.If) and not self.plan.modes.asks(inner.test):
             chain = True
             self.block = Block(self.source, whole.indent)
             self._if(inner, depth, "elif")
@@ -105,8 +117,7 @@ class Constructor:
         return lines if any(found) else []
 
     def _for(self, statement: ast.For, depth: int) -> bool:
-        network = self.network
-        calls = [c for c in network.layers if network.inside(c, statement)]
+        calls = [c for c in self.attributes if statement in self.names.ancestors(c)]
         whole = self.block
         self.block = Block(self.source, whole.indent)
         found = [self._statement(s, depth + 1, statement) for s in statement.body]
@@ -114,9 +125,9 @@ class Constructor:
         if not any(found):
             return False
         if statement.orelse:
-            raise Refused(network.module, statement, "a `for` with an `else` makes layers")
+            raise Refused(self.plan.module, statement, "a `for` with an `else` makes layers")
         for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
-            whole.line(f"self.{network.attributes[call]} = []", depth)
+            whole.line(f"self.{self.attributes[call]} = []", depth)
         target = self.source.code(statement.target)
         whole.line(f"for {target} in {self.context.render(statement.iter)}:", depth)
         whole.lines += body

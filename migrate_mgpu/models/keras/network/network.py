@@ -378,7 +378,15 @@ class Network:
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
         context = Context(self.module, self.tf, None, names)
-        made = Constructor(self, context, shared, Block(source, indent + source.indent_unit))
+        made = Constructor(
+            plan,
+            self.times,
+            self.attributes,
+            self.weights.values(),
+            self.constructor,
+            context,
+            Block(source, indent + source.indent_unit),
+        )
         needed = set(shared)
         while True:
             block = made.write(needed)

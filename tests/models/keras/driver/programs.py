@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.models.front.estimators.finding import EstimatorFlow, find_estimators
 from migrate_mgpu.models.keras.driver.driving import Drive, drive
-from migrate_mgpu.models.types import ModelPlan
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import splice
 
 HEAD = """\

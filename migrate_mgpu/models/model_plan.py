@@ -1,4 +1,4 @@
-"""What the parts of an Estimator's conversion tell each other."""
+"""What becomes of a model: the edits that make it, and what its driving code must know of it."""
 
 from __future__ import annotations
 

@@ -265,8 +265,8 @@ def test_functions_that_make_variables_are_what_they_return() -> None:
 )
 def test_functions_that_do_more_stay(maker: str, body: str) -> None:
     text = with_maker(f"{body}w = weight_variable([4, 3])\nlogits = tf.matmul(features, w)", maker)
-    after, said = migrated(whole(text))
-    assert after == text, said
+    reason = "takes `*`" if "*stddev" in maker else "what this variable begins with cannot be told"
+    stays(whole(text), reason)
 
 
 def test_a_mode_that_gives_no_spec_is_none_of_the_models() -> None:

@@ -321,6 +321,15 @@ class Module:
         return found
 
 
+def tensorflow_name(module: Module, node: ast.AST) -> str:
+    """The name of a TensorFlow function without its root and ``compat.v1``; empty for others."""
+    for qualname in module.names.qualnames(node):
+        found = symbol(qualname)
+        if found is not None and found.flavour in ("plain", "v1", "private"):
+            return found.name
+    return ""
+
+
 def _root_id(node: ast.expr) -> str | None:
     while isinstance(node, ast.Attribute):
         node = node.value

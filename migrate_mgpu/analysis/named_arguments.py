@@ -17,6 +17,30 @@ def by_parameter(call: ast.Call, signature: Sequence[str]) -> dict[str, ast.expr
     return given
 
 
+def bind(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
+    """A call's arguments by name, those that are None or left out missing.
+
+    Raises:
+        Refused: arguments that cannot be told (``*args``, ``**kwargs``, more than there are).
+    """
+    found: dict[str, ast.expr] = {}
+    for index, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred) or index >= len(signature):
+            raise Refused(module, argument, "which argument this is cannot be told")
+        found[signature[index]] = argument
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise Refused(
+                module, keyword.value, "its arguments come from `**`", "write the arguments out"
+            )
+        found[keyword.arg] = keyword.value
+    return {
+        name: value
+        for name, value in found.items()
+        if not (isinstance(value, ast.Constant) and value.value is None)
+    }
+
+
 class NamedArguments:
     """What a call gives a function whose parameters are known, in their order.
 

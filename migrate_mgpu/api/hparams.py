@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.source.source import Edit
 
 # What HParams can and a namespace cannot.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.blocks import Block, leading, outermost
 from migrate_mgpu.source.source import Edit

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.models.front.estimators.parts import TOWERS, EstimatorFlow, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import TOWERS, EstimatorFlow
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout

@@ -12,12 +12,11 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement

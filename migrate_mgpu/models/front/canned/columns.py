@@ -7,6 +7,7 @@ from functools import partial
 
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import tensorflow_name
 from migrate_mgpu.models.front.canned.categories import Column, Maker
 from migrate_mgpu.models.front.canned.column_kinds import NUMERIC, PARAMETERS
 from migrate_mgpu.models.front.canned.column_names import (
@@ -15,7 +16,6 @@ from migrate_mgpu.models.front.canned.column_names import (
     taken_by_another,
 )
 from migrate_mgpu.models.front.canned.crosses import CrossedColumns
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 
 
 class ColumnReader(CrossedColumns):

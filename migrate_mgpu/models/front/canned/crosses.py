@@ -10,10 +10,10 @@ import ast
 
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import tensorflow_name
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, Buckets, ColumnKinds
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 
 _BUCKETS = "feature_column.bucketized_column"
 # A row for each bucket and number of a batch: more are a lookup's work.

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import changes
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import bind
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.heads import BINARY, CLASSES, REGRESSION, Head
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.source.style import FileStyle

@@ -11,7 +11,8 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import showing
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.registry import constant
@@ -30,7 +31,6 @@ from migrate_mgpu.models.front.estimators.parts import (
     StrategyFlow,
     Use,
     constructed,
-    tensorflow_name,
 )
 from migrate_mgpu.models.front.estimators.settings import configures
 from migrate_mgpu.models.front.estimators.signatures import (
@@ -39,7 +39,6 @@ from migrate_mgpu.models.front.estimators.signatures import (
     METHODS,
     SIGNATURES,
     TRAIN_AND_EVALUATE,
-    bind,
 )
 from migrate_mgpu.models.front.estimators.specs import find_exporters, find_spec
 

@@ -6,11 +6,11 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.signatures import SIGNATURES, bind
+from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 
 # Keys of diagnostics that something decides by.
 INSIDE_STATEMENT = "estimator-inside-statement"
@@ -183,15 +183,6 @@ class EstimatorFlow:
         """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
         asks = [use for use in self.uses if use.kind == "predict" or use.exporters]
         return bool(self.exports or asks)
-
-
-def tensorflow_name(module: Module, node: ast.AST) -> str:
-    """The name of a TensorFlow function without its root and ``compat.v1``; empty for others."""
-    for qualname in module.names.qualnames(node):
-        found = symbol(qualname)
-        if found is not None and found.flavour in ("plain", "v1", "private"):
-            return found.name
-    return ""
 
 
 def constructed(module: Module, call: ast.Call) -> Made | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES, bind
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES
 
 
 def unset(flow: EstimatorFlow, values: ValueFlow, name: str) -> list[Value]:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
-from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
-
 TRAIN_SPEC = ("input_fn", "max_steps", "hooks")
 EVAL_SPEC = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
 TRAIN_AND_EVALUATE = ("estimator", "train_spec", "eval_spec")
@@ -116,27 +111,3 @@ EXPORTS: dict[str, tuple[str, ...]] = {
 NUMPY_INPUT_FN = (
     "x", "y", "batch_size", "num_epochs", "shuffle", "queue_capacity", "num_threads",
 )  # fmt: skip
-
-
-def bind(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
-    """A call's arguments by name, those that are None or left out missing.
-
-    Raises:
-        Refused: arguments that cannot be told (``*args``, ``**kwargs``, more than there are).
-    """
-    found: dict[str, ast.expr] = {}
-    for index, argument in enumerate(call.args):
-        if isinstance(argument, ast.Starred) or index >= len(signature):
-            raise Refused(module, argument, "which argument this is cannot be told")
-        found[signature[index]] = argument
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise Refused(
-                module, keyword.value, "its arguments come from `**`", "write the arguments out"
-            )
-        found[keyword.arg] = keyword.value
-    return {
-        name: value
-        for name, value in found.items()
-        if not (isinstance(value, ast.Constant) and value.value is None)
-    }

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.estimators.parts import Made, constructed, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import Made, constructed
 from migrate_mgpu.models.front.estimators.places import known_at
-from migrate_mgpu.models.front.estimators.signatures import bind
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
 EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}

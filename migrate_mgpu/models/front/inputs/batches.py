@@ -8,10 +8,9 @@ from functools import cached_property
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.source.source import Edit

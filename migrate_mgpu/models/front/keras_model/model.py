@@ -8,12 +8,12 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.version import check_version
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.keras_model.calls import (
     COMPILE,
     MODELS,

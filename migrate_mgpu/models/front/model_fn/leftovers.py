@@ -8,11 +8,10 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.summaries import LEFT_OUT, is_summary, writes_summary
 from migrate_mgpu.models.ir import Objective, Training

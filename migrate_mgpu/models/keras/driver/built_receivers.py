@@ -6,10 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget
 from migrate_mgpu.models.keras.driver.serving import Answer, decorator

@@ -8,10 +8,9 @@ import re
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import KEYS
-from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.analysis.module import ROOTS, Module, tensorflow_name
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
 from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.model_plan import ModelPlan

@@ -11,16 +11,11 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import is_shown
-from migrate_mgpu.models.front.estimators.parts import (
-    INSIDE_STATEMENT,
-    EstimatorFlow,
-    Use,
-    tensorflow_name,
-)
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow, Use
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.model_fn.reading import with_default

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import bind
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.model_fn.reading import Reading
 
 LOSS, STEP = "loss", "step"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 
 BASES = ("train.SessionRunHook", "estimator.SessionRunHook")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS, REFUSED_HOOKS
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early

@@ -12,12 +12,11 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import constant
-from migrate_mgpu.models.front.estimators.parts import tensorflow_name
-from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit

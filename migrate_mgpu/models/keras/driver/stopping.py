@@ -6,12 +6,12 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use, tensorflow_name
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
 from migrate_mgpu.models.front.estimators.places import known_at
-from migrate_mgpu.models.front.estimators.signatures import bind
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.keras.driver.hooks import STOP, hooks_of, name_of_hook
 

@@ -76,10 +76,13 @@ class _InlineColumns(ColumnReader):
         column.before.append(f"{tensor} = {layer}({given})")
         return tensor
 
-    def _bucket(self, column: Column, buckets: Buckets, given: str) -> str:
+    def _bucket(self, column: Column, buckets: Buckets, shape: str) -> str:
         side = self.style.string("right")
         floats = f"{self.tf}.constant({buckets.limits}, {self.tf}.float32)"
-        return f"{self.tf}.searchsorted({floats}, {given}, side={side})"
+        # It looks up as many lists as there are limits' lists: one.
+        flat = f"{self.tf}.reshape({buckets.number}, [-1])"
+        found = f"{self.tf}.searchsorted({floats}, {flat}, side={side})"
+        return found if shape == "[-1]" else f"{self.tf}.reshape({found}, {shape})"
 
 
 class _InputLayer:

@@ -68,8 +68,11 @@ def test_buckets_of_a_cross_are_counted_in_place() -> None:
         " 'y'], 10))"
     )
     after, said = migrated(whole(PROGRAM.replace(LIST, f"columns = [{cross}]")))
-    assert "tf.searchsorted(" in after, said
-    assert "x_buckets" not in after
+    assert "x_buckets" not in after, said
+    # `searchsorted` takes one list of numbers; the cross wants them in a column.
+    written = "".join(after.split())
+    assert "tf.reshape(tf.searchsorted(tf.constant([0.5],tf.float32),tf.reshape(" in written
+    assert '[-1]),side="right",),[-1,1],)' in written
 
 
 def test_columns_that_an_imported_module_reads_stay() -> None:

@@ -115,9 +115,8 @@ class ColumnKinds(CategoryColumns):
     def _bucketized(self, edit: BoundCall) -> Column:
         buckets = self._buckets(edit)
         column = Column(f"{buckets.key}_bucketized", "", rows=True)
-        flat = f"{self.tf}.reshape({buckets.number}, [-1])"
         column.expression = (
-            f"{self.tf}.one_hot({self._bucket(column, buckets, flat)}, {buckets.size})"
+            f"{self.tf}.one_hot({self._bucket(column, buckets, '[-1]')}, {buckets.size})"
         )
         return column
 
@@ -126,8 +125,9 @@ class ColumnKinds(CategoryColumns):
         column.layers[attribute] = layer
         return f"self.{attribute}({given})"
 
-    def _bucket(self, column: Column, buckets: Buckets, given: str) -> str:
-        """The bucket that a number falls into."""
+    def _bucket(self, column: Column, buckets: Buckets, shape: str) -> str:
+        """The bucket that each number falls into, as a tensor of a shape: a list, or a column."""
+        given = f"{self.tf}.reshape({buckets.number}, {shape})"
         layer = f"{self.tf}.keras.layers.Discretization({buckets.limits})"
         if layer not in self._limits:  # it has no weights: one for all of its columns
             self._limits[layer] = self._attribute(buckets.key, "buckets")

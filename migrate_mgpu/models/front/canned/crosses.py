@@ -50,8 +50,7 @@ class CrossedColumns(ColumnKinds):
                 continue
             buckets = self._bucketized_part(element)
             names.append(f"{buckets.key}_bucketized")
-            number = f"{self.tf}.reshape({buckets.number}, [-1, 1])"
-            first.append(self._bucket(column, buckets, number))
+            first.append(self._bucket(column, buckets, "[-1, 1]"))
         given = [self._known(size_given)]
         hash_key = edit.given("hash_key")
         if hash_key is not None:

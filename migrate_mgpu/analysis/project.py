@@ -47,9 +47,10 @@ class Unreadable:
 
 @record(frozen=True, eq=False)
 class Unresolved:
-    """An import whose file is not told: several have its name, none where Python looks for it,
+    """An import whose file is not told.
 
-    or there is none, in a package of the run.
+    ``candidates`` have its name, none of them where Python looks for it; there are none where
+    a package of the run lacks the file.
     """
 
     module: Module

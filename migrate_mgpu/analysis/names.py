@@ -208,6 +208,15 @@ def is_none(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def constant(node: ast.expr | None) -> object | None:
+    """The value of a literal (also ``-1``), or None when it is not one."""
+    try:
+        value: object = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value
+
+
 def _arm(parent: ast.AST, child: ast.AST) -> str:
     for name in ("body", "orelse", "handlers", "finalbody"):
         members = getattr(parent, name, None)

@@ -35,6 +35,19 @@ def reaching(module: Module, mention: ast.Name, home: Scope) -> list[Binding]:
     return [last, *(b for b in before if _line(b) > _line(last))]
 
 
+def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """The one value that a name is ever given, or the expression itself."""
+    seen = 0
+    while isinstance(node, ast.Name) and seen < 5:
+        if node not in module.names.scope_of_name:
+            return node
+        bindings = module.names.bindings_of(node)
+        if len(bindings) != 1 or bindings[0].value is None:
+            return node
+        node, seen = bindings[0].value, seen + 1
+    return node
+
+
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 

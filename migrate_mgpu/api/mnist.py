@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 

@@ -7,9 +7,8 @@ from typing import Protocol
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.source.call_edit import CallEdit
 
 # Other ways to the same functions.
@@ -44,19 +43,6 @@ def short_name_of(module: Module, call: ast.Call) -> str:
     """The last part of TensorFlow's name of a function, TF2's own API (`compat.v2`) included."""
     found = symbol(module.names.qualname(call.func))
     return found.name.rpartition(".")[2] if found is not None else ""
-
-
-def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
-    """The one value that a name is ever given, or the expression itself."""
-    seen = 0
-    while isinstance(node, ast.Name) and seen < 5:
-        if node not in module.names.scope_of_name:
-            return node
-        bindings = module.names.bindings_of(node)
-        if len(bindings) != 1 or bindings[0].value is None:
-            return node
-        node, seen = bindings[0].value, seen + 1
-    return node
 
 
 class Given(Protocol):
@@ -99,7 +85,7 @@ def number(value: float) -> str:
 def negative(edit: CallEdit, name: str, low: str) -> None:
     """Writes ``low - value`` for a value; a number where it is a literal."""
     value = edit.get(name)
-    known = constant(value) if value is not None else None
+    known = constant(value)
     if isinstance(known, (int, float)) and not isinstance(known, bool):
         edit.value(name, number(float(low) - known))
     else:
@@ -109,7 +95,7 @@ def negative(edit: CallEdit, name: str, low: str) -> None:
 def scaled(edit: CallEdit, name: str, factor: float) -> None:
     """Writes ``factor * value`` for a value; a number where it is a literal."""
     value = edit.get(name)
-    known = constant(value) if value is not None else None
+    known = constant(value)
     if isinstance(known, (int, float)) and not isinstance(known, bool):
         edit.value(name, number(factor * known))
     else:

@@ -9,7 +9,6 @@ documentation.
 
 from __future__ import annotations
 
-import ast
 import importlib
 from functools import cache
 from pathlib import Path
@@ -121,12 +120,3 @@ def rewriter_of(module: ModuleType, folder: str) -> Rewriter:
         where = f"belongs into {kind.folder}/" if kind.folder else "is of no kind"
         raise NoRewriter(f"{module.__name__}: {kind.__name__} {where}")
     return found
-
-
-def constant(node: ast.expr) -> object | None:
-    """The value of a literal (also ``-1``), or None when it is not one."""
-    try:
-        value: object = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return value

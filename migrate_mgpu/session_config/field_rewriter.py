@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from functools import lru_cache
 
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import Rewriter, constant, of
+from migrate_mgpu.core.registry import Rewriter, of
 from migrate_mgpu.session_config.flows import Setting
 
 

@@ -6,9 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 

@@ -27,7 +27,8 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
 from migrate_mgpu.session_config.flows import Setting
 

@@ -18,7 +18,8 @@ them without a word), stay on the config. May be called at any time.
 
 from __future__ import annotations
 
-from migrate_mgpu.core.registry import Case, Rule, constant
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer, enum_value
 from migrate_mgpu.session_config.flows import Setting
 

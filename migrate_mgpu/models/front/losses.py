@@ -7,10 +7,10 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.losses import LOSSES, REDUCTIONS, WITHOUT_EQUAL, LossRow, Reduction
-from migrate_mgpu.api.tables import assigned, name_of
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Loss
 
 _ADVICE = "write the loss with functions of tf.nn and tf.math"

@@ -7,10 +7,9 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.metrics import METRICS, MetricRow
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import Metric
 
 

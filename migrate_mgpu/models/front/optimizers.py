@@ -7,6 +7,8 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.optimizers import (
     BY_STRING,
     OPTIMIZE_LOSS,
@@ -15,8 +17,7 @@ from migrate_mgpu.api.optimizers import (
     OptimizerRow,
 )
 from migrate_mgpu.api.schedules import SCHEDULES
-from migrate_mgpu.api.tables import assigned, name_of
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.rates import is_global_step, schedule_is_used, variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer, Schedule, Variation
 from migrate_mgpu.models.properties import moves_same_rows
@@ -84,7 +85,7 @@ def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:
 def _chosen(module: Module, node: ast.expr | None) -> tuple[OptimizerRow | None, bool]:
     """The optimizer that a string or a class stands for, and whether it is a string."""
     given = assigned(module, node)
-    known = constant(given) if given is not None else None
+    known = constant(given)
     if isinstance(known, str):
         return BY_STRING.get(known), True
     if isinstance(given, ast.Call):

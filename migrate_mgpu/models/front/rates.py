@@ -6,8 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.schedules import SCHEDULES
-from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Variation
 
 _STEPS = {

@@ -6,14 +6,13 @@ import ast
 from collections.abc import Callable, Iterable
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.layers import CHANNELS, LAYERS
 from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.api.tables import negative, number, scaled
 from migrate_mgpu.api.variables import DEFAULTS, VARIABLES
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import (
     Cell,
     FirstValue,

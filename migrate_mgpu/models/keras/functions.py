@@ -7,7 +7,8 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.symbols import renames, symbol, table
 from migrate_mgpu.api.functions import (
     CONTRIB_DATA,
@@ -18,8 +19,7 @@ from migrate_mgpu.api.functions import (
     REDUCTIONS,
     SAME_STATUSES,
 )
-from migrate_mgpu.api.tables import assigned, name_of, negative
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.api.tables import name_of, negative
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.keras.constructors import initializer_edits, rename
 from migrate_mgpu.source.source import Edit

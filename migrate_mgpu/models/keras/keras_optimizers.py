@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import Optimizer
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter

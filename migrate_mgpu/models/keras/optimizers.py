@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.api.tables import number
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import Optimizer, Schedule, Variation
 from migrate_mgpu.models.properties import is_scheduled
 from migrate_mgpu.source.call_edit import CallEdit
@@ -79,7 +79,7 @@ class OptimizerWriter:
         if schedule is not None:
             edit.value("learning_rate", _in_place(schedule, self.style))
         given = optimizer.arguments.get("name")
-        name = constant(given) if given is not None else None
+        name = constant(given)
         if self.classes or not isinstance(name, str) or "/" in name:
             edit.drop("name")
         for parameter in row.parameters:

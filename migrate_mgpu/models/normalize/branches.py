@@ -14,10 +14,11 @@ from migrate_mgpu.analysis.dataflow import Dataflow, loaded
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, TRAIN, Modes, path
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit

@@ -14,11 +14,11 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.names import Scope, constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_kinds import Buckets
 from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow

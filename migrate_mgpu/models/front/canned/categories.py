@@ -12,8 +12,8 @@ from collections.abc import Callable
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import tensorflow_name
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import ADVICE, ColumnNames
 
 

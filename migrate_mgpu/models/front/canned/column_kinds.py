@@ -12,8 +12,8 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.categories import CategoryColumns, Column, Maker
 from migrate_mgpu.models.front.canned.column_names import ADVICE
 from migrate_mgpu.models.keras.expressions import Context

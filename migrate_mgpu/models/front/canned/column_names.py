@@ -13,10 +13,10 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import returns
-from migrate_mgpu.api.tables import assigned
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
@@ -233,7 +233,7 @@ class ColumnNames:
     def _key(self, edit: BoundCall) -> str:
         node = edit.get("key")
         value = self.value_of(node)
-        key = constant(value) if value is not None else None
+        key = constant(value)
         if not isinstance(key, str):
             raise Refused(
                 self.module, node or edit.call, "the name of this feature column is not written "

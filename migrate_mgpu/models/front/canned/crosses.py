@@ -11,7 +11,7 @@ import ast
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import tensorflow_name
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.canned.categories import Column
 from migrate_mgpu.models.front.canned.column_kinds import PARAMETERS, Buckets, ColumnKinds
 

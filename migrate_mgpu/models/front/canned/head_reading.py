@@ -11,10 +11,9 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
-from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.api.tables import assigned
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import changes
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.heads import BINARY, CLASSES, REGRESSION, Head
@@ -200,4 +199,4 @@ def _count(module: Module, node: ast.expr | None) -> object:
                 isinstance(word, ast.Starred) for word in words.elts
             )
             return len(words.elts) if fixed else None
-    return constant(node) if node is not None else None
+    return constant(node)

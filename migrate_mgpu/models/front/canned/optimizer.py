@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import BY_STRING
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.ir import LearningRate, Optimizer, Variation

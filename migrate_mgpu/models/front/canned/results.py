@@ -6,8 +6,8 @@ import ast
 import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 
 

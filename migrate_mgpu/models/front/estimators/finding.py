@@ -13,9 +13,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.helpers import helper_settings

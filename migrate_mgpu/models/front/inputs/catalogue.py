@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant, is_none
 
 DATASET, TABLE, OTHER = "dataset", "datasets by name", "other"
 

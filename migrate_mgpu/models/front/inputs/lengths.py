@@ -8,9 +8,8 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.inputs.batches import METHODS
 from migrate_mgpu.models.front.inputs.catalogue import loaded
 from migrate_mgpu.models.keras.inputs.arrays import is_array_input

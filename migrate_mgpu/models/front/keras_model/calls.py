@@ -11,10 +11,9 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS, KERAS_WITHOUT_EQUAL, OptimizerRow
-from migrate_mgpu.api.tables import assigned
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.rates import variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer

@@ -10,10 +10,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.ir import ClippedBy, Clipping, Training

@@ -6,9 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.names import Scope, constant
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 
 NAME = "multi_gpu_model"
 # Where tf.keras, its private modules and standalone Keras have it.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.multi_gpu_model.building import keras
 
 # Optimizers with the same steps in TF 1.15 and TF2; those of standalone Keras without Adagrad's

@@ -7,8 +7,8 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
-from migrate_mgpu.api.tables import assigned
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
 State = tuple[object, ...]

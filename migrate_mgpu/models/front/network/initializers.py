@@ -7,10 +7,9 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import CONTRIB_WIDTH, INITIALIZERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import Initializer
 
 _UNKNOWN = "it cannot be told which distribution this initializer has"

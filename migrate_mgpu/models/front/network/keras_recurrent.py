@@ -12,10 +12,10 @@ from migrate_mgpu.analysis.api_version import is_explicit_v1, is_tf2
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.recurrent import KERAS_LAYERS, KERAS_OTHERS
 from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.ir import KerasRecurrent
 
 _ADVICE = "make it by tf.keras.layers.LSTM, GRU or SimpleRNN without dropout"

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.layers import CHANNELS, LAYERS, LayerRow
 from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
 from migrate_mgpu.models.ir import Layer, Recurrent, Weight
@@ -118,7 +117,7 @@ def _check(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
                 raise Refused(given.module, value, text, "name the initializer")
             given.drop(name)
     value = given.get("name")
-    known = constant(value) if value is not None else None
+    known = constant(value)
     if is_none(value) or (isinstance(known, str) and "/" in known):
         given.drop("name")  # Keras 3 takes no slash, and None is the default
 
@@ -133,7 +132,7 @@ def _check_contrib(given: NamedArguments, row: LayerRow) -> None:
         _refuse_unless_given(given, "vocab_size")
         _refuse_unless_given(given, "embed_dim")
     scope = given.get("scope")
-    known = constant(scope) if scope is not None else None
+    known = constant(scope)
     if scope is not None and (not isinstance(known, str) or "/" in known):
         given.drop("scope")  # None, a VariableScope or a path, which no Keras name can be
     _check_channels(given)

@@ -7,10 +7,10 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
-from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Cell, Recurrent, RecurrentResult
 

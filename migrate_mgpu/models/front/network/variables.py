@@ -7,11 +7,11 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import assigned, name_of, refuse_unless
+from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import FirstValue, Weight
 
@@ -38,7 +38,7 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
     given.drop("use_resource", "caching_device")
     double = _is_double(given)
     named = given.get("name")
-    known = constant(named) if named is not None else None
+    known = constant(named)
     stem = "".join(c if c.isalnum() else "_" for c in known) if isinstance(known, str) else ""
     if isinstance(known, str) and "/" in known:
         given.drop("name")

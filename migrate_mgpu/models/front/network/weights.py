@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.tables import assigned, name_of
+from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.keras_layers import layer_name
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.ir import Weight

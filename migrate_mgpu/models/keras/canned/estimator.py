@@ -8,9 +8,8 @@ import re
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.canned.column_names import is_comment, taken_by_another
 from migrate_mgpu.models.front.canned.head_reading import GivenHead, read_head
 from migrate_mgpu.models.front.canned.parts import Part, PartReader

@@ -12,10 +12,10 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
 from migrate_mgpu.models.front.estimators.places import is_visible
 from migrate_mgpu.models.front.estimators.settings import check_same
@@ -320,7 +320,7 @@ def _may_be_none(module: Module, node: ast.expr) -> bool:
         return False
     for call in module.names.calls:
         first = call.args[0] if call.args else None
-        text = constant(first) if first is not None else None
+        text = constant(first)
         if not isinstance(text, str) or text.lstrip("-").replace("-", "_") != node.attr:
             continue
         default: ast.expr | None = next(

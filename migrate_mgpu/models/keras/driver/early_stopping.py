@@ -8,9 +8,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use
 from migrate_mgpu.models.front.estimators.places import settled
 from migrate_mgpu.models.front.rewriters import DrivingRewriter

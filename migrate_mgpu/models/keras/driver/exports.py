@@ -13,9 +13,9 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
 from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths

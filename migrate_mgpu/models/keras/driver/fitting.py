@@ -7,8 +7,8 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
@@ -222,5 +222,5 @@ def _number(module: Module, node: ast.expr | None) -> int | None:
     if isinstance(node, ast.Name):
         bindings = module.names.bindings_of(node)
         node = bindings[0].value if len(bindings) == 1 else None
-    value = constant(node) if node is not None else None
+    value = constant(node)
     return value if isinstance(value, int) else None

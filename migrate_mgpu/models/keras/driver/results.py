@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.parts import Use
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.model_plan import ModelPlan

@@ -14,9 +14,9 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
@@ -168,7 +168,7 @@ class _Serving:
             bindings = self.module.names.bindings_of(node)
             value = bindings[0].value if len(bindings) == 1 else None
             home = self.module.names.defining_scope(node.id, self.module.names.scope_of_name[node])
-            text = constant(value) if value is not None else None
+            text = constant(value)
             if isinstance(text, str) and home is not None and home.is_module:
                 return text, node.id
         text = constant(node)

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.estimators.parts import TOWERS, Made
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle

@@ -12,9 +12,8 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.estimators.signatures import NUMPY_INPUT_FN
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.source.source import Edit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.source.style import FileStyle
 
 

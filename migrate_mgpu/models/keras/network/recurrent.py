@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,

@@ -33,7 +33,7 @@ WORDS = (
     b"stimator",
     b"multi_gpu_model",
 )
-_SUBCOMMANDS = ("rules", "explain", "runtimes", "parity")
+_SUBCOMMANDS = ("parity", "runtimes", "rules", "explain")  # those of core.options.SUBCOMMANDS
 
 
 def main_command() -> None:
@@ -127,7 +127,9 @@ def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO |
         hit = any(word in data for _, data in contents for word in WORDS)
         result = _plan_and_write(options, contents, progress) if hit else None
     if result is None and options.plain and not unread:
-        return 0  # nothing to say, and nothing imported for it
+        stream = stderr if options.diff else stdout
+        stream.write(_nothing(options, len(contents)))  # and nothing imported for it
+        return 0
     report = _report(options, result, contents, unread)
     status = FAILED if report.failed else 0
     if baseline is not None:
@@ -142,6 +144,13 @@ def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO |
     status |= CHANGED if report.changed else 0
     status |= LEFT if options.strict and report.left_by_hand else 0
     return status
+
+
+def _nothing(options: Options, files: int) -> str:
+    """The last line of a run without any TF1 code."""
+    if not files:
+        return f"no Python files found under {', '.join(options.paths)}\n"
+    return f"nothing to migrate: no TF1 multi-GPU code in {files} file{'s' * (files > 1)}\n"
 
 
 def _baseline(options: Options) -> Baseline | None:
@@ -202,7 +211,7 @@ def _report(
     result.files += [failure(u.path, f"cannot be read: {u.reason}") for u in unread]
     requirements.add(result, [options.stdin_filename] if options.stdin else options.paths)
     _drop_ignored(options, result)
-    return Report(result, options.writes, options.statistics, options.quiet)
+    return Report(result, options.writes, options.statistics, options.quiet, options.color)
 
 
 def _sort(programs: list[ProgramResult], contents: Contents) -> None:
@@ -254,7 +263,7 @@ def _print(options: Options, report: Report, stdout: TextIO, stderr: TextIO) -> 
     if options.diff:
         from migrate_mgpu.output import diff, style
 
-        paint = style.painter(stdout)
+        paint = style.painter(stdout, options.color)
         for file in report.result.files:
             stdout.write(diff.of(file, paint))
     stream = stderr if options.diff or options.stdin else stdout

@@ -156,6 +156,22 @@ def ensure(name_or_path: str | Path, progress: TextIO | None = None) -> Runtime:
         raise RuntimeUnavailable(f"{error}\nwhen that is mended: {again}") from error
 
 
+def size(place: Path) -> int:
+    """The bytes that a folder takes."""
+    total = 0
+    for entry in os.scandir(place) if place.is_dir() else ():
+        if entry.is_dir(follow_symlinks=False):
+            total += size(Path(entry))
+        else:
+            total += entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def shown_size(size: int) -> str:
+    """Bytes as people read them."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
 def remove(name: str) -> bool:
     """Delete a runtime; False when there was none.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from migrate_mgpu import runtimes
+from migrate_mgpu.core.options import meant
 
 OK, USAGE, FAILED = 0, 2, 8
 
@@ -19,25 +20,34 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     names = list(runtimes.known())
     parser = argparse.ArgumentParser(
         prog="migrate-mgpu runtimes",
-        description="The interpreters that programs are compared in.",
+        description="The Python environments, each with one TensorFlow, that programs are "
+        "compared in. `migrate-mgpu parity` makes those that it needs.",
+        epilog="Results of comparisons are deleted by `migrate-mgpu parity remove`.",
     )
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|create|remove")
-    actions.add_parser("list", help="what there is, and what can be made")
+    actions = parser.add_subparsers(dest="action", metavar="list|create|remove")
+    actions.add_parser("list", help="what there is with its size, and what can be made")
     for action, text in (("create", "make, anew if it is there"), ("remove", "delete")):
         chosen = actions.add_parser(action, help=text)
-        chosen.add_argument(
-            "names", nargs="+", choices=names, metavar="NAME", help=", ".join(names)
-        )
+        chosen.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
+        chosen.add_argument("--all", action="store_true", help="all of them")
     try:
         # argparse writes to the process's own streams: they are these, or a test's.
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
             options = parser.parse_args(argv)
     except SystemExit as exit_:
         return USAGE if exit_.code else OK
-    if options.action == "list":
+    if options.action in ("list", None):
         return _list(stdout)
     result = OK
+    if not options.names and not options.all:
+        print(f"give the names of runtimes ({', '.join(names)}) or --all", file=stderr)
+        return USAGE
     for name in options.names:
+        if name not in names:
+            near = meant(name, names)
+            print(f"{name}: not one of {', '.join(names)}{near}", file=stderr)
+            return USAGE
+    for name in names if options.all else options.names:
         try:
             if options.action == "create":
                 print(f"{name}: {_versions(runtimes.create(name, stderr))}", file=stdout)
@@ -55,7 +65,9 @@ def _list(stdout: TextIO) -> int:
     for name, recipe in runtimes.known().items():
         try:
             found = runtimes.find(name)
-            state = _versions(found) if found else "not made"
+            state = _versions(found) if found else f"not made (about {recipe.gigabytes:g} GB)"
+            if found:
+                state += f" ({runtimes.shown_size(runtimes.size(runtimes.folder() / name))})"
         except runtimes.RuntimeUnavailable as error:
             state = f"broken: {error}"
         print(f"  {name:<16} {recipe.purpose}: {state}", file=stdout)

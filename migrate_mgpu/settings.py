@@ -6,7 +6,17 @@ from __future__ import annotations
 
 import os
 
-from migrate_mgpu.core.options import FORMATS, STDIN, Answered, Options, UsageError
+from migrate_mgpu.core.options import (
+    COLORS,
+    DOCS,
+    FORMATS,
+    STDIN,
+    SUBCOMMANDS,
+    Answered,
+    Options,
+    UsageError,
+    meant,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +42,7 @@ def parse(argv: Sequence[str], stdout: TextIO) -> Options:
     else:
         said = _parse(argv, options, stdout)
     first = options.stdin_filename if options.stdin else options.paths[0]
+    _check_word(first)
     table = _table(os.path.abspath(first))
     if table is not None:
         from migrate_mgpu.settings_table import apply
@@ -63,11 +74,21 @@ def _table(path: str) -> tuple[str, bytes] | None:
         folder = outer
 
 
+def _check_word(first: str) -> None:
+    """The first path is no subcommand with a slip: the paths after it would be rewritten."""
+    if "." in first or os.sep in first or os.path.lexists(first):
+        return
+    found = meant(first, SUBCOMMANDS)
+    if found:
+        raise UsageError(f"migrate-mgpu: error: there is no path {first!r}{found}")
+
+
 def _check_rules(options: Options) -> None:
     """Every word of --select and --ignore names a rule, or the user believes what is not so."""
     from migrate_mgpu.output.catalogue import entries
 
     known = entries()
+    names = [name for entry in known for name in (entry.name, entry.code)]
     for option, words in (("--select", options.select), ("--ignore", options.ignore)):
         for word in words:
             start = word.upper()
@@ -77,11 +98,36 @@ def _check_rules(options: Options) -> None:
             ):
                 raise UsageError(
                     f"migrate-mgpu: error: {option}: {word!r} is neither a code, the beginning of "
-                    "one, nor a rule's name (`migrate-mgpu rules` lists them)"
+                    "one, nor a rule's name (`migrate-mgpu rules` lists them)" + meant(word, names)
                 )
 
 
 # -- the command line ---------------------------------------------------------
+
+_DESCRIPTION = """\
+Migrate TensorFlow 1 multi-GPU code to TensorFlow 2. Files are rewritten in place.
+
+Device options move from ConfigProto to tf.config, Estimators become Keras models
+under a distribution strategy, and programs that still need sessions keep running
+under tf.compat.v1. What cannot be migrated is reported with its place, the reason
+and what to do."""
+_EXAMPLES = """\
+examples:
+  migrate-mgpu --diff src/           show what would change
+  migrate-mgpu src/                  rewrite the files
+  migrate-mgpu parity src/train.py   migrate a copy, run both programs and compare them
+  migrate-mgpu explain MGPU901       what a finding means
+
+Settings: [tool.migrate-mgpu] in the nearest pyproject.toml above the first path, with
+the names of the options; the command line takes precedence.
+
+exit status, added up: 1 files changed or would change, 2 wrong usage, 4 something is
+left to do by hand (with --strict), 8 a file could not be processed"""
+
+
+def _epilog() -> str:
+    rows = "".join(f"\n  {name:<10} {text}" for name, text in SUBCOMMANDS.items())
+    return f"subcommands (each has --help):{rows}\n\n{_EXAMPLES}\n\ndocumentation: {DOCS}"
 
 
 def _parse(argv: Sequence[str], options: Options, stdout: TextIO) -> set[str]:
@@ -115,7 +161,11 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         """argparse that raises instead of ending the process, and prints where it is told."""
 
         def error(self, message: str) -> NoReturn:
-            raise UsageError(f"{self.format_usage()}migrate-mgpu: error: {message}")
+            wrong = message.removeprefix("unrecognized arguments: ").split("=")[0].split()[0]
+            if wrong.startswith("--"):
+                message += meant(wrong, self._option_string_actions)
+            text = f"{self.format_usage()}migrate-mgpu: error: {message}"
+            raise UsageError(f"{text}\n`migrate-mgpu --help` says more")
 
         def print_help(self, file: object = None) -> None:
             stdout.write(self.format_help())
@@ -138,14 +188,10 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
 
     made = Parser(
         prog="migrate-mgpu",
-        usage="migrate-mgpu [options] PATH...\n"
-        "       migrate-mgpu rules | explain CODE | runtimes ...",
-        description="Bring TF1 multi-GPU code to TF2: device options move from ConfigProto to "
-        "tf.config, programs that need sessions keep running under compat.v1. Files are "
-        "rewritten in place. Settings in [tool.migrate-mgpu] of the nearest pyproject.toml above "
-        "the first path have the same names as the options; the command line wins.",
-        epilog="exit status: 1 something changed or would change, 2 usage, 4 something is left "
-        "by hand (with --strict), 8 a file could not be processed; they add up",
+        usage=f"migrate-mgpu [options] PATH...\n       migrate-mgpu {' | '.join(SUBCOMMANDS)} ...",
+        description=_DESCRIPTION,
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
@@ -183,6 +229,7 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         help="let programs that cannot become native TF2 code run under compat.v1 (the default)",
     )
     made.add_argument("--output-format", choices=FORMATS, help="how findings are written")
+    made.add_argument("--color", choices=COLORS, help="colours: on a terminal (auto, the default)")
     made.add_argument("--strict", action=flag, help="exit status 4 when something is left by hand")
     made.add_argument(
         "--baseline", metavar="FILE", help="do not report the findings that FILE accepts"

@@ -7,6 +7,7 @@ made on the spot. The real ones are made by the ``runtime`` fixture.
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 import zipfile
@@ -220,10 +221,16 @@ def test_command(small):
     assert code == 0 and "tensorflow 9.9.9" in out
     assert "making the runtime small (a test), once: " in err
     assert "tensorflow 9.9.9" in run("list")[1]
+    assert re.search(r"small .* \(\d+ MB\)\n", run("list")[1]), "its size"
     assert run("remove", "small")[:2] == (0, "small: removed\n")
+    run("create", "small")
+    assert run("remove", "--all")[:2] == (0, "small: removed\n")
     assert run("remove", "small")[:2] == (0, "small: there was none\n")
     assert run("create", "other")[0] == 2
-    assert run()[0] == 2
+    code, out, err = run("remove", "smal")
+    assert (code, err) == (2, "smal: not one of small; did you mean `small`?\n")
+    assert run("remove")[0] == 2
+    assert run()[:2] == run("list")[:2]
     assert run("--help")[0] == 0
     small["small"] = Recipe(("3.99",), ("x",), "")
     with pytest.MonkeyPatch.context() as patch:

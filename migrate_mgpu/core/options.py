@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # Exit bits.
 CHANGED = 1  # something changed, or would
 USAGE = 2
@@ -9,11 +13,29 @@ LEFT = 4  # with --strict: something is left by hand
 FAILED = 8  # a file could not be processed
 
 FORMATS = ("text", "json", "sarif", "github")
+COLORS = ("auto", "always", "never")
+# Where the documentation is published; pyproject.toml says the same.
+DOCS = "https://migrate-mgpu.readthedocs.io"
+# Their names are words of the command line: a path of such a name is written ./rules.
+SUBCOMMANDS = {
+    "parity": "run the old and the new program and compare what they do",
+    "runtimes": "list, make and delete the TensorFlow environments that parity uses",
+    "rules": "list every code with its rule's name and summary",
+    "explain": "say what a rule does and why, with examples",
+}
 STDIN = "-"
 
 
 class UsageError(Exception):
     """A wrong command line or table of settings; the message is what the user reads."""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A question to end a message with, where a known word is near the one that is not."""
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), list(known), 1, 0.7)
+    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 class Answered(Exception):
@@ -33,6 +55,7 @@ class Options:
         self.exclude: tuple[str, ...] = ()
         self.exclude_root = "."  # the folder that the patterns start from
         self.output_format = "text"
+        self.color = "auto"
         self.strict = False
         self.statistics = False
         self.quiet = False

@@ -6,7 +6,7 @@ import textwrap
 from functools import lru_cache
 from typing import TYPE_CHECKING, TextIO
 
-from migrate_mgpu.core.options import USAGE
+from migrate_mgpu.core.options import USAGE, meant
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Case, documented
 
@@ -211,9 +211,10 @@ def explain(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         if argv[0].upper() == entry.code or argv[0] == entry.name:
             stdout.write(explanation(entry))
             return 0
+    near = meant(argv[0], [word for entry in entries() for word in (entry.name, entry.code)])
     stderr.write(
         f"migrate-mgpu explain: error: there is no rule {argv[0]!r} "
-        "(`migrate-mgpu rules` lists them)\n"
+        f"(`migrate-mgpu rules` lists them){near}\n"
     )
     return USAGE
 

@@ -25,6 +25,7 @@ class Report:
     writes: bool = True
     statistics: bool = False
     quiet: bool = False
+    color: str = "auto"
     accepted: list[f.Finding] = field(default_factory=list)
     outdated: int = 0
 

@@ -1,4 +1,4 @@
-"""Colours, by rich, on a terminal only."""
+"""Colours, by rich: on a terminal, or where somebody asks for them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,33 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
 
 
-def painter(stream: TextIO) -> Paint:
+def wanted(stream: TextIO, color: str = "auto") -> bool:
+    """Whether a stream gets colours: by ``--color``, NO_COLOR, FORCE_COLOR, or what it is."""
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def painter(stream: TextIO, color: str = "auto") -> Paint:
     """How texts are written to a stream: as they are, or with the colours of a terminal."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if not wanted(stream, color):
         return plain
     from rich.color import ColorSystem
     from rich.console import Console
     from rich.style import Style
 
     name = Console(file=stream).color_system
-    if name is None or name == "windows":  # a console that knows no escape sequences
+    if name == "windows":  # a console that knows no escape sequences
         return plain
     system = {
         "standard": ColorSystem.STANDARD,
         "256": ColorSystem.EIGHT_BIT,
         "truecolor": ColorSystem.TRUECOLOR,
-    }[name]
+    }[name or "standard"]  # no terminal: colours were asked for
     return lambda text, style: Style.parse(style).render(text, color_system=system)
 
 

@@ -27,13 +27,14 @@ _REASONS = 3
 
 def write(report: Report, stream: TextIO, failures: TextIO) -> None:
     """Findings by file, the programs by state with what is next, a last line with the counts."""
-    paint = painter(failures)
+    paint = painter(failures, report.color)
     for file in report.result.files:
         if file.error is not None:
             line = f":{file.error_line}" if file.error_line else ""
             failures.write(f"{paint(f'{file.path}{line}:', 'bold')} {paint(file.error, 'red')}\n")
-    paint = painter(stream)
+    paint = painter(stream, report.color)
     stream.write(_findings(report, paint))
+    stream.write(_rewritten(report, paint))
     stream.write(_programs(report, paint))
     if report.statistics:
         stream.write(_statistics(report, paint))
@@ -54,6 +55,14 @@ def _findings(report: Report, paint: Paint) -> str:
                 f"{finding.message}{advice}\n"
             )
     return "".join(lines)
+
+
+def _rewritten(report: Report, paint: Paint) -> str:
+    """A line for each file that was written."""
+    if report.quiet or not report.writes:
+        return ""
+    changed = (file.path for file in report.result.files if file.changed)
+    return "".join(f"{paint('rewrote', 'bold')} {path}\n" for path in changed)
 
 
 def _programs(report: Report, paint: Paint) -> str:
@@ -124,6 +133,9 @@ def _table(rows: list[tuple[str, int]]) -> list[str]:
 def summary(report: Report) -> str:
     """The last line: what happened, in numbers."""
     result = report.result
+    known = report.accepted or report.outdated or report.failed
+    if not (result.programs or result.findings or report.changed or known):
+        return f"nothing to migrate in {result.scanned} file" + "s" * (result.scanned != 1) + "\n"
     verb = "changed" if report.writes else "would change"
     files = f"{result.scanned} file" + ("s" if result.scanned != 1 else "")
     text = f"{report.changed} of {files} {verb}"

@@ -51,6 +51,8 @@ def command(
                 return _show(arguments[1:], stdout, stderr)
             if arguments[:1] == ["compare"]:
                 return _compare(arguments[1:], stdout, stderr)
+            if arguments[:1] == ["remove"]:
+                return _remove(arguments[1:], stdout)
             with _terminable():
                 return _run(arguments, stdout, stderr, migrate, programs)
     except SystemExit as exit_:
@@ -86,13 +88,25 @@ class _Raising(argparse.ArgumentParser):
         raise _Usage(message)
 
 
+_EPILOG = """\
+examples:
+  migrate-mgpu parity train.py -- --epochs 1       migrate a copy, run both, compare them
+  migrate-mgpu parity old.py new.py --devices 1,2  compare two programs
+  migrate-mgpu parity train.py --report page.html  with a page that shows the curves
+  migrate-mgpu parity show [N]                     show an earlier comparison, or list them
+  migrate-mgpu parity compare A B                  compare the new programs of two comparisons
+  migrate-mgpu parity remove N ... | --all         delete earlier comparisons
+
+exit status, added up: 0 equivalent, 1 not equivalent, 2 wrong usage, 8 could not be compared"""
+
+
 def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> Any:
     parser = kind(
         prog="migrate-mgpu parity",
         description="Run the old and the new version of a program, each in its own runtime, and "
         "compare device configuration, losses, gradients, weights and printed results.",
-        epilog="one program: a copy of it is migrated first. Also: parity show N, parity compare "
-        "A B. Exit status: 0 equal, 1 not equivalent, 2 usage, 8 could not be compared",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("programs", nargs="*", type=Path, metavar="PROGRAM", help="one or two")
     parser.add_argument(
@@ -340,6 +354,30 @@ def _show(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         return _finish(storage.read(storage.find(options.number)), options, stdout, stderr)
     except storage.NoSuchComparison as error:
         raise _Usage(str(error)) from None
+
+
+def _remove(arguments: Sequence[str], stdout: TextIO) -> int:
+    from migrate_mgpu.parity import storage
+    from migrate_mgpu.runtimes import shown_size
+
+    parser = argparse.ArgumentParser(
+        prog="migrate-mgpu parity remove", description="Delete earlier comparisons."
+    )
+    parser.add_argument("numbers", nargs="*", type=int, metavar="N", help="of a comparison")
+    parser.add_argument("--all", action="store_true", help="all comparisons")
+    options = parser.parse_args(arguments)
+    if not options.numbers and not options.all:
+        raise _Usage("give the numbers of comparisons (`migrate-mgpu parity show` lists them)")
+    there = storage.sizes()
+    gone = [number for number in options.numbers if number not in there]
+    if gone:
+        raise _Usage(f"no comparison {', '.join(map(str, gone))} in {storage.folder()}")
+    chosen = list(there) if options.all else list(dict.fromkeys(options.numbers))
+    for number in chosen:
+        storage.remove(number)
+    freed = shown_size(sum(there[number] for number in chosen))
+    print(f"{len(chosen)} comparison{'s' * (len(chosen) != 1)} deleted ({freed})", file=stdout)
+    return EQUAL
 
 
 def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:

@@ -56,6 +56,14 @@ def find(number: str) -> Path:
     return place
 
 
+def sizes() -> dict[int, int]:
+    """The numbers of all comparisons, with the bytes that each takes."""
+    from migrate_mgpu.runtimes import size
+
+    places = folder().glob("[0-9]*") if folder().is_dir() else ()
+    return {int(place.name): size(place) for place in sorted(places) if place.name.isdigit()}
+
+
 def remove(number: int) -> None:
     """Delete a comparison; none there is fine."""
     shutil.rmtree(folder() / f"{number:04}", ignore_errors=True)

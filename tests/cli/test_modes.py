@@ -28,7 +28,7 @@ def report(state: str, verb: str) -> str:
     return f"""\
 train.py:1:1: MGPU201 {state}: `import tensorflow.compat.v1 as tf` and `tf.disable_v2_behavior()`
 train.py:4:1: MGPU103 {state}: `gpu_options.allow_growth` becomes `set_memory_growth` on every GPU
-
+{"rewrote train.py" + chr(10) if state == "applied" else ""}
 Programs: 1 bridge
   bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it by migrate-mgpu parity
     train.py
@@ -74,7 +74,16 @@ def test_nothing_to_say(cli: Cli, paths: list[str]) -> None:
     cli.write(a=CLEAN, b="import tensorflow as tf\nprint(tf.__version__)\n")
     for mode in ([], ["--check"], ["--diff"]):
         ran = cli(*mode, *paths)
-        assert (ran.status, ran.out, ran.err) == (0, "", "")
+        said = (ran.err, ran.out) if "--diff" in mode else (ran.out, ran.err)
+        files = "1 file" if paths == ["a.py"] else "2 files"
+        text = f"nothing to migrate: no TF1 multi-GPU code in {files}\n"
+        assert (ran.status, *said) == (0, text, "")
+
+
+def test_no_files_at_all(cli: Cli) -> None:
+    cli.put("sub/readme.txt", "")
+    ran = cli("sub")
+    assert (ran.status, ran.out) == (0, "no Python files found under sub\n")
 
 
 # -- exit bits ----------------------------------------------------------------
@@ -212,7 +221,7 @@ Sites
 
 Programs
 
-0 of 1 file changed
+nothing to migrate in 1 file
 """
     )
 

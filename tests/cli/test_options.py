@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from migrate_mgpu import cli as command_line
+from migrate_mgpu.core.options import DOCS, SUBCOMMANDS
 from tests.cli.running import CLEAN, GROWTH, GROWTH_AFTER, KEPT, REFUSED, Cli
 
 TWO_OPTIONS = """\
@@ -75,7 +77,7 @@ def test_exclude(cli: Cli) -> None:
         .lines[-1]
         .startswith("1 of 1 file would change")
     )
-    assert cli("--exclude", "gen", "gen/b.py", "sub").out == ""
+    assert cli("--exclude", "gen", "gen/b.py", "sub").out.startswith("no Python files found")
 
 
 # -- --baseline ---------------------------------------------------------------
@@ -311,3 +313,31 @@ def test_a_broken_stdin_is_named(cli: Cli) -> None:
     ran = cli("-", stdin=b"import tensorflow as tf\nprint 'x', tf.Session()\n")
     assert ran.status == 8
     assert ran.err.startswith("<stdin>:2: is Python 2 (a print statement)")
+
+
+# -- words with a slip --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "question"),
+    [
+        (["partiy", "train.py"], "there is no path 'partiy'; did you mean `parity`?"),
+        (["--statistic", "train.py"], "--statistic; did you mean `--statistics`?"),
+        (["--select", "memory_growth", "train.py"], "did you mean `memory-growth`?"),
+        (["explain", "memory_growth"], "did you mean `memory-growth`?"),
+    ],
+)
+def test_did_you_mean(cli: Cli, argv: list[str], question: str) -> None:
+    cli.write(train=GROWTH)
+    ran = cli(*argv)
+    assert ran.status == 2 and question in ran.err
+    assert cli.read("train.py") == GROWTH, "nothing is rewritten after a slip"
+
+
+def test_help_names_every_subcommand(cli: Cli) -> None:
+    out = cli("--help").out
+    assert tuple(SUBCOMMANDS) == command_line._SUBCOMMANDS
+    for name, text in SUBCOMMANDS.items():
+        assert f"\n  {name:<10} {text}\n" in out
+        assert cli(name, "--help").status == 0
+    assert DOCS in out and "examples:" in out

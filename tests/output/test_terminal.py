@@ -66,6 +66,16 @@ def test_who_wants_no_colours(monkeypatch: pytest.MonkeyPatch, name: str, value:
     assert "\x1b" not in written(Terminal())
 
 
+def test_colours_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    assert not style.wanted(stream) and style.wanted(stream, "always")
+    assert not style.wanted(Terminal(), "never")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert style.wanted(stream) and "\x1b[" in style.painter(stream)("text", "bold")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not style.wanted(stream) and style.wanted(stream, "always")
+
+
 def test_a_coloured_diff_is_the_same_diff() -> None:
     coloured = diff.of(a_file(), style.painter(Terminal()))
     assert "\x1b[31m-old\t1\x0c\x1b[0m\r\n" in coloured

@@ -103,10 +103,14 @@ def _numbers(output: Mapping[str, Any]) -> str:
 
 
 def write_list(folder: Path, stdout: TextIO) -> None:
-    """All comparisons, a line each."""
+    """All comparisons, a line each, and what they take on the disk."""
+    from migrate_mgpu import runtimes
+
     for place in sorted(folder.glob("[0-9]*")) if folder.is_dir() else []:
         if (place / "result.json").is_file():
             result = json.loads((place / "result.json").read_text(encoding="utf-8"))
             verdicts = ", ".join(f"{words.devices(o)} {o['verdict']}" for o in result["results"])
             pair = f"{result['before']} -> {result['after']}"
             print(f"{int(place.name):>5} {pair}: {verdicts}", file=stdout)
+    taken = runtimes.shown_size(runtimes.size(folder))
+    print(f"{taken} in {folder} (migrate-mgpu parity remove deletes)", file=stdout)

@@ -55,6 +55,10 @@ def parse(argv: Sequence[str], stdout: TextIO) -> Options:
     return options
 
 
+# The table, and as it is sometimes written.
+_TABLES = (b"tool.migrate-mgpu", b"tool.migrate_mgpu", b'tool."migrate-mgpu"')
+
+
 def _table(path: str) -> tuple[str, bytes] | None:
     """The nearest pyproject.toml above a path and its bytes, if it speaks of this tool."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
@@ -67,7 +71,7 @@ def _table(path: str) -> tuple[str, bytes] | None:
             except OSError as error:
                 raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
             # Reading TOML costs half a start: only where the table can be.
-            return (name, data) if b"tool.migrate-mgpu" in data else None
+            return (name, data) if any(table in data for table in _TABLES) else None
         outer = os.path.dirname(folder)
         if outer == folder:
             return None
@@ -85,21 +89,14 @@ def _check_word(first: str) -> None:
 
 def _check_rules(options: Options) -> None:
     """Every word of --select and --ignore names a rule, or the user believes what is not so."""
-    from migrate_mgpu.output.catalogue import entries
+    from migrate_mgpu.output.catalogue import unknown
 
-    known = entries()
-    names = [name for entry in known for name in (entry.name, entry.code)]
-    for option, words in (("--select", options.select), ("--ignore", options.ignore)):
+    for name, words in (("select", options.select), ("ignore", options.ignore)):
+        place = options.places.get(name, f"migrate-mgpu: error: --{name}")
         for word in words:
-            start = word.upper()
-            if not any(
-                word == entry.name or (start.startswith("MGPU") and entry.code.startswith(start))
-                for entry in known
-            ):
-                raise UsageError(
-                    f"migrate-mgpu: error: {option}: {word!r} is neither a code, the beginning of "
-                    "one, nor a rule's name (`migrate-mgpu rules` lists them)" + meant(word, names)
-                )
+            problem = unknown(word)
+            if problem is not None:
+                raise UsageError(f"{place}: {problem}")
 
 
 # -- the command line ---------------------------------------------------------

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from migrate_mgpu.core.options import FORMATS, Options, UsageError
+from migrate_mgpu.core.options import FORMATS, Options, UsageError, meant
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,7 +31,12 @@ def apply(path: str, data: bytes, options: Options, said: set[str]) -> None:
     except ValueError as error:  # also what is not UTF-8
         raise UsageError(f"{path}: is not valid TOML: {error}") from None
     tool = document.get("tool")
-    table = tool.get("migrate-mgpu") if isinstance(tool, dict) else None
+    if not isinstance(tool, dict):
+        return
+    if "migrate_mgpu" in tool:
+        line = _line(text, "", "migrate_mgpu")
+        raise UsageError(f"{path}:{line}: [tool.migrate_mgpu] is called [tool.migrate-mgpu]")
+    table = tool.get("migrate-mgpu")
     if table is None:
         return
     if not isinstance(table, dict):
@@ -40,7 +45,8 @@ def apply(path: str, data: bytes, options: Options, said: set[str]) -> None:
     for key, value in table.items():
         place = f"{path}:{_line(text, key)}: [tool.migrate-mgpu]"
         if key not in _KEYS:
-            raise UsageError(f"{place} has no key {key!r}; there are {', '.join(sorted(_KEYS))}")
+            near = meant(key, _KEYS) or f"; there are {', '.join(sorted(_KEYS))}"
+            raise UsageError(f"{place} has no key {key!r}{near}")
         name, expected, convert = _KEYS[key]
         converted = convert(value)
         if converted is None:
@@ -52,13 +58,14 @@ def apply(path: str, data: bytes, options: Options, said: set[str]) -> None:
         elif name == "baseline":
             converted = os.path.join(folder, converted)
         setattr(options, name, converted)
+        options.places[name] = f"{place} {key}"
 
 
-def _line(text: str, key: str) -> int:
+def _line(text: str, key: str, name: str = "migrate-mgpu") -> int:
     """Where a key of the table stands; the table's own line where that cannot be told."""
-    table = re.search(r"^[ \t]*\[[ \t]*tool\b[^\n]*migrate-mgpu[^\n]*\]", text, re.M)
+    table = re.search(rf"^[ \t]*\[[ \t]*tool\b[^\n]*{name}[^\n]*\]", text, re.M)
     start = table.end() if table else 0
-    found = re.search(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.]", text[start:], re.M)
+    found = key and re.search(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.]", text[start:], re.M)
     at = start + found.start() if found else (table.start() if table else 0)
     return text.count("\n", 0, at) + 1
 

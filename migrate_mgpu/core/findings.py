@@ -79,6 +79,7 @@ class RunResult:
     sites: dict[str, int]  # applied, kept, refused
     scanned: int = 0
     order: list[Path] = field(default_factory=list)  # in which changed files are written
+    unused: list[Path] = field(default_factory=list)  # with TF1 code that no program imports
 
     @property
     def findings(self) -> list[Finding]:

@@ -62,6 +62,7 @@ class Options:
         self.baseline: str | None = None
         self.write_baseline = False
         self.stdin_filename = "<stdin>"
+        self.places: dict[str, str] = {}  # of what a table of settings says
 
     @property
     def writes(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from migrate_mgpu.core.records import record
 
 
@@ -20,6 +22,15 @@ class Selection:
         chosen = _length(self.select, code, name) if self.select else 0
         dropped = _length(self.ignore, code, name)
         return chosen is not None and (dropped is None or chosen > dropped)
+
+
+def names_a_rule(word: str, known: Iterable[tuple[str, str]]) -> bool:
+    """Whether a word of ``--select`` or a comment means one of the rules (code, name)."""
+    start = word.upper()
+    return any(
+        word == name or (start.startswith("MGPU") and code.startswith(start))
+        for code, name in known
+    )
 
 
 def _length(words: tuple[str, ...], code: str, name: str) -> int | None:

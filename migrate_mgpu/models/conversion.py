@@ -118,7 +118,7 @@ class Conversions:
                 text = f"{code} ({rule.name}), a part of its conversion, is not selected"
                 return Diagnostic(_OFF, Place(module, node), text, advice)
             last = getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
-            if suppressed(module.source, node.lineno, last, code):  # type: ignore[attr-defined]
+            if suppressed(module.source, node.lineno, last, rule):  # type: ignore[attr-defined]
                 text = f"a comment switches {code} off, a part of its conversion"
                 return Diagnostic(_OFF, Place(module, node), text, advice)
         for module in found.modules:

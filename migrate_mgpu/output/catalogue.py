@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from migrate_mgpu.core.options import USAGE, meant
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Case, documented
+from migrate_mgpu.core.selection import names_a_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,6 +166,22 @@ would be wrong where it does.
 Mend what the finding names if your runs import that file, then run migrate-mgpu again.
 """,
     ),
+    Entry(
+        "MGPU909",
+        "unknown-suppression",
+        "a `# mgpu: ignore[...]` comment names no rule",
+        """\
+## What it means
+A word in the brackets of a `# mgpu: ignore[...]` comment is neither a code (`MGPU103`), the
+beginning of one (`MGPU1`), nor a rule's name (`memory-growth`). It switches nothing off.
+
+## Why
+A comment with a typing error looks as if it protected its line, and does not.
+
+## What to do
+Write a code or a name that `migrate-mgpu rules` lists.
+""",
+    ),
 )
 
 
@@ -176,6 +193,16 @@ def entries() -> tuple[Entry, ...]:
         for one, doc in documented()
     ]
     return tuple(sorted([*rewriters, *BY_HAND], key=lambda entry: entry.code))
+
+
+def unknown(word: str) -> str | None:
+    """Why a word means no rule, with the one that may be meant; None where it does."""
+    known = [(entry.code, entry.name) for entry in entries()]
+    if names_a_rule(word, known):
+        return None
+    near = meant(word, [one for pair in known for one in pair])
+    text = f"{word!r} is neither a code, the beginning of one, nor a rule's name"
+    return f"{text} (`migrate-mgpu rules` lists them){near}"
 
 
 @lru_cache(maxsize=1)
@@ -211,11 +238,8 @@ def explain(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         if argv[0].upper() == entry.code or argv[0] == entry.name:
             stdout.write(explanation(entry))
             return 0
-    near = meant(argv[0], [word for entry in entries() for word in (entry.name, entry.code)])
-    stderr.write(
-        f"migrate-mgpu explain: error: there is no rule {argv[0]!r} "
-        f"(`migrate-mgpu rules` lists them){near}\n"
-    )
+    text = unknown(argv[0]) or f"{argv[0]!r} is the beginning of several codes"
+    stderr.write(f"migrate-mgpu explain: error: {text}\n")
     return USAGE
 
 

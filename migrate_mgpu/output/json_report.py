@@ -36,6 +36,7 @@ def document(report: Report) -> dict[str, Any]:
             _finding(report, file, finding) for file in result.files for finding in file.findings
         ],
         "programs": [_program(program) for program in result.programs],
+        "unused": [str(path) for path in result.unused],
         "counts": {
             "files": {
                 "scanned": result.scanned,

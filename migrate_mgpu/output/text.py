@@ -23,6 +23,7 @@ _STYLES = {
 # How many programs of one state are named, and how many reasons of each.
 _NAMED = 5
 _REASONS = 3
+_UNUSED = "give the scripts that use this code as paths too, or run tf_upgrade_v2 on it"
 
 
 def write(report: Report, stream: TextIO, failures: TextIO) -> None:
@@ -36,6 +37,7 @@ def write(report: Report, stream: TextIO, failures: TextIO) -> None:
     stream.write(_findings(report, paint))
     stream.write(_rewritten(report, paint))
     stream.write(_programs(report, paint))
+    stream.write(_unused(report, paint))
     if report.statistics:
         stream.write(_statistics(report, paint))
     stream.write(summary(report))
@@ -94,6 +96,21 @@ def _programs(report: Report, paint: Paint) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def _unused(report: Report, paint: Paint) -> str:
+    """TF1 code outside of all programs, which a reader may believe to be migrated."""
+    paths = report.result.unused
+    if not paths:
+        return ""
+    many = len(paths) != 1
+    title = f"TF1 code that no program of this run imports: {len(paths)} file{'s' * many}"
+    lines = [paint(title, "bold"), f"  left as {'they are' if many else 'it is'}; next: {_UNUSED}"]
+    named = paths if report.statistics else paths[:_NAMED]
+    lines += [f"    {path}" for path in named]
+    if len(paths) > len(named):
+        lines.append(f"    and {len(paths) - len(named)} more (--statistics names all)")
+    return "\n".join(lines) + "\n\n"
+
+
 def _statistics(report: Report, paint: Paint) -> str:
     result = report.result
     sites = result.sites
@@ -134,6 +151,9 @@ def summary(report: Report) -> str:
     """The last line: what happened, in numbers."""
     result = report.result
     known = report.accepted or report.outdated or report.failed
+    if result.unused and not (result.programs or report.changed or report.failed):
+        files = f"{result.scanned} file" + "s" * (result.scanned != 1)
+        return f"nothing to migrate: no program with multi-GPU code in {files}\n"
     if not (result.programs or result.findings or report.changed or known):
         return f"nothing to migrate in {result.scanned} file" + "s" * (result.scanned != 1) + "\n"
     verb = "changed" if report.writes else "would change"

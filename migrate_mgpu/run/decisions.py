@@ -137,7 +137,7 @@ class ConfigDecisions:
             first, last = _lines(setting.keyword or setting.statement, setting.value)
             if not self.rules.enabled(code, name):
                 found.append(Diagnostic(_OFF, place, f"{code} ({name}) is not selected"))
-            elif suppressed(setting.module.source, first, last, code):
+            elif suppressed(setting.module.source, first, last, rewriter.rule):
                 found.append(Diagnostic(_OFF, place, f"a comment switches {code} off"))
         for module in flow.modules:
             if file_suppressed(module.source):

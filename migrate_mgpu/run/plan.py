@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.analysis.api_version import is_explicit_v1, needs_tf1
+from migrate_mgpu.analysis.api_version import is_explicit_v1, is_plain_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
@@ -21,7 +21,7 @@ from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
 from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.outcome import Outcome
-from migrate_mgpu.run.reporting import Report, program
+from migrate_mgpu.run.reporting import NO_BRIDGE, NOT_SELECTED, Report, program
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
@@ -58,6 +58,7 @@ class _Planner:
         self.graph = CallGraph(project)
         self.bridge = only(BridgeRewriter)
         rule = self.bridge.rule
+        self.bridge_wanted = options.bridge
         self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
         self.report = Report()
         self.changes = EditSet()
@@ -84,6 +85,8 @@ class _Planner:
             for one in state.estimators:
                 if one.refused is not None:
                     self.report.estimator(one)
+        for module in self.project.modules.values():
+            self.report.unknown_suppressions(module)
         for module, edits in self.edits.items():
             if edits:
                 self.report.changed(module, edits)
@@ -247,8 +250,15 @@ class _Planner:
         sites = {f.APPLIED: 0, f.KEPT: 0, f.REFUSED: 0}
         for outcome in outcomes:
             sites[outcome.state] += 1
-        programs = [program(state, self.bridging) for state in self.states]
-        return f.RunResult(files, programs, sites, order=self._order())
+        off = "" if self.bridging else NOT_SELECTED if self.bridge_wanted else NO_BRIDGE
+        programs = [program(state, off) for state in self.states]
+        return f.RunResult(files, programs, sites, order=self._order(), unused=self._unused())
+
+    def _unused(self) -> list[Path]:
+        """Files with TF1 code that no program of the run imports: nothing migrates them."""
+        used = {module for state in self.states for module in state.program.modules}
+        modules = self.project.modules.values()
+        return sorted(m.path for m in modules if m not in used and is_plain_v1(m))
 
     def _order(self) -> list[Path]:
         """Modules before the modules that import them: a helper before its callers."""

@@ -17,6 +17,7 @@ from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.states import State, estimator_stays
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.source.suppressions import named
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversion
@@ -28,6 +29,11 @@ NEXT = {
     KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
     REFUSED: "mend what is named, then run migrate-mgpu again",
 }
+
+
+# What switches bridges off.
+NO_BRIDGE, NOT_SELECTED = "--no-bridge", "MGPU201 is not selected"
+_ON = {NO_BRIDGE: "run migrate-mgpu without --no-bridge"}
 
 
 class Report:
@@ -154,6 +160,17 @@ class Report:
                 advice = "mend it, or make it a Markdown cell"
                 self.add(module, place, "MGPU907", f.MANUAL, text, advice)
 
+    def unknown_suppressions(self, module: Module) -> None:
+        """Comments that switch off what is no rule."""
+        for line, word in named(module.source):
+            from migrate_mgpu.output.catalogue import unknown
+
+            problem = unknown(word)
+            if problem is not None:
+                place = ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
+                text = f"this comment switches nothing off: {problem}"
+                self.add(module, place, "MGPU909", f.MANUAL, text)
+
     def changed(self, module: Module, edits: list[Edit]) -> None:
         """A file's new text; it must parse, or it is not written at all."""
         result = self.file(module)
@@ -185,19 +202,19 @@ def finding(why: Diagnostic, state: str) -> f.Finding:
     return f.Finding(module.path, line, column, why.code, state, why.reason, why.advice, cell)
 
 
-def program(state: State, bridge: bool) -> f.ProgramResult:
-    """A program's result; without ``bridge`` those that need one are left as they were."""
+def program(state: State, off: str) -> f.ProgramResult:
+    """A program's result; where something switches bridges ``off``, those are left as they were."""
     reasons = tuple(finding(why, f.REFUSED) for why in state.reasons)
     kind = state.kind
-    if kind in (BRIDGE, KEPT) and not bridge:
-        kind = "left (--no-bridge)"
+    if kind in (BRIDGE, KEPT) and off:
+        kind = f"left ({off})"
     return f.ProgramResult(
         state.program.entry.path,
         kind,
         len(state.program.modules),
         reasons,
         state.runs_on if kind != REFUSED else "",
-        NEXT.get(kind, "run migrate-mgpu without --no-bridge"),
+        NEXT.get(kind, _ON.get(off, "select MGPU201 (v1-behavior) too: it makes bridges")),
     )
 
 

@@ -36,6 +36,7 @@ from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
     from migrate_mgpu.models import NoEstimators
@@ -358,6 +359,11 @@ class ProgramStates:
             )
             advice = "a version switch that is not recognised, or code for two versions: split it"
             state.refuse(Diagnostic("mixed-versions", Place(module, mixed.node), text, advice))
+        if module.writable and file_suppressed(module.source) and swaps(module):
+            text = "this file needs TF1's names, and `# mgpu: ignore-file` keeps it as it is"
+            advice = "remove the comment, or migrate the whole program by hand"
+            place = Place(module, module.tree.body[0])
+            state.refuse(Diagnostic("file-switched-off", place, text, advice))
         if not module.writable and swaps(module):
             text = f"{module.path.name} needs TF1's names and lies outside the given paths"
             advice = "give its folder as a path too"

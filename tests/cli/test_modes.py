@@ -311,8 +311,8 @@ def test_explain_what_no_rewriter_stands_behind(cli: Cli) -> None:
         assert ran.status == 0
         assert ran.out.startswith(f"# {line.split()[0]} {line.split()[1]}\n")
     assert cli("explain", "MGPU000").err == (
-        "migrate-mgpu explain: error: there is no rule 'MGPU000' "
-        "(`migrate-mgpu rules` lists them)\n"
+        "migrate-mgpu explain: error: 'MGPU000' is neither a code, the beginning of one, nor a "
+        "rule's name (`migrate-mgpu rules` lists them)\n"
     )
     assert [cli("explain").status, cli("explain", "a", "b").status] == [2, 2]
 

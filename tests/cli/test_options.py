@@ -228,7 +228,7 @@ def test_the_nearest_file_above_the_first_path_counts(cli: Cli) -> None:
     [
         (
             "[project]\nstrict = 1\n[tool.migrate-mgpu]\n\nstirct = true\n",
-            "pyproject.toml:5: [tool.migrate-mgpu] has no key 'stirct'; there are baseline, ",
+            "pyproject.toml:5: [tool.migrate-mgpu] has no key 'stirct'; did you mean `strict`?",
         ),
         (
             "[tool.migrate-mgpu]\nstrict = 'yes'\n",
@@ -246,7 +246,7 @@ def test_the_nearest_file_above_the_first_path_counts(cli: Cli) -> None:
             "[tool.migrate-mgpu]\noutput-format = 'xml'\n",
             "pyproject.toml:2: [tool.migrate-mgpu] output-format must be one of text, json, ",
         ),
-        ("[tool.migrate-mgpu]\nselect = ['MGPU777']\n", "--select: 'MGPU777' is neither"),
+        ("[tool.migrate-mgpu]\nselect = ['MGPU777']\n", "select: 'MGPU777' is neither"),
         ("[tool.migrate-mgpu\n", "pyproject.toml: is not valid TOML: "),
         ("tool.migrate-mgpu = 3\n", "pyproject.toml: tool.migrate-mgpu is not a table"),
     ],
@@ -341,3 +341,61 @@ def test_help_names_every_subcommand(cli: Cli) -> None:
         assert f"\n  {name:<10} {text}\n" in out
         assert cli(name, "--help").status == 0
     assert DOCS in out and "examples:" in out
+
+
+# -- comments and settings that switch rules off --------------------------------
+
+
+def test_a_file_that_is_switched_off_keeps_its_program(cli: Cli) -> None:
+    """Without its `import tensorflow.compat.v1` nothing of the program would run on TF2."""
+    cli.write(train="import helper\n" + GROWTH, helper="# mgpu: ignore-file\n" + GROWTH)
+    ran = cli(".")
+    assert (ran.status, cli.read("train.py")) == (0, "import helper\n" + GROWTH)
+    assert "helper.py:2:1: MGPU902 refused: this file needs TF1's names" in ran.out
+    assert "runs on" not in ran.out
+
+
+def test_what_is_not_selected_is_told_as_that(cli: Cli) -> None:
+    cli.write(train=GROWTH)
+    out = cli("--select", "MGPU101", "train.py").out
+    assert "left (MGPU201 is not selected); next: select MGPU201" in out
+    assert "--no-bridge" not in out
+    assert "left (--no-bridge)" in cli("--no-bridge", "train.py").out
+
+
+@pytest.mark.parametrize("words", ["MGPU103", "MGPU1", "memory-growth", "MGPU999, MGPU103"])
+def test_a_comment_takes_what_ignore_takes(cli: Cli, words: str) -> None:
+    cli.write(train=GROWTH.replace("growth = True", f"growth = True  # mgpu: ignore[{words}]"))
+    out = cli("train.py").out
+    assert "MGPU901 kept: the config stays on its session: a comment switches MGPU103 off" in out
+    assert ("train.py:4:1: MGPU909 manual" in out) == ("MGPU999" in words)
+
+
+def test_a_table_of_another_spelling(cli: Cli) -> None:
+    cli.write(train=GROWTH)
+    cli.put("pyproject.toml", "[project]\n\n[tool.migrate_mgpu]\nstrict = true\n")
+    ran = cli("train.py")
+    assert ran.status == 2 and ran.err.endswith(
+        "pyproject.toml:3: [tool.migrate_mgpu] is called [tool.migrate-mgpu]\n"
+    )
+    cli.put("pyproject.toml", "[tool.migrate-mgpu]\nselect = ['memory_growth']\n")
+    ran = cli("train.py")
+    assert ran.status == 2 and "pyproject.toml:2: [tool.migrate-mgpu] select: 'mem" in ran.err
+    assert "did you mean `memory-growth`?" in ran.err
+
+
+def test_tf1_code_that_no_program_imports_is_named(cli: Cli) -> None:
+    library = "import tensorflow as tf\n\ndef layer(x):\n    return tf.layers.dense(x, 1)\n"
+    cli.write(train=GROWTH, lib__layers=library, lib__plain=CLEAN)
+    ran = cli(".")
+    assert "TF1 code that no program of this run imports: 1 file\n  left as it is" in ran.out
+    assert "\n    lib/layers.py\n" in ran.out and cli.read("lib/layers.py") == library
+    (cli.folder / "train.py").unlink()
+    model_fn = library + "\ndef model_fn(features, labels, mode):\n"
+    cli.write(lib__model=model_fn + "    return tf.estimator.EstimatorSpec(mode)\n")
+    ran = cli("lib")
+    assert ran.status == 0 and "imports: 2 files\n  left as they are" in ran.out
+    assert ran.lines[-1] == "nothing to migrate: no program with multi-GPU code in 3 files"
+    assert json.loads(cli("lib", "--output-format=json").out)["unused"] == [
+        "lib/layers.py", "lib/model.py",
+    ]  # fmt: skip

@@ -157,5 +157,5 @@ def import_edits(module: Module) -> EditSet:
 def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:
     """Whether a rule is on, for the run and at a node."""
     line = node.lineno  # type: ignore[attr-defined]
-    off = suppressed(module.source, line, line, known.code)
+    off = suppressed(module.source, line, line, known)
     return rules.enabled(known.code, known.name) and not off

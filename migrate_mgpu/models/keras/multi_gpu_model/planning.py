@@ -87,7 +87,7 @@ class Copies:
         rule = only(CopiesRewriter).rule
         off = not self.rules.enabled(rule.code, rule.name)
         last = call.end_lineno or call.lineno
-        if off or suppressed(module.source, call.lineno, last, rule.code):
+        if off or suppressed(module.source, call.lineno, last, rule):
             raise Refused(module, call, f"{rule.code} ({rule.name}) is switched off")
         if file_suppressed(module.source):
             raise Refused(module, call, "a comment switches the file off")

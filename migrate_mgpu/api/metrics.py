@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from typing import Optional
 
 from migrate_mgpu.api.schema import Definition, Parameter, Row, Table
 from migrate_mgpu.core.records import field, record
@@ -17,32 +18,39 @@ class Derived(enum.Enum):
     SOFTMAX = enum.auto()
     SIGMOID = enum.auto()
     CHOSEN = enum.auto()  # whether the sigmoid is above one half
+    POSITIVE = enum.auto()  # whether it is above zero
 
 
 @record(frozen=True)
 class MetricForm:
     """A Keras metric that is given the labels and the network's output as they are.
 
-    ``target`` is its class below ``tf.``, or that of ``definition``.
+    ``target`` is its class below ``tf.``, or that of ``definition``; else it is the mean of
+    what ``function`` makes of both.
     """
 
     target: str = ""
     constants: tuple[tuple[str, str], ...] = ()
     definition: Definition | None = None
+    function: str = ""
+
+
+_Forms = Mapping[tuple[Optional[Derived], Optional[Derived]], MetricForm]
 
 
 @record(frozen=True)
 class MetricRow(Row):
     """A metric. ``target`` is the Keras class that is given what TF1's was.
 
-    ``forms`` are those that derive it, by what labels and predictions are of the labels and
-    the network's output. ``symmetric``: it is all the same which of the two the labels are.
-    ``boolean``: TF1 asks of both only whether they are zero. ``by_number`` is the value of one
-    of ``labels`` and ``values``, where Keras's class averages over the last axis first.
+    One without ``names`` is a canned Estimator's own. ``forms`` are those that derive it, by what
+    labels and predictions are of the labels and the network's output (None: it is given none).
+    ``symmetric``: it is all the same which of the two the labels are. ``boolean``: TF1 asks of
+    both only whether they are zero. ``by_number`` is the value of one of ``labels`` and
+    ``values``, where Keras's class averages over the last axis first.
     ``weights``: why it takes none that differ.
     """
 
-    forms: Mapping[tuple[Derived, Derived], MetricForm] = field(default_factory=dict)
+    forms: _Forms = field(default_factory=dict)
     symmetric: bool = False
     boolean: bool = False
     by_number: str = ""
@@ -87,6 +95,17 @@ def _deriving(base: str, derived: Derived) -> MetricForm:
     return MetricForm(definition=Definition(f"{prefix}{base}", text))
 
 
+def _of_positive(base: str) -> MetricForm:
+    """A class that makes of a logit what a canned Estimator's metric is given."""
+    text = f'''\
+class {{name}}({{tf}}.keras.metrics.{base}):
+    """{base} of what a logit above zero chooses."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, {{tf}}.sigmoid(y_pred), sample_weight)'''
+    return MetricForm(definition=Definition(base, text))
+
+
 def _regression(name: str, keras: str, by_number: str = "") -> MetricRow:
     target = f"keras.metrics.{keras}"
     return MetricRow(
@@ -101,16 +120,51 @@ def _regression(name: str, keras: str, by_number: str = "") -> MetricRow:
 
 
 def _confusion(name: str, keras: str) -> MetricRow:
+    forms: _Forms = {(Derived.ITSELF, one): _deriving(keras, one) for one in _MADE}
     return MetricRow(
         (f"metrics.{name}",),
         name,
         _TWO,
         f"keras.metrics.{keras}",
-        forms={(Derived.ITSELF, derived): _deriving(keras, derived) for derived in _MADE},
+        forms={**forms, (Derived.ITSELF, Derived.POSITIVE): _of_positive(keras)},
         boolean=True,
     )
 
 
+def _own(
+    kind: str, outputs: Derived, form: MetricForm, constants: tuple[tuple[str, str], ...] = ()
+) -> MetricRow:
+    return MetricRow((), kind, constants=constants, forms={(Derived.ITSELF, outputs): form})
+
+
+_BASELINE = '''\
+class {name}({tf}.keras.metrics.Mean):
+    """How often the class is right that most examples have."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, sample_weight)
+
+    def result(self):
+        labels = super().result()
+        return {tf}.maximum(labels, 1 - labels)'''
+# Keras 3's own metric takes no labels of shape [n] for logits of shape [n, 1].
+_AVERAGE_LOSS = '''\
+class {name}({tf}.keras.metrics.Mean):
+    """The mean over examples of what the loss sums up."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        labels = {tf}.cast({tf}.reshape(y_true, {tf}.shape(y_pred)), y_pred.dtype)
+        losses = {tf}.nn.sigmoid_cross_entropy_with_logits(labels, y_pred)
+        return super().update_state(losses, sample_weight)'''
+_PRECISION_RECALL = '''\
+class {name}({tf}.keras.metrics.AUC):
+    """The area under the precision-recall curve, with straight lines between its points."""
+
+    def interpolate_pr_auc(self):
+        hits = self.true_positives + 1e-6
+        recall = hits / (hits + self.false_negatives)
+        precision = hits / (hits + self.false_positives)
+        return {tf}.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2)'''
 _TOP = MetricForm("keras.metrics.SparseTopKCategoricalAccuracy")
 _IOU = "keras.metrics.MeanIoU"
 _OF_OUTPUT = ("sparse_y_pred", "False")
@@ -126,6 +180,9 @@ METRICS = Table(
             (Derived.ARGMAX, Derived.ARGMAX): MetricForm("keras.metrics.CategoricalAccuracy"),
             (Derived.ITSELF, Derived.ITSELF): MetricForm("keras.metrics.Accuracy"),
             (Derived.ITSELF, Derived.CHOSEN): _deriving("BinaryAccuracy", Derived.CHOSEN),
+            (Derived.ITSELF, Derived.POSITIVE): MetricForm(
+                "keras.metrics.BinaryAccuracy", (("threshold", "0.0"),)
+            ),
         },
         symmetric=True,
     ),
@@ -134,6 +191,11 @@ METRICS = Table(
         "mean",
         (Parameter("values"), _WEIGHTS, *_COLLECTIONS, _NAME),
         "keras.metrics.Mean",
+        forms={
+            (Derived.ITSELF, None): MetricForm(function="lambda labels, _: labels"),
+            (None, Derived.ITSELF): MetricForm(function="lambda _, predictions: predictions"),
+            (None, Derived.SIGMOID): MetricForm(function="lambda _, logits: {tf}.sigmoid(logits)"),
+        },
     ),
     _regression(
         "mean_squared_error",
@@ -229,5 +291,29 @@ METRICS = Table(
             (Derived.ITSELF, Derived.ITSELF): _TOP,
             (Derived.ITSELF, Derived.SOFTMAX): _TOP,
         },
+    ),
+    _own(
+        "accuracy_baseline",
+        Derived.ITSELF,
+        MetricForm(definition=Definition("AccuracyBaseline", _BASELINE)),
+    ),
+    _own(
+        "auc_precision_recall",
+        Derived.SIGMOID,
+        MetricForm(
+            constants=(("from_logits", "True"),),
+            definition=Definition("PrecisionRecallAUC", _PRECISION_RECALL),
+        ),
+        constants=(("curve", "{quote}PR{quote}"),),
+    ),
+    _own(
+        "sigmoid_cross_entropy",
+        Derived.ITSELF,
+        MetricForm(definition=Definition("AverageLoss", _AVERAGE_LOSS)),
+    ),
+    _own(
+        "sparse_softmax_cross_entropy",
+        Derived.ITSELF,
+        MetricForm("keras.metrics.SparseCategoricalCrossentropy", (("from_logits", "True"),)),
     ),
 )

@@ -336,3 +336,24 @@ class Predictions(Computation):
 
     named: bool = False
     of_output: bool = True
+
+
+# -- canned Estimators --------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Head(Operation):
+    """What a canned Estimator makes of its logits: a loss, an evaluation's results, predictions.
+
+    ``node`` is the Estimator's own call where that says it by its class. ``reduction`` is what
+    becomes of the examples' losses, ``stated`` whether the program says so. ``weights`` is the
+    key of the feature that examples are weighted by, ``words`` the list of the texts that labels
+    are, ``classes`` their number, where that is given. ``statement`` gave it a variable.
+    """
+
+    reduction: Reduction
+    stated: bool = True
+    weights: ast.expr | None = None
+    words: ast.expr | None = None
+    classes: ast.expr | None = None
+    statement: ast.stmt | None = None

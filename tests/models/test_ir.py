@@ -8,6 +8,7 @@ from importlib import resources
 import pytest
 
 from migrate_mgpu.api.functions import FUNCTIONS
+from migrate_mgpu.api.heads import HEADS, HeadRow
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
@@ -19,7 +20,7 @@ from migrate_mgpu.api.schema import Row, Table
 from migrate_mgpu.api.variables import VARIABLES
 
 TABLES = {
-    "cells": CELLS, "functions": FUNCTIONS, "initializers": INITIALIZERS,
+    "cells": CELLS, "functions": FUNCTIONS, "heads": HEADS, "initializers": INITIALIZERS,
     "keras_layers": KERAS_LAYERS, "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,
     "optimizers": OPTIMIZERS, "runs": RUNS, "schedules": SCHEDULES, "variables": VARIABLES,
 }  # fmt: skip
@@ -55,3 +56,12 @@ def test_parameters_have_one_place_in_tf2(table: Table[Row]) -> None:
         new = [p.new_name for p in given] + [name for name, _ in row.constants]
         assert len(new) == len(set(new)), row.kind
         assert set(row.order) <= set(new), row.kind
+
+
+@pytest.mark.parametrize("row", HEADS.rows, ids=[row.kind for row in HEADS.rows])
+def test_heads_are_made_of_rows_of_other_tables(row: HeadRow) -> None:
+    assert LOSSES.by_kind[row.loss].keras
+    assert set(row.shown) <= set(row.results)
+    for key, measured in row.results.items():
+        forms = METRICS.by_kind[measured.metric].forms
+        assert (measured.labels, measured.outputs) in forms, key

@@ -13,7 +13,7 @@ from migrate_mgpu.models.front.canned.columns import ColumnReader
 from migrate_mgpu.models.front.canned.optimizer import CannedOptimizer, read_canned_optimizer
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.ir import Optimizer
-from migrate_mgpu.models.keras.canned.heads import Head
+from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.canned.network import Network
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.keras.expressions import Context
@@ -65,7 +65,7 @@ class PartReader:
         self.distributed = distributed
         self.combined = flow.class_name.startswith(COMBINED)
 
-    def read(self, head: Head) -> list[Part]:
+    def read(self, head: HeadWriter) -> list[Part]:
         """The parts, in the order in which 1.15 makes their variables.
 
         Raises:
@@ -82,7 +82,7 @@ class PartReader:
         self._one_optimizer(parts)
         return parts
 
-    def _part(self, kind: str, head: Head, plain: bool = True) -> Part:
+    def _part(self, kind: str, head: HeadWriter, plain: bool = True) -> Part:
         prefix = f"{kind}_" if self.combined else ""
         network = Network(self.style, kind == "linear", head, layer=self.combined)
         part = Part(kind, prefix, ColumnReader(self.module, self.style, self.graph), network)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from migrate_mgpu.models.front.canned.parts import COMBINED, Part
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
+from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.source.style import FileStyle
 
 # Names of the parts' classes. Keras 3 calls variables by their layers' classes, TF1 by these.
@@ -51,7 +51,7 @@ def combined_body(
     style: FileStyle,
     parts: list[Part],
     classes: dict[str, str],
-    head: Head,
+    head: HeadWriter,
     step: list[str],
     distributed: bool,
 ) -> str:
@@ -68,7 +68,7 @@ def combined_body(
         for name in part.network.parameters()
         if name != "n_classes"
     ]
-    if head.kind == CLASSES:
+    if head.takes_classes:
         parameters.append("n_classes")
     lines = [f"    def __init__({', '.join(['self', *parameters])}):", "        super().__init__()"]
     for part in parts:
@@ -77,11 +77,11 @@ def combined_body(
             for name in part.network.parameters()
         ]
         lines.append(f"        self.{part.kind} = {classes[part.kind]}({', '.join(passed)})")
-    lines += ["        " + line for line in head.lookup(style)]
+    lines += ["        " + line for line in head.lookup()]
     drops = any("dropout" in part.network.settings for part in parts)
     loss = _REPLICAS if distributed else "loss"
     given = f"{style.tensorflow}.keras.utils.unpack_x_y_sample_weight(data)"
-    if head.weights:
+    if head.head.weights is not None:
         given = "self.with_weights(data)"
     training = ", training=training" if drops else ""
     lines += [

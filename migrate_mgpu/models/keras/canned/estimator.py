@@ -11,16 +11,17 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.column_names import is_comment, taken_by_another
-from migrate_mgpu.models.front.canned.head_reading import GivenHead, read_head
+from migrate_mgpu.models.front.canned.heads import read_head
 from migrate_mgpu.models.front.canned.parts import Part, PartReader
 from migrate_mgpu.models.front.canned.results import wanted_results
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_body
-from migrate_mgpu.models.keras.canned.heads import CLASS_METRICS, CLASSES, Head
+from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
+from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -108,36 +109,36 @@ class _Reader:
             raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
         check_version(module, flow.call)
         self._check_none()
-        given = read_head(flow, self.style)
-        head = given.head
-        self.result.gone |= given.gone
+        facts = read_head(flow)
+        head = HeadWriter(facts, self.style)
+        if facts.node is not flow.call:
+            self.result.gone |= set(ast.walk(facts.node))
         parts = self.parts.read(head)
         self.optimizers = {
             part.kind: write_optimizer(part.optimizer, self.style)
             for part in parts
             if part.optimizer is not None
         }
-        parts[0].columns.statements += given.statements
+        parts[0].columns.statements += [facts.statement] if facts.statement is not None else []
         self.result.has_layer_lists = any(part.network.has_layer_lists for part in parts)
         for part in parts:
             self.result.merge(part)
             self.result.given += part.given
-        if head.kind == CLASSES and given.number:
-            self.result.given.append(f"n_classes={given.number}")
-        step = head.predict_step(self.style, "    ") if flow.predicts else []
+        if facts.classes is not None:
+            self.result.given.append(f"n_classes={text_of(module, facts.classes)}")
+        step = head.predict_step() if flow.predicts else []
         wanted = wanted_results(flow, self.graph)
         keys = head.results(wanted)
-        self._notes(wanted, given.chosen)
+        self._notes(wanted, facts.stated)
         self.result.metrics = keys
-        fresh = {name: self._fresh(name) for name, _ in CLASS_METRICS.values()}
-        metrics, classes = head.metrics(keys, self.style, fresh)
-        self._compiled(given, parts, metrics)
+        metrics, classes = head.metrics(keys)
+        self._compiled(head, parts, metrics)
         own = [text for _, classes in self.optimizers.values() for text in classes]
         self._write([*own, *classes, *self._networks(parts, head, step)])
         self._removed(parts)
         return self.result
 
-    def _networks(self, parts: list[Part], head: Head, step: list[str]) -> list[str]:
+    def _networks(self, parts: list[Part], head: HeadWriter, step: list[str]) -> list[str]:
         """The classes of the network; the last one is the model's."""
         if not self.parts.combined:
             return [self._class(self.flow.class_name, "Model", parts[0].network.body(step))]
@@ -152,15 +153,12 @@ class _Reader:
 
     def _class(self, wished: str, base: str, body: str) -> str:
         name = self.result.head = self.classes.name(self.module, wished, body)
-        return f"class {name}({self.style.tensorflow}.keras.{base}):\n{body}"
+        text = f"class {name}({self.style.tensorflow}.keras.{base}):\n{body}"
+        return "\n".join(self._levels(line) for line in text.split("\n"))
 
-    def _fresh(self, wished: str) -> str:
-        names = self.module.names
-        return names.fresh(names.module_scope, wished)
-
-    def _notes(self, wanted: set[str] | None, chosen: bool) -> None:
+    def _notes(self, wanted: set[str] | None, stated: bool) -> None:
         module, call = self.module, self.flow.call
-        if not chosen:
+        if not stated:
             self.result.notes.append((
                 module, call, "1.15's canned Estimators take the sum of a batch as their loss; "
                 "should the program be TF2's already, its loss is the mean",
@@ -184,7 +182,7 @@ class _Reader:
 
     # -- the call and compile ---------------------------------------------------
 
-    def _compiled(self, given: GivenHead, parts: list[Part], metrics: list[str]) -> None:
+    def _compiled(self, head: HeadWriter, parts: list[Part], metrics: list[str]) -> None:
         compiled = self.result.compiled
         optimizers = [
             (part, part.optimizer) for part in reversed(parts) if part.optimizer is not None
@@ -194,17 +192,18 @@ class _Reader:
             for _, optimizer in optimizers
             if optimizer.named
         ]
-        own += [] if given.chosen else ["the sum over a batch"]
+        own += [] if head.head.stated else ["the sum over a batch"]
         if own:
             compiled.append(f"# The canned Estimator's own: {', '.join(own)}.")
         for part, optimizer in optimizers:
             compiled += [line for s in optimizer.statements for line in part.columns.comments_of(s)]
             compiled.append(f"{part.prefix}optimizer={self.optimizers[part.kind][0]},")
         columns = parts[0].columns
-        compiled += [line for s in given.statements for line in columns.comments_of(s)]
-        compiled.append(f"loss={given.head.loss(self.style)},")
+        if head.head.statement is not None:
+            compiled += columns.comments_of(head.head.statement)
+        compiled.append(f"loss={head.loss()},")
         unit = self.style.indent
-        compiled.append("weighted_metrics=[" if given.head.weights else "metrics=[")
+        compiled.append("metrics=[" if head.head.weights is None else "weighted_metrics=[")
         for metric in metrics:  # they stand two levels deep, perhaps in a function
             lines = folded(f"{' ' * 12}{metric},").split("\n")
             compiled += [unit + self._levels(line.removeprefix(" " * 12)) for line in lines]
@@ -220,8 +219,7 @@ class _Reader:
         for text in dict.fromkeys(classes):
             key = id(self.module), text
             if key not in self.classes.edits:
-                lines = newline.join(self._levels(line) for line in text.split("\n"))
-                shown = newline * above + lines + newline * below
+                shown = newline * above + text.replace("\n", newline) + newline * below
                 self.classes.edits[key] = Edit(place, place, shown)
             edits.append(self.classes.edits[key])
 

@@ -1,150 +1,76 @@
-"""What a canned Estimator's head says: its loss, its results and its predictions, in Keras.
-
-Measured on 1.15.5: the loss is the sum over a batch, ``average_loss`` the mean over examples;
-of two classes there is one logit, and a class is chosen where it is above zero.
-"""
+"""The head of a canned Estimator in Keras: loss, metrics, and the methods that say the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from migrate_mgpu.core.records import record
+from migrate_mgpu.api.heads import HEADS, Task
+from migrate_mgpu.api.losses import LOSSES, Reduction
+from migrate_mgpu.api.metrics import METRICS, MetricForm, MetricRow
+from migrate_mgpu.models.ir import Head
+from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.source.style import FileStyle
 
-BINARY, CLASSES, REGRESSION = "binary", "classes", "regression"
 
-_LOSSES = {
-    BINARY: "BinaryCrossentropy",
-    CLASSES: "SparseCategoricalCrossentropy",
-    REGRESSION: "MeanSquaredError",
-}
-# What a program that looks at no result in particular is shown.
-_SHOWN = {
-    BINARY: ("accuracy", "average_loss"),
-    CLASSES: ("accuracy", "average_loss"),
-    REGRESSION: ("average_loss",),
-}
-_RESULTS = {
-    BINARY: (
-        "accuracy", "accuracy_baseline", "auc", "auc_precision_recall", "average_loss",
-        "label/mean", "precision", "prediction/mean", "recall",
-    ),
-    CLASSES: ("accuracy", "average_loss"),
-    REGRESSION: ("average_loss", "label/mean", "prediction/mean"),
-}  # fmt: skip
-_OF_PROBABILITIES = '''\
-class {name}({tf}.keras.metrics.{name}):
-    """{name} of what a logit above zero chooses."""
+class HeadWriter:
+    """Writes what a head adds to a model; ``takes_classes``: its number of logits is given."""
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        return super().update_state(y_true, {tf}.sigmoid(y_pred), sample_weight)'''
-_BASELINE = '''\
-class {name}({tf}.keras.metrics.Mean):
-    """How often the class is right that most examples have."""
+    def __init__(self, head: Head, style: FileStyle) -> None:
+        self.head = head
+        self.row = HEADS.by_kind[head.kind]
+        self.style = style
+        self.tf = style.tensorflow
+        self.takes_classes = self.row.task is Task.CLASSES
+        self.words = text_of(head.module, head.words) if head.words is not None else ""
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        return super().update_state(y_true, sample_weight)
-
-    def result(self):
-        labels = super().result()
-        return {tf}.maximum(labels, 1 - labels)'''
-
-# Keras 3's own metric takes no labels of shape [n] for logits of shape [n, 1].
-_AVERAGE = '''\
-class {name}({tf}.keras.metrics.Mean):
-    """The mean over examples of what the loss sums up."""
-
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        labels = {tf}.cast({tf}.reshape(y_true, {tf}.shape(y_pred)), y_pred.dtype)
-        losses = {tf}.nn.sigmoid_cross_entropy_with_logits(labels, y_pred)
-        return super().update_state(losses, sample_weight)'''
-_PRECISION_RECALL = '''\
-class {name}({tf}.keras.metrics.AUC):
-    """The area under the precision-recall curve, with straight lines between its points."""
-
-    def interpolate_pr_auc(self):
-        hits = self.true_positives + 1e-6
-        recall = hits / (hits + self.false_negatives)
-        precision = hits / (hits + self.false_positives)
-        return {tf}.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2)'''
-# The classes of a binary head's metrics, by their key.
-CLASS_METRICS = {
-    "accuracy_baseline": ("AccuracyBaseline", _BASELINE),
-    "auc_precision_recall": ("PrecisionRecallAUC", _PRECISION_RECALL),
-    "average_loss": ("AverageLoss", _AVERAGE),
-    "precision": ("Precision", _OF_PROBABILITIES),
-    "recall": ("Recall", _OF_PROBABILITIES),
-}
-
-
-@record(frozen=True)
-class Head:
-    """A kind of head; ``sums`` says whether its loss is the sum over a batch.
-
-    ``weights`` is the expression of the examples' weights, if they have any, ``words`` the
-    list of the classes where labels are texts.
-    """
-
-    kind: str
-    sums: bool = True
-    weights: str = ""
-    words: str = ""
-
-    def loss(self, style: FileStyle) -> str:
+    def loss(self) -> str:
         """The compiled loss."""
-        given = [] if self.kind == REGRESSION else ["from_logits=True"]
-        if self.sums:
-            given.append(f"reduction={style.string('sum')}")
-        return f"{style.tensorflow}.keras.losses.{_LOSSES[self.kind]}({', '.join(given)})"
+        row = LOSSES.by_kind[self.row.loss]
+        given = ["from_logits=True"] if row.logits else []
+        if self.head.reduction is Reduction.SUM:
+            given.append(f"reduction={self.style.string('sum')}")
+        return f"{self.tf}.keras.losses.{row.keras}({', '.join(given)})"
 
     def results(self, wanted: Iterable[str] | None) -> tuple[str, ...]:
         """The keys of an evaluation's result that a program needs; None stands for all."""
         if wanted is None:
-            return _RESULTS[self.kind]
-        read = [key for key in _RESULTS[self.kind] if key in set(wanted)]
-        return tuple(read) or _SHOWN[self.kind]
+            return tuple(self.row.results)
+        return tuple(key for key in self.row.results if key in set(wanted)) or self.row.shown
 
-    def metrics(
-        self, keys: Iterable[str], style: FileStyle, fresh: dict[str, str]
-    ) -> tuple[list[str], list[str]]:
-        """The compiled metrics, and the classes that they need (names by ``fresh``)."""
+    def metrics(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The compiled metrics, and the classes that they need."""
         texts: list[str] = []
         classes: list[str] = []
-        tf = style.tensorflow
-        metrics = f"{tf}.keras.metrics"
         for key in keys:
-            name = f"name={style.string(key)}"
-            if self.kind == BINARY and key in CLASS_METRICS:
-                short, template = CLASS_METRICS[key]
-                classes.append(template.format(name=fresh[short], tf=tf))
-                curve = f"curve={style.string('PR')}, "
-                given = f"{curve}{name}, from_logits=True" if "auc" in key else name
-                texts.append(f"{fresh[short]}({given})")
-            elif key == "average_loss":
-                logits = "" if self.kind == REGRESSION else ", from_logits=True"
-                texts.append(f"{metrics}.{_LOSSES[self.kind]}({name}{logits})")
-            elif key == "accuracy" and self.kind == CLASSES:
-                texts.append(f"{metrics}.SparseCategoricalAccuracy({name})")
-            elif key == "accuracy":
-                texts.append(f"{metrics}.BinaryAccuracy({name}, threshold=0.0)")
-            elif key == "auc":
-                texts.append(f"{metrics}.AUC({name}, from_logits=True)")
-            elif key == "label/mean":
-                texts.append(f"{metrics}.MeanMetricWrapper(lambda labels, _: labels, {name})")
-            else:
-                value = f"{tf}.sigmoid(logits)" if self.kind == BINARY else "predictions"
-                taken = "logits" if self.kind == BINARY else "predictions"
-                function = f"lambda _, {taken}: {value}"
-                texts.append(f"{metrics}.MeanMetricWrapper({function}, {name})")
+            measured = self.row.results[key]
+            row = METRICS.by_kind[measured.metric]
+            form = row.forms[measured.labels, measured.outputs]
+            if form.definition is not None:
+                classes.append(form.definition.written(self._called(form), self.style))
+            texts.append(self._metric(row, form, key))
         return texts, classes
 
-    def lookup(self, style: FileStyle) -> list[str]:
+    def _metric(self, row: MetricRow, form: MetricForm, key: str) -> str:
+        name = f"name={self.style.string(key)}"
+        if form.function:
+            function = form.function.format(tf=self.tf)
+            return f"{self.tf}.keras.metrics.MeanMetricWrapper({function}, {name})"
+        first = [f"{k}={value.format(quote=self.style.quote)}" for k, value in row.constants]
+        last = [f"{k}={value}" for k, value in form.constants]
+        return f"{self._called(form)}({', '.join([*first, name, *last])})"
+
+    def _called(self, form: MetricForm) -> str:
+        if form.definition is None:
+            return f"{self.tf}.{form.target}"
+        names = self.head.module.names
+        return names.fresh(names.module_scope, form.definition.name)
+
+    def lookup(self) -> list[str]:
         """The layer that knows the classes by their labels."""
         if not self.words:
             return []
-        layer = f"{style.tensorflow}.keras.layers.StringLookup"
-        made = f"{layer}(vocabulary={self.words}, num_oov_indices=0)"
-        return [f"self.class_ids = {made}"]
+        layer = f"{self.tf}.keras.layers.StringLookup"
+        return [f"self.class_ids = {layer}(vocabulary={self.words}, num_oov_indices=0)"]
 
     def labelled(self) -> list[str]:
         """The methods that take labels for classes."""
@@ -162,12 +88,14 @@ class Head:
 
     def weighted_steps(self, trains: bool) -> list[str]:
         """The methods that hand on the examples' weights; ``trains`` if it trains as all do."""
-        if not self.weights:
+        key = self.head.weights
+        if key is None:
             return []
+        weights = f"{self.tf}.cast(features[{text_of(self.head.module, key)}], {self.tf}.float32)"
         lines = [
             "def with_weights(self, data):",
             "    features, labels = data",
-            f"    return features, labels, {self.weights}",
+            f"    return features, labels, {self.tf}.reshape({weights}, [-1])",
         ]
         for step in ("train_step", "test_step") if trains else ("test_step",):
             lines += [
@@ -176,32 +104,30 @@ class Head:
             ]  # fmt: skip
         return lines
 
-    def predict_step(self, style: FileStyle, unit: str) -> list[str]:
+    def predict_step(self) -> list[str]:
         """The method that gives the predictions of 1.15, by their names."""
+        q, tf = self.style.quote, self.tf
         lines = [
             "def predict_step(self, data):",
-            f"{unit}features, _, _ = {style.tensorflow}.keras.utils.unpack_x_y_sample_weight(data)",
+            f"    features, _, _ = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
         ]
-        q, tf = style.quote, style.tensorflow
-        if self.kind == REGRESSION:
-            return [*lines, f"{unit}return {{{q}predictions{q}: self(features, training=False)}}"]
-        lines.append(f"{unit}logits = self(features, training=False)")
+        if self.row.task is Task.NUMBER:
+            return [*lines, f"    return {{{q}predictions{q}: self(features, training=False)}}"]
+        lines.append("    logits = self(features, training=False)")
         both = "logits"
         entries = [f"{q}logits{q}: logits,"]
-        if self.kind == BINARY:
+        if self.row.task is Task.TWO_CLASSES:
             both = "two_class_logits"
             zeros = f"{tf}.zeros_like(logits)"
-            lines.append(f"{unit}{both} = {tf}.concat([{zeros}, logits], axis=-1)")
+            lines.append(f"    {both} = {tf}.concat([{zeros}, logits], axis=-1)")
             entries.append(f"{q}logistic{q}: {tf}.sigmoid(logits),")
-        lines.append(f"{unit}class_ids = {tf}.argmax({both}, axis=-1)[:, {tf}.newaxis]")
+        lines.append(f"    class_ids = {tf}.argmax({both}, axis=-1)[:, {tf}.newaxis]")
+        words = f"{tf}.strings.as_string(class_ids)"
+        if self.words:
+            words = f"{tf}.gather({self.words}, class_ids)"
         entries += [
             f"{q}probabilities{q}: {tf}.nn.softmax({both}),",
             f"{q}class_ids{q}: class_ids,",
-            f"{q}classes{q}: {self._classes(tf)},",
+            f"{q}classes{q}: {words},",
         ]
-        return [*lines, f"{unit}return {{", *(f"{unit * 2}{e}" for e in entries), f"{unit}}}"]
-
-    def _classes(self, tf: str) -> str:
-        if not self.words:
-            return f"{tf}.strings.as_string(class_ids)"
-        return f"{tf}.gather({self.words}, class_ids)"
+        return [*lines, "    return {", *(f"        {entry}" for entry in entries), "    }"]

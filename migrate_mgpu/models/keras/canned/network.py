@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.canned.categories import Column
-from migrate_mgpu.models.keras.canned.heads import CLASSES, Head
+from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.source.style import FileStyle
 
 _WIDTH = 92  # of a line inside of a class, whose own indentation is not counted
@@ -26,7 +26,7 @@ class Network:
 
     style: FileStyle
     linear: bool
-    head: Head
+    head: HeadWriter
     layer: bool = False
     keys: ast.expr | None = None
     columns: list[Column] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Network:
             found.append("feature_columns")
         if not self.linear:
             found.append("hidden_units")
-        if self.head.kind == CLASSES:
+        if self.head.takes_classes:
             found.append("n_classes")
         return found + [n for n in ("activation_fn", "dropout") if n in self.settings]
 
@@ -66,7 +66,7 @@ class Network:
             body.append("self.columns = sorted(feature_columns)")
         own = {name: layer for column in self.columns for name, layer in column.layers.items()}
         body += [f"self.{name} = {layer}" for name, layer in own.items()]
-        units = "n_classes" if self.head.kind == CLASSES else "1"
+        units = "n_classes" if self.head.takes_classes else "1"
         dense = f"{tf}.keras.layers.Dense"
         if self.linear:
             count = "self.columns" if self.keys is not None else f"range({len(self.columns)})"
@@ -87,7 +87,7 @@ class Network:
                 body.append(f"self.dropout = {tf}.keras.layers.Dropout(dropout)")
             body.append(f"self.logits = {dense}({units})")
         if not self.layer:
-            body += self.head.lookup(self.style)
+            body += self.head.lookup()
         parameters = ", ".join(["self", *self.parameters()])
         return [f"def __init__({parameters}):", *("    " + b for b in body)]
 

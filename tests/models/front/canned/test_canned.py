@@ -246,3 +246,11 @@ def test_a_model_of_an_object() -> None:
     stays(program(body), "is not known")
     after, _ = migrated(program(body.replace("train_distribute=strategy", "")))
     assert "        self.est = self.model\n        self.est.fit(input_fn(), " in after
+
+
+def test_a_class_has_the_files_own_indentation() -> None:
+    """Of an optimizer and of a metric, whose classes come from tables."""
+    code = dense("[fc.numeric_column('b')]", ", optimizer=tf.train.RMSPropOptimizer(0.1)")
+    text, _ = migrated(program(code).replace("    ", "  "))
+    assert "\n  @property\n  def epsilon(self):\n    return " in text
+    assert "\n  def update_state(" in text and "    def" not in text

@@ -17,7 +17,7 @@ from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
-from migrate_mgpu.models.front.rewriters import PartRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
 from migrate_mgpu.models.keras.driver.driving import Drive, drive
 from migrate_mgpu.models.keras.model.converting import convert
@@ -108,8 +108,11 @@ class Conversions:
     def _switched_off(self, found: Conversion) -> Diagnostic | None:
         """A part of a conversion whose rule the user does not want, here or at all."""
         flow, function = found.flow, found.flow.function
-        parts = [one for one in of(PartRewriter) if one.every_model] if function else []
-        places = [(function.module, function.node, one.rule) for one in parts if function]
+        places = [
+            (function.module, function.node, one.rule)
+            for one in of(ModelPartRewriter)
+            if function is not None
+        ]
         sites = [(module, node, only(kind).rule) for module, node, kind in found.sites]
         for module, node, rule in [*places, *sites]:
             code = rule.code

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from migrate_mgpu.api.cases import IMAGES, case
 from migrate_mgpu.core.registry import Rule
-from migrate_mgpu.models.front.rewriters import FunctionRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 
 RULE = Rule(
     code="MGPU406",
@@ -88,4 +88,4 @@ def model_fn(features, labels, mode):
     ),
 )
 
-REWRITER = FunctionRewriter(RULE, CASES)
+REWRITER = ModelPartRewriter(RULE, CASES)

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from migrate_mgpu.api.cases import IMAGES, NUMBERS, case
 from migrate_mgpu.core.registry import Rule
-from migrate_mgpu.models.front.rewriters import LayerRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 
 RULE = Rule(
     code="MGPU402",
@@ -157,4 +157,4 @@ def model_fn(features, labels, mode):
     ),
 )
 
-REWRITER = LayerRewriter(RULE, CASES)
+REWRITER = ModelPartRewriter(RULE, CASES)

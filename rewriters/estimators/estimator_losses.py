@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from migrate_mgpu.api.cases import NUMBERS, case
 from migrate_mgpu.core.registry import Rule
-from migrate_mgpu.models.front.rewriters import LossRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 
 RULE = Rule(
     code="MGPU403",
@@ -138,4 +138,4 @@ def model_fn(features, labels, mode):
     ),
 )
 
-REWRITER = LossRewriter(RULE, CASES)
+REWRITER = ModelPartRewriter(RULE, CASES)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from migrate_mgpu.api.cases import NUMBERS, case
 from migrate_mgpu.core.registry import Rule
-from migrate_mgpu.models.front.rewriters import MetricRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 
 RULE = Rule(
     code="MGPU405",
@@ -102,4 +102,4 @@ def model_fn():
     ),
 )
 
-REWRITER = MetricRewriter(RULE, CASES)
+REWRITER = ModelPartRewriter(RULE, CASES)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from migrate_mgpu.api.cases import case
 from migrate_mgpu.core.registry import Rule
-from migrate_mgpu.models.front.rewriters import OptimizerRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 
 RULE = Rule(
     code="MGPU404",
@@ -144,4 +144,4 @@ def model_fn(features, labels, mode):
     ),
 )
 
-REWRITER = OptimizerRewriter(RULE, CASES)
+REWRITER = ModelPartRewriter(RULE, CASES)

@@ -12,7 +12,7 @@ import pytest
 from migrate_mgpu import rewriters
 from migrate_mgpu.core import registry
 from migrate_mgpu.core.registry import NoRewriter, Rewriter, Rule
-from migrate_mgpu.models.front.rewriters import LossRewriter, PartRewriter
+from migrate_mgpu.models.front.rewriters import ModelPartRewriter, ModelRewriter, PartRewriter
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter
 
@@ -76,7 +76,8 @@ def test_a_file_that_is_dropped_in_is_found(
 
 
 def test_kinds_are_found_with_the_kinds_derived_from_them() -> None:
-    assert registry.only(LossRewriter) in registry.of(PartRewriter)
+    assert registry.only(ModelRewriter) in registry.of(ModelPartRewriter)
+    assert set(registry.of(ModelPartRewriter)) < set(registry.of(PartRewriter))
     codes = [one.rule.code for one in registry.of(PartRewriter)]
     assert codes == sorted(codes)
 

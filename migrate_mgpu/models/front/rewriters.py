@@ -12,31 +12,17 @@ from migrate_mgpu.source.source import Edit
 
 
 class PartRewriter(Rewriter):
-    """A part of an Estimator's conversion: without it, no part of that is made.
-
-    ``every_model``: each model_fn needs it; else the sites say which Estimator does.
-    """
-
-    folder = "estimators"
-    every_model = False
-
-
-@record(frozen=True, eq=False)
-class SymbolRewriter(Rewriter):
-    """Names of TF1's in the rest of a program whose Estimators are converted.
-
-    ``rewrite`` gives a name's edits and the imports that they need; None for another's.
-    """
+    """A part of an Estimator's conversion: without it, no part of that is made."""
 
     folder = "estimators"
 
-    rewrite: Callable[[Module, ast.AST, str], tuple[list[Edit], set[str]] | None]
+
+class ModelPartRewriter(PartRewriter):
+    """A part that each model_fn needs; the sites of any other say which Estimator does."""
 
 
-class ModelRewriter(PartRewriter):
+class ModelRewriter(ModelPartRewriter):
     """The model_fn itself."""
-
-    every_model = True
 
 
 class CannedRewriter(PartRewriter):
@@ -55,31 +41,13 @@ class DrivingRewriter(PartRewriter):
     """The calls that train, evaluate, predict and export."""
 
 
-class LayerRewriter(PartRewriter):
-    """Calls that make layers, and classes of layers."""
+@record(frozen=True, eq=False)
+class SymbolRewriter(Rewriter):
+    """Names of TF1's in the rest of a program whose Estimators are converted.
 
-    every_model = True
+    ``rewrite`` gives a name's edits and the imports that they need; None for another's.
+    """
 
+    folder = "estimators"
 
-class LossRewriter(PartRewriter):
-    """Losses."""
-
-    every_model = True
-
-
-class OptimizerRewriter(PartRewriter):
-    """Optimizers and schedules of their rates."""
-
-    every_model = True
-
-
-class MetricRewriter(PartRewriter):
-    """Metrics."""
-
-    every_model = True
-
-
-class FunctionRewriter(PartRewriter):
-    """Functions that TF2 has by another name or with other arguments."""
-
-    every_model = True
+    rewrite: Callable[[Module, ast.AST, str], tuple[list[Edit], set[str]] | None]

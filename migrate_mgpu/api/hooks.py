@@ -24,3 +24,8 @@ REFUSED_HOOKS = {
     "stop_if_higher_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
     "stop_if_lower_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
 }
+# What makes a hook that stops a training early.
+EARLY_STOPPING = (
+    "estimator.experimental.make_early_stopping_hook",
+    "contrib.estimator.make_early_stopping_hook",
+)

@@ -22,6 +22,7 @@ from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canne
 from migrate_mgpu.models.keras.driver.driving import Drive, drive
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.model_plan import ModelPlan
+from migrate_mgpu.models.properties import predicts, shares_batch
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
@@ -57,9 +58,9 @@ class Conversions:
         self._models: dict[ast.AST, ModelPlan] = {}
         flows = self.flows = find_estimators(project, graph)
         own = [(flow, flow.function.node) for flow in flows if flow.function is not None]
-        self._predicted = {node for flow, node in own if flow.predicts}
-        self._distributed = {node for flow, node in own if flow.config and flow.config.train}
-        self._towers = {node for flow, node in own if flow.splits}
+        self._predicted = {node for flow, node in own if predicts(flow.driving)}
+        self._distributed = {node for flow, node in own if flow.distribution.training}
+        self._towers = {node for flow, node in own if shares_batch(flow.distribution)}
         self._bound: dict[ast.AST, set[str]] = {}
         for flow, node in own:
             self._bound.setdefault(node, set()).update(flow.bound)
@@ -73,10 +74,11 @@ class Conversions:
                 raise Refused.because(flow.problems[0])
             function = flow.function
             model = self._model(function) if function is not None else self._own(flow)
-            if flow.splits and flow.config is not None and len(flow.config.train) > 1:
+            towers = shares_batch(flow.distribution)
+            if towers and len(flow.distribution.training) > 1:
                 text = "`replicate_model_fn` under a strategy: 1.15 does one or the other"
                 raise Refused(flow.module, flow.call, text, "take one of them out")
-            if flow.splits and model.callbacks:
+            if towers and model.callbacks:
                 raise Refused(
                     flow.module, flow.call, "the towers of `replicate_model_fn` have batch "
                     "normalization: in TF1 each of them moves its averages",

@@ -17,6 +17,7 @@ import enum
 from collections.abc import Mapping
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.api.losses import Reduction
 from migrate_mgpu.api.metrics import Derived
 from migrate_mgpu.core.records import field, record
@@ -357,3 +358,124 @@ class Head(Operation):
     words: ast.expr | None = None
     classes: ast.expr | None = None
     statement: ast.stmt | None = None
+
+
+# -- devices ------------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Strategy(Operation):
+    """What puts replicas of a model on devices.
+
+    ``devices`` are those that are listed, or the one device; ``count`` is how many GPUs it are,
+    where that is given in their place. Without either it is all that there are.
+    """
+
+    devices: ast.expr | None = None
+    count: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
+class StrategyChoice:
+    """An expression for a strategy: one of several that it may be, or none.
+
+    ``absent`` are the places that say there is none.
+    """
+
+    module: Module
+    node: ast.expr
+    strategies: tuple[Strategy, ...]
+    absent: tuple[Value, ...] = ()
+
+
+@record()
+class Distribution:
+    """The strategies of a model: one for each way on which it is configured."""
+
+    training: list[StrategyChoice] = field(default_factory=list)
+    evaluation: list[StrategyChoice] = field(default_factory=list)
+
+    @property
+    def choices(self) -> list[StrategyChoice]:
+        return [*self.training, *self.evaluation]
+
+
+# -- checkpoints --------------------------------------------------------------
+
+
+@record(frozen=True)
+class Expression:
+    """An expression of the author's, in its module."""
+
+    module: Module
+    node: ast.expr
+
+
+@record(frozen=True)
+class Checkpoints:
+    """Where the variables of a model are saved, and what they are before it trains.
+
+    ``folder`` has them, ``every`` is the number of steps after which they are saved (a training
+    that ends saves them as well), ``keep`` how many of them stay. ``start`` is the checkpoint of
+    another model. None where nothing is said.
+    """
+
+    folder: Expression | None = None
+    every: Expression | None = None
+    keep: Expression | None = None
+    start: Expression | None = None
+
+
+# -- driving ------------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Construction(Operation):
+    """A call that makes what a driver call is given: a spec, an exporter."""
+
+    node: ast.Call
+
+
+TRAIN, EVALUATE, PREDICT = "train", "evaluate", "predict"
+TRAIN_AND_EVALUATE, EXPORT = "train_and_evaluate", "export"
+
+
+@record(frozen=True, eq=False)
+class DriverCall(Operation):
+    """A call that drives a model, by its ``kind`` (``TRAIN``, ``EVALUATE``, ...).
+
+    ``receiver`` is the expression that the model is there. What is trained and what is evaluated
+    stands in ``arguments``, or in a spec of each; ``exporters`` are those of the latter.
+    """
+
+    node: ast.Call
+    receiver: ast.expr
+    train_spec: Construction | None = None
+    eval_spec: Construction | None = None
+    exporters: tuple[Construction, ...] = ()
+
+    @property
+    def trains(self) -> bool:
+        return self.kind in (TRAIN, TRAIN_AND_EVALUATE)
+
+
+@record(frozen=True, eq=False)
+class Query:
+    """An expression that asks a model, or its configuration, for the setting ``kind``.
+
+    Of a model that is its folder (``model_dir``, ``eval_dir``), its ``latest_checkpoint`` or its
+    ``global_step``.
+    """
+
+    module: Module
+    node: ast.expr
+    kind: str
+
+
+@record()
+class Driving:
+    """What a program does with a model: its driver calls, each list in the order of the code."""
+
+    calls: list[DriverCall] = field(default_factory=list)
+    exports: list[DriverCall] = field(default_factory=list)
+    queries: list[Query] = field(default_factory=list)

@@ -8,7 +8,20 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
-from migrate_mgpu.models.ir import Layer, Loss, Objective, Optimizer, Result, Variation
+from migrate_mgpu.api.strategies import STRATEGIES, StrategyRow
+from migrate_mgpu.models.ir import (
+    PREDICT,
+    Distribution,
+    Driving,
+    Layer,
+    Loss,
+    Objective,
+    Optimizer,
+    Result,
+    Strategy,
+    StrategyChoice,
+    Variation,
+)
 
 # -- losses -------------------------------------------------------------------
 
@@ -123,3 +136,26 @@ def result_fits_compile(result: Result) -> bool:
     if result.metric.weights is not None:
         return False
     return result.values is not None or form_of(result) is not None
+
+
+# -- devices and driving --------------------------------------------------------
+
+
+def row_of(strategy: Strategy) -> StrategyRow:
+    return STRATEGIES.by_kind[strategy.kind]
+
+
+def strategies_of(choices: list[StrategyChoice]) -> list[Strategy]:
+    """Every strategy that may be chosen."""
+    return [strategy for choice in choices for strategy in choice.strategies]
+
+
+def shares_batch(distribution: Distribution) -> bool:
+    """Whether the replicas get parts of one batch; else each draws batches of its own."""
+    return any(row_of(one).shares_batch for one in strategies_of(distribution.training))
+
+
+def predicts(driving: Driving) -> bool:
+    """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
+    asks = [call for call in driving.calls if call.kind == PREDICT or call.exporters]
+    return bool(driving.exports or asks)

@@ -17,12 +17,14 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Row, Table
+from migrate_mgpu.api.strategies import STRATEGIES
 from migrate_mgpu.api.variables import VARIABLES
 
 TABLES = {
     "cells": CELLS, "functions": FUNCTIONS, "heads": HEADS, "initializers": INITIALIZERS,
     "keras_layers": KERAS_LAYERS, "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,
-    "optimizers": OPTIMIZERS, "runs": RUNS, "schedules": SCHEDULES, "variables": VARIABLES,
+    "optimizers": OPTIMIZERS, "runs": RUNS, "schedules": SCHEDULES,
+    "strategies": STRATEGIES, "variables": VARIABLES,
 }  # fmt: skip
 
 

@@ -9,11 +9,12 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.models.front.canned.column_names import comments_above
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.settings import folder_of
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.rewriters import CannedRewriter
-from migrate_mgpu.models.keras.driver.checkpoints import model_dir
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -85,15 +86,15 @@ class _Placing:
         home = self._home(target)
         if home is None or len(home.bindings[target.id]) != 1 or self._home(value) is not home:
             return False
-        known = [use.receiver for use in self.flow.uses]
-        looked = {part for look in self.flow.looks for part in ast.walk(look.node)}
+        driving = self.flow.driving
+        known = {call.receiver for call in driving.calls}
+        known |= {part for query in driving.queries for part in ast.walk(query.node)}  # type: ignore[misc]
         for mention in self.names.mentions(target.id, home):
-            if isinstance(mention.ctx, ast.Load) and not (mention in known or mention in looked):
+            if isinstance(mention.ctx, ast.Load) and mention not in known:
                 return False
-        if any(use.module is not self.module for use in self.flow.uses):
+        if any(call.module is not self.module for call in driving.calls):
             return False
-        for use in self.flow.uses:
-            use.known_as = value.id
+        self.drive.model_name = value.id
         return True
 
     def _home(self, name: ast.Name) -> Scope | None:
@@ -126,7 +127,7 @@ class _Placing:
         block = self._range()
         text = self._written(block, layout.indent, head)
         self.drive.gone |= {part for s in block for part in ast.walk(s)}
-        if self._strategy_is_known(block[0]) and model_dir(self.flow) is None:
+        if self._strategy_is_known(block[0]) and folder_of(self.flow) is None:
             start, end = self._span(block)
             self.drive.edit(self.module, Edit(start, end, text))
             self.drive.edit(self.module, self._replaced(layout, own))
@@ -185,12 +186,10 @@ class _Placing:
             )  # fmt: skip
         found = whole[min(places) : max(places) + 1]
         inside = {part for s in found for part in ast.walk(s)}
-        others: list[ast.AST] = [use.call for use in self.flow.uses]
-        if self.flow.config is not None:
-            others += [made.call for made in self.flow.config.made]
-            for strategy in (*self.flow.config.train, *self.flow.config.eval):
-                others += [made.call for made in strategy.made]
-        if inside & set(others):
+        flow = self.flow
+        others: set[ast.AST] = {one.node for one in (*flow.driving.calls, *flow.config.made)}
+        others |= {one.node for one in strategies_of(flow.distribution.choices)}
+        if inside & others:
             raise Refused(
                 self.module, found[0], "between the Keras model's statements something else of the "
                 "Estimator is made", "make the model in one place",
@@ -247,7 +246,7 @@ class _Placing:
 
     def _strategy_is_known(self, first: ast.stmt) -> bool:
         """Whether the strategy is made above the model."""
-        assert self.strategy is not None and self.flow.config is not None
+        assert self.strategy is not None
         home = self.names.defining_scope(self.strategy, self.scope)
         if not self.strategy.isidentifier() or home is None:
             return False

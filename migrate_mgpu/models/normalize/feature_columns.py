@@ -210,7 +210,7 @@ class _InputLayer:
         reader: ColumnReader,
         layout: Layout,
     ) -> dict[Module, list[Edit]]:
-        distributed = self.flow.config is not None and bool(self.flow.config.train)
+        distributed = bool(self.flow.distribution.training)
         if any(c.categorical or (c.texts and distributed) for c in every):
             return {}
         if any(c.embeds for c in every) and not self._trains_all_rows():

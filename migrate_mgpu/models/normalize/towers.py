@@ -15,7 +15,8 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.models.front.estimators.parts import TOWERS, EstimatorFlow
+from migrate_mgpu.api.strategies import TOWERS
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -48,6 +49,7 @@ class _Replicated:
         self.module = flow.module
         self.found: list[Edit] = []
         self.functions: set[str] = set()
+        self.replicates = False
 
     def edits(self) -> dict[Module, list[Edit]]:
         given = self.flow.arguments.get("model_fn")
@@ -64,7 +66,7 @@ class _Replicated:
     def _inline(self, given: ast.expr) -> str | None:
         """The strategy of a model_fn that is replicated in the Estimator's call."""
         text = self._text(given)
-        return text if text is not None and TOWERS in text else None
+        return text if self.replicates else None
 
     def _named(self, given: ast.Name) -> str | None:
         """The variable of the strategy, which takes the place of the model_fn's."""
@@ -76,7 +78,6 @@ class _Replicated:
         if [m for m in mentions if isinstance(m.ctx, ast.Load)] != [given]:
             return None
         strategy = names.fresh(home, "strategy", "distribution", "tower_strategy")
-        towers = False
         for binding in home.bindings[given.id]:
             if binding.kind != "assign" or binding.value is None:
                 return None
@@ -85,9 +86,8 @@ class _Replicated:
             text = self._text(binding.value)
             if not plain or len(statement.targets) != 1 or text is None:  # type: ignore[attr-defined]
                 return None
-            towers |= TOWERS in text
             self.found.append(Edit(*source.span(statement), f"{strategy} = {text}"))
-        return strategy if towers else None
+        return strategy if self.replicates else None
 
     def _text(self, node: ast.expr) -> str | None:
         """The strategy that stands for a model_fn: None for a plain one; None where unclear."""
@@ -111,6 +111,7 @@ class _Replicated:
                     return None
             if self._text(function) != "None":
                 return None
+            self.replicates = True
             devices = source.code(arguments["devices"]) if "devices" in arguments else ""
             return f"{root(self.module, node)}.distribute.{TOWERS}({devices})"
         if isinstance(node, (ast.Name, ast.Attribute)):

@@ -7,7 +7,10 @@ import textwrap
 
 import pytest
 
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import CANNED, CUSTOM, KERAS, EstimatorFlow
+from migrate_mgpu.models.front.estimators.settings import read_checkpoints
 from tests.models.keras.driver.programs import HEAD, flows
 
 MAKE = "est = tf.estimator.Estimator(model_fn, params={'n': 1})\n"
@@ -38,18 +41,17 @@ def test_a_whole_estimator() -> None:
     )
     assert (found.kind, found.problems) == (CUSTOM, [])
     assert found.function is not None and found.function.name == "model_fn"
-    assert [(use.kind, sorted(use.arguments)) for use in found.uses] == [
+    assert [(call.kind, sorted(call.arguments)) for call in found.driving.calls] == [
         ("train", ["input_fn", "steps"]),
         ("evaluate", ["input_fn"]),
         ("predict", ["input_fn"]),
     ]
-    assert found.config is not None and sorted(found.config.made[0].arguments) == [
-        "model_dir",
-        "train_distribute",
-    ]
-    (strategy,) = found.config.train
-    assert [made.kind for made in strategy.made] == ["MirroredStrategy"]
-    assert sorted(strategy.made[0].arguments) == ["num_gpus"]
+    assert [ast.unparse(call.receiver) for call in found.driving.calls] == ["est"] * 3
+    assert sorted(found.config.made[0].arguments) == ["model_dir", "train_distribute"]
+    (choice,) = found.distribution.training
+    (strategy,) = choice.strategies
+    assert (strategy.kind, strategy.devices) == ("contrib_mirrored", None)
+    assert strategy.count is not None and ast.unparse(strategy.count) == "2"
     assert ast.unparse(found.params or ast.Constant(0)) == "{'n': 1}"
 
 
@@ -69,10 +71,65 @@ def test_a_strategy_that_may_be_none(strategy: str) -> None:
         f"n = 2\n{strategy}\nconfig = tf.estimator.RunConfig(train_distribute=strategy)\n"
         "est = tf.estimator.Estimator(model_fn, config=config)\n"
     )
-    assert found.config is not None and not found.problems
-    (chosen,) = found.config.train
-    assert [made.kind for made in chosen.made] == ["MirroredStrategy"]
-    assert len(chosen.nones) == 1
+    assert not found.problems
+    (chosen,) = found.distribution.training
+    assert [strategy.kind for strategy in chosen.strategies] == ["mirrored"]
+    assert len(chosen.absent) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "facts"),
+    [
+        ("tf.distribute.MirroredStrategy(['/gpu:0'])", ("mirrored", "['/gpu:0']", None)),
+        ("tf.distribute.MirroredStrategy()", ("mirrored", None, None)),
+        ("tf.distribute.OneDeviceStrategy(device='/cpu:0')", ("one_device", "'/cpu:0'", None)),
+        (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus_per_worker=n)",
+            ("contrib_mirrored", None, "n"),
+        ),
+    ],
+)
+def test_the_devices_of_a_strategy(made: str, facts: tuple[str, str | None, str | None]) -> None:
+    """As facts: another front-end may find them in a loop over devices."""
+    found = flow(
+        f"n = 2\nconfig = tf.estimator.RunConfig(train_distribute={made})\n"
+        "est = tf.estimator.Estimator(model_fn, config=config)\n"
+    )
+    (choice,) = found.distribution.training
+    (strategy,) = choice.strategies
+    given = (strategy.devices, strategy.count)
+    assert (strategy.kind, *(node and ast.unparse(node) for node in given)) == facts
+
+
+def checkpoints(arguments: str, config: str) -> dict[str, str]:
+    """What is said of an Estimator's checkpoints."""
+    body = f"config = tf.estimator.RunConfig({config})\n"
+    body += f"est = tf.estimator.Estimator(model_fn, config=config{arguments})\n"
+    (found,), graph = flows(HEAD + body)
+    read = read_checkpoints(found, ValueFlow(graph))
+    named = {name: getattr(read, name) for name in ("folder", "every", "keep", "start")}
+    return {name: ast.unparse(one.node) for name, one in named.items() if one is not None}
+
+
+def test_checkpoints() -> None:
+    every = "save_checkpoints_steps=5, keep_checkpoint_max=2"
+    assert checkpoints(", model_dir='f'", every) == {"folder": "'f'", "every": "5", "keep": "2"}
+    assert checkpoints("", "'g'") == {"folder": "'g'"}
+    assert checkpoints(", model_dir=config.model_dir", "'g'") == {"folder": "'g'"}
+    assert checkpoints(", warm_start_from='old'", every) == {"start": "'old'"}
+
+
+def test_checkpoints_that_differ_by_branches() -> None:
+    body = """\
+        if n:
+            config = tf.estimator.RunConfig('f', keep_checkpoint_max=1)
+        else:
+            config = tf.estimator.RunConfig('f', keep_checkpoint_max=2)
+        est = tf.estimator.Estimator(model_fn, config=config)
+        """
+    (found,), graph = flows(HEAD + "n = 1\n" + textwrap.dedent(body))
+    with pytest.raises(Refused, match="another keep_checkpoint_max in another branch"):
+        read_checkpoints(found, ValueFlow(graph))
 
 
 def test_replace_is_part_of_the_configuration() -> None:
@@ -83,7 +140,7 @@ def test_replace_is_part_of_the_configuration() -> None:
         est = tf.estimator.Estimator(model_fn, config=config)
         """
     )
-    assert found.config is not None and not found.problems
+    assert not found.problems
     assert len(found.config.made) == 1
     changed = {name for made in found.config.replaced for name in made.arguments}
     assert changed == {"save_summary_steps", "keep_checkpoint_max"}
@@ -110,7 +167,7 @@ def test_uses_behind_attributes_helpers_and_parameters() -> None:
         """
     )
     assert not found.problems
-    assert sorted(use.kind for use in found.uses) == ["evaluate", "train"]
+    assert sorted(call.kind for call in found.driving.calls) == ["evaluate", "train"]
 
 
 def test_specs_are_followed() -> None:
@@ -121,12 +178,12 @@ spec = tf.estimator.TrainSpec(input_fn, 100)
 tf.estimator.train_and_evaluate(est, spec, tf.estimator.EvalSpec(input_fn, steps=None))
 """
     )
-    (use,) = found.uses
-    assert use.train_spec is not None and sorted(use.train_spec.arguments) == [
+    (call,) = found.driving.calls
+    assert call.train_spec is not None and sorted(call.train_spec.arguments) == [
         "input_fn",
         "max_steps",
     ]
-    assert use.eval_spec is not None and sorted(use.eval_spec.arguments) == ["input_fn"]
+    assert call.eval_spec is not None and sorted(call.eval_spec.arguments) == ["input_fn"]
 
 
 def test_a_partial_model_fn() -> None:
@@ -190,7 +247,7 @@ def test_one_variable_for_one_estimator_after_another() -> None:
         + "est = tf.estimator.Estimator(model_fn)\nest.train(input_fn, steps=1)\n"
         + "est = tf.estimator.Estimator(model_fn, params=2)\nest.evaluate(input_fn)\n"
     )
-    assert [[use.kind for use in one.uses] for one in found] == [["train"], ["evaluate"]]
+    assert [[call.kind for call in one.driving.calls] for one in found] == [["train"], ["evaluate"]]
     assert not any(one.problems for one in found)
 
 

@@ -136,7 +136,7 @@ class _HeadReader:
                 module, node, f"the `label_vocabulary` of this {self.shown} is not written out",
                 "write it as a list, here or as a constant of the module",
             )  # fmt: skip
-        if self.flow.config is not None and self.flow.config.train:
+        if self.flow.distribution.training:
             raise Refused(
                 module, node, "labels that are texts: Keras 3 does not give texts to several "
                 "replicas", "make them numbers in the input function",

@@ -15,8 +15,8 @@ def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:
     """The keys that a program reads; None where it shows, or hands on, the whole result."""
     values = ValueFlow(graph)
     found: set[str] = set()
-    for use in flow.uses:
-        for mention in values.uses(use.module, use.call) if use.kind == "evaluate" else ():
+    for call in flow.driving.calls:
+        for mention in values.uses(call.module, call.node) if call.kind == "evaluate" else ():
             keys = _keys(mention)
             if keys is None:
                 return None

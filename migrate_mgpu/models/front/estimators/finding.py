@@ -16,6 +16,7 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.api.hooks import EARLY_STOPPING
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.helpers import helper_settings
@@ -23,13 +24,8 @@ from migrate_mgpu.models.front.estimators.parts import (
     CANNED,
     CUSTOM,
     KERAS,
-    STRATEGIES,
-    Configuration,
     EstimatorFlow,
-    Look,
-    Made,
-    StrategyFlow,
-    Use,
+    RunConfig,
     constructed,
 )
 from migrate_mgpu.models.front.estimators.settings import configures
@@ -38,9 +34,10 @@ from migrate_mgpu.models.front.estimators.signatures import (
     EXPORTS,
     METHODS,
     SIGNATURES,
-    TRAIN_AND_EVALUATE,
 )
 from migrate_mgpu.models.front.estimators.specs import find_exporters, find_spec
+from migrate_mgpu.models.front.strategies import read_choice
+from migrate_mgpu.models.ir import EXPORT, TRAIN_AND_EVALUATE, DriverCall, Driving, Query
 
 
 def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
@@ -94,7 +91,7 @@ class _Finder:
             if flow.kind == CUSTOM:
                 self._model_fn(flow)
             self._config(flow)
-            self._uses(flow)
+            self._driving(flow)
         except Refused as refused:
             flow.problems.append(refused.diagnostic)
         return flow
@@ -176,27 +173,26 @@ class _Finder:
         node = flow.arguments.get("config")
         if node is None:
             return
-        config = flow.config = Configuration()
         for value in self.values.definitions(flow.module, node):
-            self._configured(config, value)
-        for made_ in (*config.made, *config.replaced):
-            for name, flows in (
-                ("train_distribute", config.train),
-                ("eval_distribute", config.eval),
+            self._configured(flow, value)
+        for one in flow.config.all:
+            for name, choices in (
+                ("train_distribute", flow.distribution.training),
+                ("eval_distribute", flow.distribution.evaluation),
             ):
-                if name in made_.arguments:
-                    flows.append(self._strategy(made_.module, made_.arguments[name]))
-        for made_ in (*config.made, *config.replaced):
-            self._only_configures(config, made_)
+                if name in one.arguments:
+                    choices.append(read_choice(self.values, one.module, one.arguments[name]))
+        for one in flow.config.all:
+            self._only_configures(flow, one)
 
-    def _configured(self, config: Configuration, value: Value) -> None:
-        module, node = value.module, value.node
+    def _configured(self, flow: EstimatorFlow, value: Value) -> None:
+        module, node, config = value.module, value.node, flow.config
         if value.is_none:
             return
         assert node is not None
         if isinstance(node, ast.Call):
-            found = constructed(module, node)
-            if found is not None and found.kind == "RunConfig":
+            found = constructed(module, node, "RunConfig")
+            if found is not None:
                 if "learn" in tensorflow_name(module, node.func) and not _is_plain(node):
                     raise Refused(
                         module, node, "tf.contrib.learn has a RunConfig of its own",
@@ -209,29 +205,28 @@ class _Finder:
                 if node.args or any(k.arg is None for k in node.keywords):
                     raise Refused(module, node, "`replace` gets something that is not a keyword")
                 arguments = {k.arg: k.value for k in node.keywords if k.arg}
-                known = [m for m in config.replaced if m.call is node]
-                if not known:
-                    config.replaced.append(Made(module, node, "replace", arguments))
+                if not any(one.node is node for one in config.replaced):
+                    config.replaced.append(RunConfig("replace", module, node, arguments))
                     for inner in self.values.definitions(module, function.value):
                         if inner.node is not node:
-                            self._configured(config, inner)
+                            self._configured(flow, inner)
                 return
         raise Refused(module, node, "how the Estimator is configured here is not followed")
 
-    def _only_configures(self, config: Configuration, made_: Made) -> None:
+    def _only_configures(self, flow: EstimatorFlow, one: RunConfig) -> None:
         """A RunConfig goes away: nothing may use it but Estimators."""
-        for mention in self.values.uses(made_.module, made_.call):
-            module, node = mention.module, mention.node
+        for mention in self.values.uses(one.module, one.node):
+            module, node, config = mention.module, mention.node, flow.config
             assert node is not None
             parent = module.names.parents[node]
             if isinstance(parent, ast.Attribute):
-                if any(m.call.func is parent for m in config.replaced):
+                if any(other.node.func is parent for other in config.replaced):
                     continue
-                config.reads.append(Look(module, parent, parent.attr))
+                config.reads.append(Query(module, parent, parent.attr))
                 continue
             if configures(module, node):
                 continue
-            made_here = {m.call for m in (*config.made, *config.replaced)}
+            made_here = {other.node for other in config.all}
             shown = {origin.node for origin in self.values.definitions(module, node)}
             if showing(module, node) is not None and shown <= made_here:
                 config.printed.append(mention)
@@ -240,91 +235,68 @@ class _Finder:
                 continue
             raise Refused(module, node, "the RunConfig is used for more than an Estimator here")
 
-    def _strategy(self, module: Module, node: ast.expr) -> StrategyFlow:
-        flow = StrategyFlow(module, node)
-        for value in self.values.definitions(module, node):
-            if value.is_none:
-                if value.node is None:
-                    raise Refused(
-                        value.module, node, "a helper that may end without a strategy",
-                        "let it return None",
-                    )  # fmt: skip
-                flow.nones.append(value)
-                continue
-            assert value.node is not None
-            found = (
-                constructed(value.module, value.node) if isinstance(value.node, ast.Call) else None
-            )
-            if found is None or found.kind not in STRATEGIES:
-                raise Refused(
-                    value.module, value.node, "which strategy this is cannot be told",
-                    "make the strategy with tf.distribute in the same program",
-                )  # fmt: skip
-            flow.made.append(found)
-        return flow
-
     # -- what is done with it ----------------------------------------------
 
-    def _uses(self, flow: EstimatorFlow) -> None:
+    def _driving(self, flow: EstimatorFlow) -> None:
         for mention in self.values.uses(flow.module, flow.call):
             module, node = mention.module, mention.node
             assert node is not None
-            self._use(flow, module, node)
+            self._mentioned(flow, module, node)
             for origin in self.values.definitions(module, node):
                 if origin.node is not flow.call and not origin.is_none:
                     flow.doubts.append((module, node, origin.node))
 
-    def _use(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
-        parent = module.names.parents[node]
+    def _mentioned(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
+        parent, driving = module.names.parents[node], flow.driving
         if isinstance(parent, ast.Expr) or showing(module, node) is not None:
             return
         if isinstance(parent, ast.Attribute):
-            call = module.names.parents[parent]
-            if isinstance(call, ast.Call) and parent.attr == "latest_checkpoint":
-                flow.looks.append(Look(module, call, "latest_checkpoint"))
-                return
-            if isinstance(call, ast.Call) and call.func is parent and parent.attr in METHODS:
-                arguments = bind(module, call, METHODS[parent.attr])
-                flow.uses.append(Use(module, call, parent.attr, node, arguments))
-                return
-            if isinstance(call, ast.Call) and call.func is parent and parent.attr in EXPORTS:
-                arguments = bind(module, call, EXPORTS[parent.attr])
-                flow.exports.append(Use(module, call, "export", node, arguments))
-                return
-            if parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
-                flow.looks.append(Look(module, parent, "model_dir"))
-                return
-            if isinstance(call, ast.Call) and parent.attr == "get_variable_value":
-                if _is_step(module, call):
-                    flow.looks.append(Look(module, call, "global_step"))
-                    return
-            if isinstance(call, ast.Call) and call.func is parent and parent.attr == "eval_dir":
-                flow.looks.append(Look(module, call, "eval_dir"))
-                return
-            raise Refused(
-                module, parent, f"`{parent.attr}` of an Estimator has no known form in Keras",
-                "do it with the Keras model after the migration",
-            )  # fmt: skip
+            self._asked(driving, module, parent)
+            return
         call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-        if isinstance(call, ast.Call) and node is not call.func:
-            name = tensorflow_name(module, call.func)
-            if name == "estimator.train_and_evaluate":
-                arguments = bind(module, call, TRAIN_AND_EVALUATE)
-                use = Use(module, call, "train_and_evaluate", node, arguments)
-                given = arguments.get("train_spec"), arguments.get("eval_spec")
-                use.train_spec = find_spec(self.values, module, call, given[0], "TrainSpec")
-                use.eval_spec = find_spec(self.values, module, call, given[1], "EvalSpec")
-                use.exporters = tuple(find_exporters(self.values, use.eval_spec))
-                flow.uses.append(use)
-                return
-            if is_shown(module, call) or name.endswith("estimator.make_early_stopping_hook"):
-                return
-            if name == "estimator.experimental.make_early_stopping_hook":
-                return
+        if not isinstance(call, ast.Call) or node is call.func:
+            raise Refused(module, node, "how the Estimator is used here is not followed")
+        name = tensorflow_name(module, call.func)
+        if name == "estimator.train_and_evaluate":
+            driving.calls.append(self._train_and_evaluate(module, call, node))
+        elif not (is_shown(module, call) or name in EARLY_STOPPING):
             shown = module.source.code(call.func)
             advice = _INSTEAD.get(name.rpartition(".")[2], "")
             raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`", advice)
-        raise Refused(module, node, "how the Estimator is used here is not followed")
+
+    def _asked(self, driving: Driving, module: Module, attribute: ast.Attribute) -> None:
+        name, call = attribute.attr, module.names.parents[attribute]
+        if name == "model_dir" and isinstance(attribute.ctx, ast.Load):
+            driving.queries.append(Query(module, attribute, name))
+            return
+        if isinstance(call, ast.Call) and call.func is attribute:
+            if name in ("latest_checkpoint", "eval_dir"):
+                driving.queries.append(Query(module, call, name))
+                return
+            if name == "get_variable_value" and _is_step(module, call):
+                driving.queries.append(Query(module, call, "global_step"))
+                return
+            if name in METHODS or name in EXPORTS:
+                exports = name in EXPORTS
+                arguments = bind(module, call, (EXPORTS if exports else METHODS)[name])
+                kind = EXPORT if exports else name
+                one = DriverCall(kind, module, call, arguments, attribute.value)
+                (driving.exports if exports else driving.calls).append(one)
+                return
+        raise Refused(
+            module, attribute, f"`{name}` of an Estimator has no known form in Keras",
+            "do it with the Keras model after the migration",
+        )  # fmt: skip
+
+    def _train_and_evaluate(self, module: Module, call: ast.Call, node: ast.expr) -> DriverCall:
+        arguments = bind(module, call, SIGNATURES[TRAIN_AND_EVALUATE])
+        given = arguments.get("train_spec"), arguments.get("eval_spec")
+        train = find_spec(self.values, module, call, given[0], "TrainSpec")
+        evaluate = find_spec(self.values, module, call, given[1], "EvalSpec")
+        exporters = tuple(find_exporters(self.values, evaluate))
+        return DriverCall(
+            TRAIN_AND_EVALUATE, module, call, arguments, node, train, evaluate, exporters
+        )
 
 
 # What does in TF2 what a function does with an Estimator.

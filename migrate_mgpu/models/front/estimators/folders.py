@@ -12,6 +12,7 @@ from itertools import combinations
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.ir import Expression
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -21,10 +22,8 @@ def shared_folders(flows: list[EstimatorFlow], graph: CallGraph) -> None:
     folders: dict[tuple[int, str], list[tuple[EstimatorFlow, Module, ast.expr]]] = {}
     for flow in flows:
         given = flow.arguments.get("model_dir")
-        places = [] if given is None else [(flow.module, given)]
-        if not places and flow.config is not None:
-            places = list(flow.config.values("model_dir"))
-        for module, node in places:
+        places = [Expression(flow.module, given)] if given else flow.config.values("model_dir")
+        for module, node in ((place.module, place.node) for place in places):
             key = id(flow.module), module.source.code(node)
             folders.setdefault(key, []).append((flow, module, node))
     for sharing in folders.values():
@@ -63,8 +62,10 @@ def _one_after_the_other(first: EstimatorFlow, second: EstimatorFlow, graph: Cal
 
 def _nodes(flow: EstimatorFlow) -> list[tuple[Module, ast.AST]]:
     """Where a flow's Estimator is made, and all that is done with it."""
-    uses = [(use.module, use.call) for use in (*flow.uses, *flow.exports)]
-    return [(flow.module, flow.call), *uses, *((look.module, look.node) for look in flow.looks)]
+    driving = flow.driving
+    calls = [(call.module, call.node) for call in (*driving.calls, *driving.exports)]
+    queries = [(query.module, query.node) for query in driving.queries]
+    return [(flow.module, flow.call), *calls, *queries]
 
 
 def _span(module: Module, nodes: set[ast.AST]) -> tuple[int, int]:

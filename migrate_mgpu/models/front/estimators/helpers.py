@@ -7,30 +7,32 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.estimators.parts import Made
+from migrate_mgpu.models.front.estimators.parts import RunConfig
 from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.ir import Construction
 
 
-def helper_settings(made: Made, values: ValueFlow) -> Made:
+def helper_settings(made: Construction, values: ValueFlow) -> RunConfig:
     """A RunConfig with its settings as its caller knows them; as it is where it has none."""
-    module, statement = made.module, made.statement
-    function = values.graph.enclosing(module, made.call)
+    config = RunConfig(made.kind, made.module, made.node, made.arguments)
+    module, statement = made.module, config.statement
+    function = values.graph.enclosing(module, made.node)
     if function is None or not isinstance(statement, ast.Return) or not only_returns(function):
-        return made
-    if statement.value is not made.call or function.owner is not None:
-        return made
+        return config
+    if statement.value is not made.node or function.owner is not None:
+        return config
     calls = values.calls(function)
     if calls is None or len(calls) != 1 or calls[0].module is not module:
-        return made
+        return config
     call = calls[0].call
     assert call is not None
     known = {
         name: known_at(values, module, node, module, call) for name, node in made.arguments.items()
     }
     if any(node is None for node in known.values()):
-        return made
+        return config
     arguments = {name: node for name, node in known.items() if node is not None}
-    return replaced(made, helper=function, outer=call, arguments=arguments)
+    return replaced(config, helper=function, outer=call, arguments=arguments)
 
 
 def only_returns(function: Function) -> bool:

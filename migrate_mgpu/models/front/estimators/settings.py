@@ -10,14 +10,13 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES
+from migrate_mgpu.models.ir import Checkpoints, Expression
 
 
 def unset(flow: EstimatorFlow, values: ValueFlow, name: str) -> list[Value]:
     """What may configure an Estimator that does not give ``name``: None, or a RunConfig."""
-    config = flow.config
-    assert config is not None
-    giving = {m.call for m in (*config.made, *config.replaced) if name in m.arguments}
-    changed = {m.call for m in config.replaced}
+    giving = {one.node for one in flow.config.all if name in one.arguments}
+    changed = {one.node for one in flow.config.replaced}
     found: list[Value] = []
     todo = [Value(flow.module, flow.arguments["config"])]
     seen: set[ast.expr | None] = set()
@@ -49,18 +48,43 @@ def configures(module: Module, node: ast.expr) -> bool:
     return bind(module, call, SIGNATURES[last]).get("config") is node
 
 
-def check_same(flow: EstimatorFlow, values: ValueFlow, name: str) -> None:
-    """Of a setting that the migrated program has in one place.
+def one_setting(flow: EstimatorFlow, values: ValueFlow, name: str) -> Expression | None:
+    """The value of a setting that the migrated program has in one place; None for no value.
 
     Raises:
         Refused: some RunConfigs give another value, or none.
     """
-    given = flow.config.values(name) if flow.config is not None else []
-    texts = {module.source.code(node) for module, node in given}
-    if len(texts) > 1:
-        raise Refused(*given[1], f"the RunConfig has another {name} in another branch")
+    given = flow.config.values(name)
+    if len({one.module.source.code(one.node) for one in given}) > 1:
+        text = f"the RunConfig has another {name} in another branch"
+        raise Refused(given[1].module, given[1].node, text)
     if given and unset(flow, values, name):
-        raise Refused(
-            *given[0], f"the RunConfig has no {name} in another branch",
-            "give it in every branch",
-        )  # fmt: skip
+        text = f"the RunConfig has no {name} in another branch"
+        raise Refused(given[0].module, given[0].node, text, "give it in every branch")
+    return given[0] if given else None
+
+
+def folder_of(flow: EstimatorFlow) -> Expression | None:
+    """The folder that an Estimator is given, by itself or in its RunConfig."""
+    given = flow.arguments.get("model_dir")
+    if given is not None and not any(query.node is given for query in flow.config.reads):
+        return Expression(flow.module, given)
+    return next(iter(flow.config.values("model_dir")), None)
+
+
+def read_checkpoints(flow: EstimatorFlow, values: ValueFlow) -> Checkpoints:
+    """The checkpoints of an Estimator.
+
+    Raises:
+        Refused: other ones in another branch.
+    """
+    node = flow.arguments.get("warm_start_from")
+    start = Expression(flow.module, node) if node is not None else None
+    if "model_dir" not in flow.arguments:
+        one_setting(flow, values, "model_dir")
+    folder = folder_of(flow)
+    if folder is None:
+        return Checkpoints(start=start)
+    every = one_setting(flow, values, "save_checkpoints_steps")
+    keep = one_setting(flow, values, "keep_checkpoint_max")
+    return Checkpoints(folder, every, keep, start)

@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-TRAIN_SPEC = ("input_fn", "max_steps", "hooks")
-EVAL_SPEC = ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs")
-TRAIN_AND_EVALUATE = ("estimator", "train_spec", "eval_spec")
-
-MODEL_TO_ESTIMATOR = (
-    "keras_model", "keras_model_path", "custom_objects", "model_dir", "config",
-    "checkpoint_format",
-)  # fmt: skip
-
 _DENSE = (
     "optimizer", "activation_fn", "dropout", "input_layer_partitioner", "config",
     "warm_start_from", "loss_reduction", "batch_norm",
@@ -52,7 +43,10 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
         "head", "model_dir", *_COMBINED, "input_layer_partitioner", "config",
         "linear_sparse_combiner",
     ),
-    "model_to_estimator": MODEL_TO_ESTIMATOR,
+    "model_to_estimator": (
+        "keras_model", "keras_model_path", "custom_objects", "model_dir", "config",
+        "checkpoint_format",
+    ),
     "Estimator": ("model_fn", "model_dir", "config", "params", "warm_start_from"),
     "RunConfig": (
         "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps",
@@ -61,27 +55,11 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
         "protocol", "eval_distribute", "experimental_distribute",
         "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
     ),
-    "TrainSpec": TRAIN_SPEC,
-    "EvalSpec": EVAL_SPEC,
-    # tf.distribute
-    "MirroredStrategy": ("devices", "cross_device_ops"),
-    "TowerStrategy": ("devices",),
-    "OneDeviceStrategy": ("device",),
-    "MultiWorkerMirroredStrategy": ("communication", "cluster_resolver"),
-    "ParameterServerStrategy": ("cluster_resolver",),
-    "CentralStorageStrategy": ("compute_devices", "parameter_device"),
-    "TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
-    # tf.contrib.distribute
-    "contrib.MirroredStrategy": (
-        "devices", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
-        "auto_shard_dataset", "cross_tower_ops",
+    "train_and_evaluate": ("estimator", "train_spec", "eval_spec"),
+    "TrainSpec": ("input_fn", "max_steps", "hooks"),
+    "EvalSpec": (
+        "input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs",
     ),
-    "contrib.OneDeviceStrategy": ("device",),
-    "contrib.CollectiveAllReduceStrategy": (
-        "num_gpus_per_worker", "communication", "cluster_resolver",
-    ),
-    "contrib.ParameterServerStrategy": ("num_gpus_per_worker",),
-    "contrib.TPUStrategy": ("tpu_cluster_resolver", "steps_per_run", "device_assignment"),
 }  # fmt: skip
 
 # Estimators of TensorFlow's own, those that are converted.

@@ -10,8 +10,9 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.estimators.parts import Made, constructed
+from migrate_mgpu.models.front.estimators.parts import constructed
 from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.ir import Construction
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
 EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}
@@ -19,7 +20,7 @@ EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports
 
 def find_spec(
     values: ValueFlow, module: Module, use: ast.Call, node: ast.expr | None, kind: str
-) -> Made:
+) -> Construction:
     """The one spec that an argument of ``use`` may be.
 
     The numbers of a spec that another function makes are those that are known at the use.
@@ -30,19 +31,19 @@ def find_spec(
     if node is None:
         raise Refused(module, module.tree, f"train_and_evaluate without {kind}")
     origins = values.definitions(module, node)
-    if len(origins) == 1 and isinstance(origins[0].node, ast.Call):
-        found = constructed(origins[0].module, origins[0].node)
-        if found is not None and found.kind == kind:
-            for mention in values.uses(found.module, found.call):
+    if len(origins) == 1:
+        found = constructed(origins[0].module, origins[0].node, kind)
+        if found is not None:
+            for mention in values.uses(found.module, found.node):
                 assert mention.node is not None
                 _only_trains(mention.module, mention.node, kind)
             return _known_at(values, found, module, use)
     raise Refused(module, node, f"which {kind} this is cannot be told")
 
 
-def _known_at(values: ValueFlow, spec: Made, module: Module, use: ast.Call) -> Made:
+def _known_at(values: ValueFlow, spec: Construction, module: Module, use: ast.Call) -> Construction:
     names = spec.module.names
-    if spec.module is module and names.scope_at(spec.call) is module.names.scope_at(use):
+    if spec.module is module and names.scope_at(spec.node) is module.names.scope_at(use):
         return spec
     arguments = dict(spec.arguments)
     for name in ("max_steps", "steps", "hooks", "exporters"):
@@ -65,7 +66,7 @@ def _only_trains(module: Module, node: ast.expr, kind: str) -> None:
     raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
 
 
-def find_exporters(values: ValueFlow, spec: Made) -> Iterator[Made]:
+def find_exporters(values: ValueFlow, spec: Construction) -> Iterator[Construction]:
     """The exporters of an EvalSpec: one, or a list of them.
 
     Raises:
@@ -82,12 +83,12 @@ def find_exporters(values: ValueFlow, spec: Made) -> Iterator[Made]:
                 yield _exporter(part, spec)
 
 
-def _exporter(part: Value, spec: Made) -> Made:
+def _exporter(part: Value, spec: Construction) -> Construction:
     module, call = part.module, part.node
     name = tensorflow_name(module, call.func) if isinstance(call, ast.Call) else ""
     kind = name.rpartition(".")[2]
     if not isinstance(call, ast.Call) or name != f"estimator.{kind}" or kind not in EXPORTERS:
         advice = "call export_saved_model behind the training, which is converted"
         shown = "`BestExporter` of EvalSpec" if kind == "BestExporter" else "this exporter"
-        raise Refused(module, call or spec.call, f"{shown} is not followed", advice)
-    return Made(module, call, kind, bind(module, call, EXPORTERS[kind]))
+        raise Refused(module, call or spec.node, f"{shown} is not followed", advice)
+    return Construction(kind, module, call, bind(module, call, EXPORTERS[kind]))

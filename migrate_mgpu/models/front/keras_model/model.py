@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.keras_model.calls import (
     metric_names,
     read_keras_optimizer,
 )
+from migrate_mgpu.models.ir import PREDICT
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
 from migrate_mgpu.models.model_plan import ModelPlan
@@ -83,11 +84,11 @@ class _Reader:
         value = flow.arguments.get("keras_model")
         if value is None:
             raise Refused(module, flow.call, "model_to_estimator without a Keras model")
-        for use in flow.uses:
-            if use.kind == "predict":
+        for call in flow.driving.calls:
+            if call.kind == PREDICT:
                 raise Refused(
-                    use.module, use.call, "predictions of this Estimator are dictionaries, by the "
-                    "name of the output layer", "take them from the Keras model's predict",
+                    call.module, call.node, "predictions of this Estimator are dictionaries, by "
+                    "the name of the output layer", "take them from the Keras model's predict",
                 )  # fmt: skip
         self.result = KerasPlan(module, flow.call, value=value)
         self._expression(module, value)
@@ -195,8 +196,9 @@ class _Reader:
     def _looked_at(self) -> bool:
         """Whether the program takes the result of an evaluation."""
         return any(
-            use.kind == "evaluate" and not isinstance(use.module.names.parents[use.call], ast.Expr)
-            for use in self.flow.uses
+            call.kind == "evaluate"
+            and not isinstance(call.module.names.parents[call.node], ast.Expr)
+            for call in self.flow.driving.calls
         )
 
     def _rate(self, module: Module, node: ast.expr) -> None:
@@ -206,7 +208,7 @@ class _Reader:
             return
         call = made.node
         assert isinstance(call, ast.Call)
-        distributed = self.flow.config is not None and bool(self.flow.config.train)
+        distributed = bool(self.flow.distribution.training)
         if distributed and made.kind not in KERAS_OPTIMIZERS.by_kind:
             raise Refused(
                 module, call, "1.15 divides the loss twice by the replicas where a Keras "

@@ -23,6 +23,7 @@ from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
 from migrate_mgpu.models.keras.driver.drive import text_of
 from migrate_mgpu.models.model_plan import ModelPlan
+from migrate_mgpu.models.properties import predicts
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
@@ -93,12 +94,12 @@ class _Reader:
         self.graph = graph
         self.style = style
         self.classes = classes
-        self.distributed = flow.config is not None and bool(flow.config.train)
+        self.distributed = bool(flow.distribution.training)
         self.parts = PartReader(flow, graph, style, self.distributed)
 
     def plan(self) -> CannedPlan:
         flow, module = self.flow, self.module
-        self.result = CannedPlan(module, flow.call, predicts=flow.predicts)
+        self.result = CannedPlan(module, flow.call, predicts=predicts(flow.driving))
         for name in _REFUSED:
             if name in flow.arguments:
                 raise Refused(
@@ -126,7 +127,7 @@ class _Reader:
             self.result.given += part.given
         if facts.classes is not None:
             self.result.given.append(f"n_classes={text_of(module, facts.classes)}")
-        step = head.predict_step() if flow.predicts else []
+        step = head.predict_step() if predicts(flow.driving) else []
         wanted = wanted_results(flow, self.graph)
         keys = head.results(wanted)
         self._notes(wanted, facts.stated)

@@ -16,28 +16,39 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Look, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.places import is_visible
-from migrate_mgpu.models.front.estimators.settings import check_same
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
+from migrate_mgpu.models.ir import PREDICT, Checkpoints, DriverCall, Query
 from migrate_mgpu.models.keras.canned.combined import also_built
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
-from migrate_mgpu.models.keras.driver.reads import is_read
 from migrate_mgpu.models.keras.driver.setup import Setup
-from migrate_mgpu.models.keras.driver.strategies import WORKERS
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.model_plan import ModelPlan
+from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
+# Settings of a RunConfig that are about checkpoints.
+_SETTINGS = (
+    "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
+    "keep_checkpoint_every_n_hours",
+)  # fmt: skip
+
+
+_UNTIMED = {
+    "save_checkpoints_secs": "checkpoints are saved when a training ends, not after a time",
+    "keep_checkpoint_every_n_hours": "`keep_checkpoint_every_n_hours` is left out",
+}
+
 
 @record()
-class Checkpoints:
-    """The manager of an Estimator's checkpoints, by the name that it gets."""
+class Manager:
+    """The manager of a model's checkpoints, by the name that it gets."""
 
-    manager: str
+    name: str
     receiver: str
     callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
 
@@ -48,102 +59,84 @@ class Checkpoints:
         A checkpoint of the same step that the callback saved is the same one then.
         """
         interval = ", check_interval=False" if self.callback else ""
-        return f"{self.manager}.save({self.receiver}.optimizer.iterations{interval})"
+        return f"{self.name}.save({self.receiver}.optimizer.iterations{interval})"
 
 
-def model_dir(flow: EstimatorFlow) -> tuple[Module, ast.expr] | None:
-    """The folder that an Estimator is given, by itself or in its RunConfig."""
-    given = flow.arguments.get("model_dir")
-    if given is not None and not (is_read(flow.config, given) and flow.config):
-        return flow.module, given
-    found = flow.config.values("model_dir") if flow.config is not None else []
-    return found[0] if found else None
-
-
-def plan(
-    flow: EstimatorFlow, setup: Setup, model: ModelPlan, inputs: Inputs, drive: Drive
-) -> Checkpoints | None:
-    """Writes what restores before the first use; None for an Estimator without a folder.
+def write_checkpoints(
+    flow: EstimatorFlow,
+    checkpoints: Checkpoints,
+    setup: Setup,
+    model: ModelPlan,
+    inputs: Inputs,
+    drive: Drive,
+) -> Manager | None:
+    """Writes what restores before the first use; None for a model without a folder.
 
     Raises:
         Refused: the folder, or what is done with the Estimator, lies elsewhere.
     """
-    given = model_dir(flow)
-    if "model_dir" not in flow.arguments:
-        check_same(flow, setup.values, "model_dir")
-    settings = {
-        name: flow.config.values(name) if flow.config is not None else []
-        for name in ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
-                     "keep_checkpoint_every_n_hours")
-    }  # fmt: skip
-    if given is None:
-        for look in flow.looks:
-            if look.kind == "global_step":
-                drive.edit(look.module, _step(look))
-                drive.gone.add(look.node)
+    queries, calls = flow.driving.queries, flow.driving.calls
+    if checkpoints.folder is None:
+        for query in queries:
+            if query.kind == "global_step":
+                drive.edit(query.module, _step(query))
+                drive.gone.add(query.node)
                 continue
             raise Refused(
-                look.module, look.node, f"`{look.kind}` of an Estimator without a model_dir",
+                query.module, query.node, f"`{query.kind}` of an Estimator without a model_dir",
                 "give the Estimator a model_dir",
             )  # fmt: skip
-        for name, values in settings.items():
-            for module, node in values:
+        for name in _SETTINGS:
+            for value in flow.config.values(name):
                 drive.note(
-                    module, node, f"`{name}` is left out: without a model_dir the checkpoints of "
-                    "TF1 went to a temporary folder, in TF2 none are written",
+                    value.module, value.node, f"`{name}` is left out: without a model_dir the "
+                    "checkpoints of TF1 went to a temporary folder, in TF2 none are written",
                 )  # fmt: skip
         return None
-    module, node = given
-    strategies = flow.config.train if flow.config is not None else []
-    if not flow.uses:
-        for look in flow.looks:
-            text = f"`{look.kind}` of an Estimator that does nothing"
-            raise Refused(look.module, look.node, text)
+    module, node = checkpoints.folder.module, checkpoints.folder.node
+    if not calls:
+        for query in queries:
+            text = f"`{query.kind}` of an Estimator that does nothing"
+            raise Refused(query.module, query.node, text)
         return None
-    for strategy_made in [made for one in strategies for made in one.made]:
-        if strategy_made.kind in WORKERS:
-            raise Refused(
-                module, node, "a model_dir under several workers: each would write the same files",
-                "save on the first worker alone",
-            )  # fmt: skip
-    for name in ("save_checkpoints_steps", "keep_checkpoint_max"):
-        check_same(flow, setup.values, name)
+    if any(row_of(one).workers for one in strategies_of(flow.distribution.training)):
+        raise Refused(
+            module, node, "a model_dir under several workers: each would write the same files",
+            "save on the first worker alone",
+        )  # fmt: skip
     home = find_home(flow, setup)
     names, source = home.module.names, home.module.source
     scope = names.scope_at(home.statement)
-    places = [use for use in flow.uses if home.shows(use)]
+    places = [call for call in calls if home.shows(call)]
     strategy, own = home.strategy, home.owner
-    node = known(home, setup.values, module, node, "model_dir")
+    node = known(home, setup.values, checkpoints.folder, "model_dir")
     module = home.module
     tf = root(module, home.statement)
-    first = min(flow.uses, key=lambda use: (use.call.lineno, use.call.col_offset))
+    first = min(calls, key=lambda call: (call.node.lineno, call.node.col_offset))
     receiver = home.receiver
-    found = Checkpoints(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
-    extra = []
-    for where, value in settings["keep_checkpoint_max"][:1]:
-        if constant(value) != 0:
-            value = known(home, setup.values, where, value, "keep_checkpoint_max")
-            extra = [f"max_to_keep={text_of(module, value)}"]
-        else:
-            extra = ["max_to_keep=None"]
-    extra = extra or ["max_to_keep=5"]
-    trains = any(use.kind.startswith("train") for use in places)
-    for where, value in settings["save_checkpoints_steps"][:1] if trains else ():
-        value = known(home, setup.values, where, value, "save_checkpoints_steps")
+    found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
+    extra = ["max_to_keep=5"]
+    keep, every = checkpoints.keep, checkpoints.every
+    if keep is not None:
+        extra = ["max_to_keep=None"]
+        if constant(keep.node) != 0:
+            limit = known(home, setup.values, keep, "keep_checkpoint_max")
+            extra = [f"max_to_keep={text_of(module, limit)}"]
+    if every is not None and any(call.trains for call in places):
+        steps = known(home, setup.values, every, "save_checkpoints_steps")
         found.callback = own + names.fresh(scope, "saving", "saving_callback")
         extra += [f"step_counter={receiver}.optimizer.iterations",
-                  f"checkpoint_interval={text_of(module, value)}"]  # fmt: skip
-    for where, value in settings["save_checkpoints_secs"][:1]:
-        drive.note(where, value, "checkpoints are saved when a training ends, not after a time")
-    for where, value in settings["keep_checkpoint_every_n_hours"][:1]:
-        drive.note(where, value, "`keep_checkpoint_every_n_hours` is left out")
+                  f"checkpoint_interval={text_of(module, steps)}"]  # fmt: skip
+    for name, text in _UNTIMED.items():
+        for one in flow.config.values(name)[:1]:
+            drive.note(one.module, one.node, text)
     # Whether the input function is known where the model is made, and that is in one place.
     at_once = _known(home, places) and not (flow.alternatives and home.statement is flow.statement)
     fixed = bool(own) or home.spread
     place = home.statement if fixed else _place(home, first)
     if fixed and not at_once:
         raise Refused(
-            first.module, first.call,
+            first.module, first.node,
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
@@ -171,19 +164,19 @@ def plan(
         lines.append("# Keras 3 leaves the layers of a list out, where only the model is named.")
         kept = f", weights={receiver}.weights"
     lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver}{kept})")
-    column = len(indent) + len(found.manager) + 3
+    column = len(indent) + len(found.name) + 3
     head = f"{tf}.train.CheckpointManager"
     made = FileStyle.of(source).call(head, [checkpoint, folder, *extra], indent, column)
     # What is inserted gets its indentation from the statement below it.
-    lines += [line.removeprefix(indent) for line in f"{found.manager} = {made}".split("\n")]
+    lines += [line.removeprefix(indent) for line in f"{found.name} = {made}".split("\n")]
     if found.callback:
         head = f"{found.callback} = {tf}.keras.callbacks.LambdaCallback"
         step = f"{receiver}.optimizer.iterations"
-        saves = f"on_train_batch_end=lambda batch, logs: {found.manager}.save({step})"
+        saves = f"on_train_batch_end=lambda batch, logs: {found.name}.save({step})"
         made = FileStyle.of(source).call(head, [saves], indent, len(indent))
         lines += [line.removeprefix(indent) for line in made.split("\n")]
-    lines.append(f"if {found.manager}.latest_checkpoint:")
-    restore = f"{checkpoint}.restore({found.manager}.latest_checkpoint)"
+    lines.append(f"if {found.name}.latest_checkpoint:")
+    restore = f"{checkpoint}.restore({found.name}.latest_checkpoint)"
     lines.append(f"{unit}{restore}.assert_existing_objects_matched()")
     if at_once:
         drive.edit(module, Layout(source, home.statement).insert_after(lines))
@@ -193,51 +186,51 @@ def plan(
         module, node, "checkpoints that TF1 wrote do not load into the Keras model: "
         "give it a new folder, or train again",
     )  # fmt: skip
-    for look in flow.looks:
-        elsewhere = look.module is not module or names.scope_at(look.node) is not scope
-        if elsewhere and not (own and home.reaches(look.module, look.node)):
-            raise Refused(look.module, look.node, f"`{look.kind}` is asked in another function")
-        line, column = look.node.lineno, look.node.col_offset
+    for query in queries:
+        elsewhere = query.module is not module or names.scope_at(query.node) is not scope
+        if elsewhere and not (own and home.reaches(query.module, query.node)):
+            raise Refused(query.module, query.node, f"`{query.kind}` is asked in another function")
+        line, column = query.node.lineno, query.node.col_offset
         complete = home.statement if at_once else place
         early = not elsewhere and (line, column) < (complete.lineno, complete.col_offset)
-        if early and look.kind in ("latest_checkpoint", "global_step"):
-            text = f"the {look.kind.replace('_', ' ')} is asked for before the model"
-            raise Refused(look.module, look.node, text)
-        if look.kind == "global_step":
-            drive.edit(look.module, _step(look))
-            drive.gone.add(look.node)
+        if early and query.kind in ("latest_checkpoint", "global_step"):
+            text = f"the {query.kind.replace('_', ' ')} is asked for before the model"
+            raise Refused(query.module, query.node, text)
+        if query.kind == "global_step":
+            drive.edit(query.module, _step(query))
+            drive.gone.add(query.node)
             continue
-        text = f"{found.manager}.latest_checkpoint"
-        if look.kind != "latest_checkpoint":
-            text = folder if early else f"{found.manager}.directory"
-        if look.kind == "eval_dir":
-            text = _eval_dir(look, text)
+        text = f"{found.name}.latest_checkpoint"
+        if query.kind != "latest_checkpoint":
+            text = folder if early else f"{found.name}.directory"
+        if query.kind == "eval_dir":
+            text = _eval_dir(query, text)
             drive.needs(module, "os")
-        drive.edit(look.module, Edit(*source.span(look.node), text))
+        drive.edit(query.module, Edit(*source.span(query.node), text))
     return found
 
 
-def _step(look: Look) -> Edit:
+def _step(query: Query) -> Edit:
     """`estimator.get_variable_value('global_step')`: the optimizer's count."""
-    assert isinstance(look.node, ast.Call) and isinstance(look.node.func, ast.Attribute)
-    source = look.module.source
-    receiver = source.code(look.node.func.value)
-    return Edit(*source.span(look.node), f"int({receiver}.optimizer.iterations.numpy())")
+    assert isinstance(query.node, ast.Call) and isinstance(query.node.func, ast.Attribute)
+    source = query.module.source
+    receiver = source.code(query.node.func.value)
+    return Edit(*source.span(query.node), f"int({receiver}.optimizer.iterations.numpy())")
 
 
-def _eval_dir(look: Look, folder: str) -> str:
+def _eval_dir(query: Query, folder: str) -> str:
     """`estimator.eval_dir()`: the folder of the evaluation's events."""
-    assert isinstance(look.node, ast.Call)
-    given = [*look.node.args, *(keyword.value for keyword in look.node.keywords)]
+    assert isinstance(query.node, ast.Call)
+    given = [*query.node.args, *(keyword.value for keyword in query.node.keywords)]
     name = constant(given[0]) if given else ""
     if not isinstance(name, str):
-        raise Refused(look.module, given[0], "which evaluation's folder this is cannot be told")
-    quote = look.module.source.quote
+        raise Refused(query.module, given[0], "which evaluation's folder this is cannot be told")
+    quote = query.module.source.quote
     shown = f"eval_{name}" if name else "eval"
     return f"os.path.join({folder}, {quote}{shown}{quote})"
 
 
-def _known(home: Home, places: list[Use]) -> bool:
+def _known(home: Home, places: list[DriverCall]) -> bool:
     """Whether the input function that shows the features is known where the model is made."""
     names = home.module.names
     scope = names.scope_at(home.statement)
@@ -257,21 +250,21 @@ def _known(home: Home, places: list[Use]) -> bool:
     return node is not None
 
 
-def _shown(places: list[Use]) -> ast.expr | None:
+def _shown(places: list[DriverCall]) -> ast.expr | None:
     """The input function that shows the features best: what is predicted may lack labels."""
-    for use in sorted(places, key=lambda use: list(MODES).index(use.kind)):
-        arguments = use.train_spec.arguments if use.train_spec is not None else use.arguments
+    for call in sorted(places, key=lambda call: list(MODES).index(call.kind)):
+        arguments = call.train_spec.arguments if call.train_spec is not None else call.arguments
         if "input_fn" in arguments:
             return arguments["input_fn"]
     return None
 
 
-def _place(home: Home, first: Use) -> ast.stmt:
+def _place(home: Home, first: DriverCall) -> ast.stmt:
     """The statement before which the model is complete: the first use, outside of its loops."""
     names, made = home.module.names, home.statement
     around = [made, *(p for p in names.ancestors(made) if isinstance(p, ast.stmt))]
     blocks = [names.block(statement) for statement in around if _in_block(home.module, statement)]
-    place = names.statement(first.call)
+    place = names.statement(first.node)
     while not any(block is names.block(place) for block in blocks):
         place = names.statement(names.parents[place])
     return place
@@ -282,18 +275,18 @@ def _in_block(module: Module, statement: ast.stmt) -> bool:
 
 
 def _batch(
-    flow: EstimatorFlow, places: list[Use], inputs: Inputs, place: ast.stmt, indent: str
+    flow: EstimatorFlow, places: list[DriverCall], inputs: Inputs, place: ast.stmt, indent: str
 ) -> str:
     """The features of one batch, from the first input function that also gives labels."""
     node = _shown(places)
     if node is None:
         text = "a model_dir, and nothing that shows the model's features"
         raise Refused(flow.module, flow.call, text)
-    use = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
-    module = use.module if use.train_spec is None else use.train_spec.module
-    own = module.names.scope_at(use.train_spec.call) if use.train_spec is not None else None
-    if own is not None and own is not use.module.names.scope_at(use.call):
-        if use.module is not module or not is_visible(module, node, place):
+    call = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
+    module = call.module if call.train_spec is None else call.train_spec.module
+    own = module.names.scope_at(call.train_spec.node) if call.train_spec is not None else None
+    if own is not None and own is not call.module.names.scope_at(call.node):
+        if call.module is not module or not is_visible(module, node, place):
             text = "what the Estimator is fed is known in the function of its TrainSpec alone"
             raise Refused(module, node, text, "make the TrainSpec where the Estimator is used")
     for name in ast.walk(node):
@@ -304,14 +297,14 @@ def _batch(
                         module, node, "the input of a model with a model_dir is made here",
                         "make it before the loop",
                     )  # fmt: skip
-    found = f"next(iter({inputs.read(module, node, MODES[use.kind], base=indent).call}))"
-    if use.kind == "predict":
+    found = f"next(iter({inputs.read(module, node, MODES[call.kind], base=indent).call}))"
+    if call.kind == PREDICT:
         return f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight({found})[0]"
     return f"{found}[0]"
 
 
-def _of_spec(use: Use) -> list[ast.expr]:
-    return list(use.train_spec.arguments.values()) if use.train_spec is not None else []
+def _of_spec(call: DriverCall) -> list[ast.expr]:
+    return list(call.train_spec.arguments.values()) if call.train_spec is not None else []
 
 
 def _may_be_none(module: Module, node: ast.expr) -> bool:
@@ -379,6 +372,3 @@ def _check_stacks(flow: EstimatorFlow) -> None:
             if cell_of(module, call) == STACK:
                 text = "Keras 3 leaves the cells of a stack out of a checkpoint"
                 raise Refused(module, call, text, "leave out the model_dir, or the MultiRNNCell")
-
-
-__all__ = ["Checkpoints", "model_dir", "plan"]

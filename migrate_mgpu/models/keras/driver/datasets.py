@@ -6,11 +6,13 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
+from migrate_mgpu.models.ir import Construction, DriverCall
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
+from migrate_mgpu.models.properties import shares_batch
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
@@ -28,58 +30,58 @@ class Datasets:
 
     def specs(self) -> None:
         """What specs become: a variable with the dataset where the variable with the spec was."""
-        for use in self.flow.uses:
-            for spec in (use.train_spec, use.eval_spec):
-                if spec is not None and spec.call not in self.named:
-                    self._spec(use, spec)
+        for call in self.flow.driving.calls:
+            for spec in (call.train_spec, call.eval_spec):
+                if spec is not None and spec.node not in self.named:
+                    self._spec(call, spec)
 
-    def _spec(self, use: Use, spec: Made) -> None:
+    def _spec(self, call: DriverCall, spec: Construction) -> None:
         module, source = spec.module, spec.module.source
         node = spec.arguments.get("input_fn")
         if node is None:
-            raise Refused(module, spec.call, f"this {spec.kind} has no input_fn")
-        statement = spec.statement
-        self.drive.replaced(spec.module, spec.call, DrivingRewriter)
-        if statement is module.names.statement(use.call) and module is use.module:
-            self.named[spec.call] = ""
+            raise Refused(module, spec.node, f"this {spec.kind} has no input_fn")
+        statement = module.names.statement(spec.node)
+        self.drive.replaced(spec.module, spec.node, DrivingRewriter)
+        if statement is module.names.statement(call.node) and module is call.module:
+            self.named[spec.node] = ""
             return
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not spec.call:
-            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not spec.node:
+            raise Refused(module, spec.node, f"how the {spec.kind} is handed on is not followed")
         layout = Layout(source, statement)
         if not layout.owns_start:
-            raise Refused(module, spec.call, f"how the {spec.kind} is handed on is not followed")
+            raise Refused(module, spec.node, f"how the {spec.kind} is handed on is not followed")
         scope, old = module.names.scope_at(statement), target.id
         short = "train" if spec.kind == "TrainSpec" else "eval"
         stem = old[: -len("_spec")] if old.endswith("_spec") else short
         name = module.names.fresh(scope, f"{stem}_dataset", f"{short}_dataset", f"{short}_data")
-        self.named[spec.call] = name
-        if module is not use.module or scope is not module.names.scope_at(use.call):
-            self._elsewhere(use, spec, target, name)
+        self.named[spec.node] = name
+        if module is not call.module or scope is not module.names.scope_at(call.node):
+            self._elsewhere(call, spec, target, name)
         head = f"{name} = "
-        made = self.text(use, module, node, layout.indent, len(layout.indent) + len(head),
+        made = self.text(call, module, node, layout.indent, len(layout.indent) + len(head),
                              spec.kind == "TrainSpec") + taken(spec)  # fmt: skip
         lead = "".join(
             f"{c.text}{source.newline}{layout.indent}" for c in comments(source.code(statement))
         )
         self.drive.edit(module, Edit(layout.start, layout.end, lead + head + made))
 
-    def _elsewhere(self, use: Use, spec: Made, made: ast.Name, name: str) -> None:
+    def _elsewhere(self, call: DriverCall, spec: Construction, made: ast.Name, name: str) -> None:
         """A spec that a helper makes: its variables hold the dataset, on the way to its use."""
         module = spec.module
         if self.setup.strategy is not None and spec.kind == "TrainSpec":
-            raise Refused(module, spec.call, f"the {spec.kind} is made elsewhere",
+            raise Refused(module, spec.node, f"the {spec.kind} is made elsewhere",
                           "make it beside train_and_evaluate")  # fmt: skip
-        goal = use.module.names.scope_at(use.call)
-        for value in self.setup.values.places(module, spec.call):
+        goal = call.module.names.scope_at(call.node)
+        for value in self.setup.values.places(module, spec.node):
             node = value.node
-            if node is spec.call:
+            if node is spec.node:
                 continue
             if not isinstance(node, ast.Name):
                 if isinstance(node, ast.Call) and self._takes(value.module, node):
                     continue
                 raise Refused(
-                    module, spec.call, f"how the {spec.kind} is handed on is not followed"
+                    module, spec.node, f"how the {spec.kind} is handed on is not followed"
                 )
             scope = value.module.names.scope_at(node)
             bound = scope.bindings.get(node.id, [])
@@ -92,8 +94,8 @@ class Datasets:
             assert isinstance(target, ast.Name)
             if target is not made:
                 self._rename(value.module, target, name)
-            if scope is goal and value.module is use.module:
-                self.named[spec.call] = name
+            if scope is goal and value.module is call.module:
+                self.named[spec.node] = name
             else:
                 self._rename(value.module, node, name)
 
@@ -105,15 +107,23 @@ class Datasets:
         self.drive.edit(module, Edit(*module.source.span(node), name))
 
     def text(
-        self, use: Use, module: Module, node: ast.expr, indent: str, column: int, trains: bool
+        self,
+        call: DriverCall,
+        module: Module,
+        node: ast.expr,
+        indent: str,
+        column: int,
+        trains: bool,
     ) -> str:
         """The dataset of an input function: for training, each replica draws batches of its own."""
         source = module.source
-        mode = MODES[use.kind] if trains or use.kind != "train_and_evaluate" else MODES["evaluate"]
+        mode = (
+            MODES[call.kind] if trains or call.kind != "train_and_evaluate" else MODES["evaluate"]
+        )
         base = indent + source.indent_unit
-        if not trains or self.setup.strategy is None or self.flow.splits:
+        if not trains or self.setup.strategy is None or shares_batch(self.flow.distribution):
             return self.inputs.read(module, node, mode, base=base).call
-        strategy = self.strategy_at(use, module, node)
+        strategy = self.strategy_at(call, module, node)
         context = self.inputs.context = self._context(module, node)
         found = self.inputs.read(module, node, mode, base=base)
         self.inputs.context = ""
@@ -125,7 +135,7 @@ class Datasets:
         used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
         return next(n for n in ("context", "input_context", "_", "unused") if n not in used)
 
-    def strategy_at(self, use: Use, module: Module, place: ast.AST) -> str:
+    def strategy_at(self, call: DriverCall, module: Module, place: ast.AST) -> str:
         """The strategy's expression where a dataset is made."""
         strategy, flow = self.setup.strategy, self.flow
         assert strategy is not None
@@ -142,12 +152,12 @@ class Datasets:
                 return strategy
         if module is flow.module and base == "self" and names.scope_at(place).function():
             return strategy
-        return f"{use.shown}.distribute_strategy"
+        return f"{self.drive.receiver(call)}.distribute_strategy"
 
 
-def taken(spec: Made) -> str:
+def taken(spec: Construction) -> str:
     """`EvalSpec` evaluates 100 batches unless it says otherwise."""
     if spec.kind != "EvalSpec" or "steps" in spec.arguments:
         return ""
-    written = any(keyword.arg == "steps" for keyword in spec.call.keywords)
-    return "" if written or len(spec.call.args) > 1 else ".take(100)"
+    written = any(keyword.arg == "steps" for keyword in spec.node.keywords)
+    return "" if written or len(spec.node.args) > 1 else ".take(100)"

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.module import ROOTS, Module, tensorflow_name
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.rewriters import PartRewriter
+from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
@@ -24,14 +25,20 @@ class Drive(EditSet):
     """What changes in one Estimator's driving code.
 
     ``configs`` are the RunConfig calls that go: a session_config that went into one of
-    these moves to ``tf.config`` without an edit of the call.
+    these moves to ``tf.config`` without an edit of the call. ``model_name`` is the name of the
+    Keras model that takes the Estimator's place, where that has a name already.
     """
 
     configs: set[ast.Call] = field(default_factory=set)
+    model_name: str = ""
 
-    def replaced(self, module: Module, call: ast.Call, kind: type[PartRewriter]) -> None:
+    def receiver(self, call: DriverCall) -> str:
+        """How the model is known at a driver call."""
+        return self.model_name or call.module.source.code(call.receiver)
+
+    def replaced(self, module: Module, call: ast.expr, kind: type[PartRewriter]) -> None:
         """A call that another one stands for: its function is gone, its arguments may not be."""
-        self.gone.add(call.func)
+        self.gone.add(call.func if isinstance(call, ast.Call) else call)
         self.moved.add(call)
         self.sites.append((module, call, kind))
 

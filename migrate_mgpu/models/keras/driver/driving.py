@@ -15,14 +15,16 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import is_shown
-from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.settings import read_checkpoints
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.model_fn.reading import with_default
 from migrate_mgpu.models.front.rewriters import DrivingRewriter, ModelRewriter
+from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
-from migrate_mgpu.models.keras.driver import checkpoints
+from migrate_mgpu.models.keras.driver.checkpoints import write_checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
 from migrate_mgpu.models.keras.driver.drive import Drive, check_named, mode_keys, text_of
 from migrate_mgpu.models.keras.driver.exports import Exports
@@ -36,6 +38,7 @@ from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
 from migrate_mgpu.models.keras.model_to_estimator import place
 from migrate_mgpu.models.model_plan import ModelPlan
+from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
@@ -64,12 +67,12 @@ class _Driver:
         self.drive = Drive()
         self.setup = Setup(flow, self.drive, graph)
         self.hooks = Hooks(flow, graph, self.drive)
-        self.callbacks: dict[Use, Callbacks] = {}
-        self.tested: dict[Use, Callbacks] = {}  # of a train_and_evaluate's evaluation
+        self.callbacks: dict[DriverCall, Callbacks] = {}
+        self.tested: dict[DriverCall, Callbacks] = {}  # of a train_and_evaluate's evaluation
 
     def run(self) -> Drive:
-        if self.flow.config is not None:
-            substitute(self.flow.config, self.values)
+        substitute(self.flow.config, self.values)
+        self.checkpoints = read_checkpoints(self.flow, self.values)
         self.setup.run()
         self.strategy = self.setup.strategy
         self.quiet = not self._shows_progress()
@@ -80,21 +83,23 @@ class _Driver:
             make(self.flow, self.model, self.strategy, self.drive)
         else:
             self._construction()
-        self.saved = checkpoints.plan(self.flow, self.setup, self.model, self.inputs, self.drive)
+        self.saved = write_checkpoints(
+            self.flow, self.checkpoints, self.setup, self.model, self.inputs, self.drive
+        )
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
         self.datasets.specs()
         self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)
         self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
         self.exports = Exports(self.flow, self.model, self.graph, self.drive, self.quiet)
-        for use in self.flow.uses:
-            if use.kind == "train":
-                self._train(use)
-            elif use.kind == "evaluate":
-                self._evaluate(use)
-            elif use.kind == "predict":
-                self._predict(use)
+        for call in self.flow.driving.calls:
+            if call.kind == "train":
+                self._train(call)
+            elif call.kind == "evaluate":
+                self._evaluate(call)
+            elif call.kind == "predict":
+                self._predict(call)
             else:
-                self._train_and_evaluate(use)
+                self._train_and_evaluate(call)
         self.exports.write(self.saved)
         self.exports.forget()
         for module, edits in self.inputs.edits.items():
@@ -112,18 +117,18 @@ class _Driver:
     def _shows_progress(self) -> bool:
         """Whether TF1 showed the loss: a hook that logs, or TensorFlow's log at INFO."""
         phases = {"evaluate": "test", "predict": "predict"}
-        for use in self.flow.uses:
-            if use.kind == "train_and_evaluate":
-                self.callbacks[use] = self.hooks.read(use, use.train_spec, "train")
-                self.tested[use] = self.hooks.read(use, use.eval_spec, "test")
+        for call in self.flow.driving.calls:
+            if call.kind == "train_and_evaluate":
+                self.callbacks[call] = self.hooks.read(call, call.train_spec, "train")
+                self.tested[call] = self.hooks.read(call, call.eval_spec, "test")
             else:
-                self.callbacks[use] = self.hooks.read(use, None, phases.get(use.kind, "train"))
+                self.callbacks[call] = self.hooks.read(call, None, phases.get(call.kind, "train"))
         self.hooks.check()
         shown = any(one.shown for one in (*self.callbacks.values(), *self.tested.values()))
         for module in self.flow.modules:
-            for call in module.names.calls:
-                if tensorflow_name(module, call.func) == "logging.set_verbosity":
-                    level = tensorflow_name(module, call.args[0]) if call.args else ""
+            for node in module.names.calls:
+                if tensorflow_name(module, node.func) == "logging.set_verbosity":
+                    level = tensorflow_name(module, node.args[0]) if node.args else ""
                     shown |= level in ("logging.INFO", "logging.DEBUG")
         return shown
 
@@ -133,10 +138,10 @@ class _Driver:
         """`with strategy.scope(): classifier = model_fn(params=params)`."""
         flow, module = self.flow, self.flow.module
         source, statement = module.source, flow.statement
-        warm = flow.arguments.get("warm_start_from")
+        warm = self.checkpoints.start
         if warm is not None:
             raise Refused(
-                module, warm, "it starts from another model's checkpoint",
+                warm.module, warm.node, "it starts from another model's checkpoint",
                 "load the weights into the Keras model",
             )  # fmt: skip
         layout = Layout(source, statement)
@@ -183,28 +188,28 @@ class _Driver:
 
     # -- driving -----------------------------------------------------------
 
-    def _alone(self, use: Use) -> tuple[Layout, list[str]]:
+    def _alone(self, call: DriverCall) -> tuple[Layout, list[str]]:
         """The layout of a call that is a statement of its own, and what is written behind it.
 
         ``train`` gave the Estimator: a variable that only shows it shows the model.
         """
-        module = use.module
-        statement = module.names.statement(use.call)
+        module = call.module
+        statement = module.names.statement(call.node)
         kept: list[str] = []
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         alone = isinstance(statement, ast.Expr) or isinstance(target, ast.Name)
         if isinstance(target, ast.Name):
-            mentions = self.values.uses(module, use.call)
-            if mentions and use.kind == "train":
-                kept = [f"{target.id} = {use.shown}"]
+            mentions = self.values.uses(module, call.node)
+            if mentions and call.kind == "train":
+                kept = [f"{target.id} = {self.drive.receiver(call)}"]
             for mention in mentions:
                 assert mention.node is not None
                 parent = mention.module.names.parents[mention.node]
                 shown = isinstance(parent, ast.Call) and is_shown(mention.module, parent)
                 alone = alone and shown and bool(kept)
-        if not alone or getattr(statement, "value", None) is not use.call:
+        if not alone or getattr(statement, "value", None) is not call.node:
             raise Refused(
-                module, use.call, f"what `{use.kind}` returns is used",
+                module, call.node, f"what `{call.kind}` returns is used",
                 "call it in a statement of its own",
             )  # fmt: skip
         return Layout(module.source, statement), kept
@@ -213,166 +218,164 @@ class _Driver:
         source = module.source
         return source.place(source.span(node)[0])[1] - 1
 
-    def _call(self, use: Use, method: str, arguments: list[str], tail: int = 0) -> str:
-        module = use.module
-        indent = module.source.indent_of(module.names.statement(use.call))
-        head = f"{use.shown}.{method}"
-        column = self._column(module, use.call)
+    def _call(self, call: DriverCall, method: str, arguments: list[str], tail: int = 0) -> str:
+        module = call.module
+        indent = module.source.indent_of(module.names.statement(call.node))
+        head = f"{self.drive.receiver(call)}.{method}"
+        column = self._column(module, call.node)
         return FileStyle.of(module.source).call(head, arguments, indent, column, tail)
 
-    def _train(self, use: Use) -> None:
-        layout, kept = self._alone(use)
-        node = use.arguments.get("input_fn")
+    def _train(self, call: DriverCall) -> None:
+        layout, kept = self._alone(call)
+        node = call.arguments.get("input_fn")
         if node is None:
-            raise Refused(use.module, use.call, "`train` without an input_fn")
-        steps, total = use.arguments.get("steps"), use.arguments.get("max_steps")
-        stop = stopping(self.values, self.flow, use)
+            raise Refused(call.module, call.node, "`train` without an input_fn")
+        steps, total = call.arguments.get("steps"), call.arguments.get("max_steps")
+        stop = stopping(self.values, self.flow, call)
         if stop is not None:
-            steps, total = stop.amounts(self.values, use)
-        training = Training(use, use.module, node, steps, total, self.callbacks[use])
+            steps, total = stop.amounts(self.values, call)
+        training = Training(call, call.module, node, steps, total, self.callbacks[call])
         if stop is not None and self.fitting.deeper(training):
             # Of a model that is there already, TF1 trained one more step.
             text = "a StopAtStepHook where the model may have its steps already"
             raise Refused(stop.module, stop.node, text, "give train() its max_steps")
-        self._statement(use, layout, [*self.fitting.lines(training), *kept])
+        self._statement(call, layout, [*self.fitting.lines(training), *kept])
 
-    def _statement(self, use: Use, layout: Layout, lines: list[str]) -> None:
+    def _statement(self, call: DriverCall, layout: Layout, lines: list[str]) -> None:
         """Lines in the place of a statement; its trailing comment stays."""
         newline = layout.source.newline
         kept = [c.text for c in comments(layout.source.code(layout.statement))]
         text = f"{newline}{layout.indent}".join([*kept, *lines])
-        self.drive.edit(use.module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(use.module, use.call, DrivingRewriter)
+        self.drive.edit(call.module, Edit(layout.start, layout.end, text))
+        self.drive.replaced(call.module, call.node, DrivingRewriter)
 
-    def _evaluate(self, use: Use) -> None:
-        module, arguments = use.module, use.arguments
+    def _evaluate(self, call: DriverCall) -> None:
+        module, arguments = call.module, call.arguments
         if "checkpoint_path" in arguments:
             raise Refused(module, arguments["checkpoint_path"], "a checkpoint is evaluated")
         node = arguments.get("input_fn")
         if node is None:
-            raise Refused(module, use.call, "`evaluate` without an input_fn")
-        indent = module.source.indent_of(module.names.statement(use.call))
-        pieces = [self.datasets.text(use, module, node, indent, 0, False)]
-        steps = self._evaluated(use, module, arguments.get("steps"))
+            raise Refused(module, call.node, "`evaluate` without an input_fn")
+        indent = module.source.indent_of(module.names.statement(call.node))
+        pieces = [self.datasets.text(call, module, node, indent, 0, False)]
+        steps = self._evaluated(call, module, arguments.get("steps"))
         if steps:
             pieces.append(f"steps={steps}")
-        pieces += [*_given(self.callbacks[use]), "return_dict=True", *self._verbose]
-        self._uneven(use)
-        text = self._call(use, "evaluate", pieces)
-        self._replace(use, adapt_results(self.values, use, self.model, self.drive, text))
+        pieces += [*_given(self.callbacks[call]), "return_dict=True", *self._verbose]
+        self._uneven(call)
+        text = self._call(call, "evaluate", pieces)
+        self._replace(call, adapt_results(self.values, call, self.model, self.drive, text))
 
     @property
     def _verbose(self) -> list[str]:
         return ["verbose=0"] if self.quiet else []
 
-    def _predict(self, use: Use) -> None:
-        module, arguments = use.module, use.arguments
+    def _predict(self, call: DriverCall) -> None:
+        module, arguments = call.module, call.arguments
         for name in ("checkpoint_path", "yield_single_examples"):
             if name in arguments:
                 raise Refused(module, arguments[name], f"`{name}` of predict is not converted")
         node = arguments.get("input_fn")
         if node is None:
-            raise Refused(module, use.call, "`predict` without an input_fn")
+            raise Refused(module, call.node, "`predict` without an input_fn")
         if self.lengths.endless(module, node):
             raise Refused(
                 module, node, "predict over an endless input: Keras would never return",
                 "take() what is needed in the input function",
             )  # fmt: skip
-        source, statement = module.source, module.names.statement(use.call)
+        source, statement = module.source, module.names.statement(call.node)
         indent = source.indent_of(statement)
-        pieces = [self.datasets.text(use, module, node, indent, 0, False), *self._verbose]
+        pieces = [self.datasets.text(call, module, node, indent, 0, False), *self._verbose]
         if not self.model.predicts:
             if "predict_keys" in arguments:
                 raise Refused(module, arguments["predict_keys"], "predictions without keys")
-            text = self._call(use, "predict", pieces)
-            self._replace(use, text if walked_once(use, self.values) else f"iter({text})")
+            text = self._call(call, "predict", pieces)
+            self._replace(call, text if walked_once(call, self.values) else f"iter({text})")
             return
         layout = Layout(source, statement)
         names = module.names
-        assigned = isinstance(statement, ast.Assign) and statement.value is use.call
+        assigned = isinstance(statement, ast.Assign) and statement.value is call.node
         if assigned and isinstance(statement.targets[0], ast.Name):  # type: ignore[attr-defined]
             name = statement.targets[0].id  # type: ignore[attr-defined]
-            self._replace(use, self._call(use, "predict", pieces))
-            rows = rows_of(use, self.flow, self.values, name)
+            self._replace(call, self._call(call, "predict", pieces))
+            rows = rows_of(call, self.flow, self.values, name)
             self.drive.edit(module, layout.insert_after([f"{name} = {rows}"]))
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
-        head = f"{use.shown}.predict"
+        head = f"{self.drive.receiver(call)}.predict"
         text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
         self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
-        self._replace(use, rows_of(use, self.flow, self.values, name))
+        self._replace(call, rows_of(call, self.flow, self.values, name))
 
-    def _replace(self, use: Use, text: str) -> None:
-        start, end = use.module.source.span(use.call)
-        self.drive.edit(use.module, Edit(start, end, text))
-        self.drive.replaced(use.module, use.call, DrivingRewriter)
+    def _replace(self, call: DriverCall, text: str) -> None:
+        start, end = call.module.source.span(call.node)
+        self.drive.edit(call.module, Edit(start, end, text))
+        self.drive.replaced(call.module, call.node, DrivingRewriter)
 
-    def _train_and_evaluate(self, use: Use) -> None:
-        module = use.module
-        layout, _ = self._alone(use)
+    def _train_and_evaluate(self, call: DriverCall) -> None:
+        module = call.module
+        layout, _ = self._alone(call)
         stop = model_stop(self.flow)
         if stop is not None:
             text = "a StopAtStepHook of the model_fn beside a TrainSpec"
             raise Refused(stop.module, stop.node, text, "give TrainSpec its max_steps")
-        train, evaluate = use.train_spec, use.eval_spec
+        train, evaluate = call.train_spec, call.eval_spec
         assert train is not None and evaluate is not None
         total = train.arguments.get("max_steps")
-        dataset = self.datasets.named[train.call]
-        node, callbacks = train.arguments["input_fn"], self.callbacks[use]
-        training = Training(use, train.module, node, None, total, callbacks, dataset)
+        dataset = self.datasets.named[train.node]
+        node, callbacks = train.arguments["input_fn"], self.callbacks[call]
+        training = Training(call, train.module, node, None, total, callbacks, dataset)
         indent = layout.indent + self.fitting.deeper(training)
         inner = indent + module.source.indent_unit
-        given = self.datasets.named[evaluate.call] or (
-            self.datasets.text(use, module, evaluate.arguments["input_fn"], inner, 0, False)
+        given = self.datasets.named[evaluate.node] or (
+            self.datasets.text(call, module, evaluate.arguments["input_fn"], inner, 0, False)
             + taken(evaluate)
         )
-        steps = self._evaluated(use, evaluate.module, evaluate.arguments.get("steps"))
+        steps = self._evaluated(call, evaluate.module, evaluate.arguments.get("steps"))
         training.between = self.fitting.between(training, given, steps)
         if training.between is not None and callbacks.counts:
             text = "an early stopping by steps, and evaluations while training"
             raise Refused(module, train.arguments["hooks"], text, ADVICE)
-        if training.between is not None and self.tested[use].argument():
+        if training.between is not None and self.tested[call].argument():
             text = "the hooks of evaluations while training"
             raise Refused(module, evaluate.arguments["hooks"], text, ADVICE)
         lines = self.fitting.lines(training)
-        self._uneven(use)
+        self._uneven(call)
         if training.between is None:
-            pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[use])]
+            pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[call])]
             pieces += ["return_dict=True", *self._verbose]
-            head = f"{use.shown}.evaluate"
+            head = f"{self.drive.receiver(call)}.evaluate"
             text = FileStyle.of(module.source).call(head, pieces, indent, len(indent))
             lines.append(self.fitting.deeper(training) + text)
             self.drive.note(
-                module, use.call, "the model is evaluated once, after training; TF1 evaluated "
+                module, call.node, "the model is evaluated once, after training; TF1 evaluated "
                 "after checkpoints too, throttle_secs (600) apart",
             )  # fmt: skip
         deeper = self.fitting.deeper(training)
-        lines += [deeper + line for line in self.exports.behind(use, self.saved, indent)]
-        self._statement(use, layout, lines)
+        lines += [deeper + line for line in self.exports.behind(call, self.saved, indent)]
+        self._statement(call, layout, lines)
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"
-            self.drive.note(evaluate.module, evaluate.call, text)
+            self.drive.note(evaluate.module, evaluate.node, text)
 
-    def _uneven(self, use: Use) -> None:
+    def _uneven(self, call: DriverCall) -> None:
         """Measured on 2.21: only the first batch matters, and only in an evaluation."""
-        config = self.flow.config
-        made = [one.kind for strategy in config.train for one in strategy.made] if config else []
-        if set(made) - {"OneDeviceStrategy"}:
+        strategies = strategies_of(self.flow.distribution.training)
+        if any(strategy.kind != "one_device" for strategy in strategies):
             self.drive.note(
-                use.module, use.call, "Keras 3 stops with an error where the first batch of an "
+                call.module, call.node, "Keras 3 stops with an error where the first batch of an "
                 "evaluation cannot be divided evenly among the replicas: let its size be a "
                 "multiple of their number (Keras 2 takes any)",
             )  # fmt: skip
 
-    def _evaluated(self, use: Use, module: Module, steps: ast.expr | None) -> str:
+    def _evaluated(self, call: DriverCall, module: Module, steps: ast.expr | None) -> str:
         """How many batches an evaluation takes: under eval_distribute each replica has its own."""
         if steps is None:
             return ""
         text = text_of(module, steps)
-        config = self.flow.config
-        if config is None or not config.eval or self.strategy is None:
+        if not self.flow.distribution.evaluation or self.strategy is None:
             return text
-        replicas = f"{self.datasets.strategy_at(use, use.module, use.call)}.num_replicas_in_sync"
+        replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
         return f"{operand(steps, text)} * {replicas}"
 
 

@@ -11,16 +11,13 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.models.front.estimators.parts import Use
+from migrate_mgpu.api.hooks import EARLY_STOPPING
 from migrate_mgpu.models.front.estimators.places import settled
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
+from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.source.statements import Layout
 
-MAKERS = (
-    "estimator.experimental.make_early_stopping_hook",
-    "contrib.estimator.make_early_stopping_hook",
-)
 _SIGNATURE = ("estimator", "should_stop_fn", "run_every_secs", "run_every_steps")
 _ADVICE = "write a tf.keras.callbacks.Callback that sets self.model.stop_training"
 
@@ -28,7 +25,7 @@ _ADVICE = "write a tf.keras.callbacks.Callback that sets self.model.stop_trainin
 def stops_early(hook: Value) -> bool:
     """Whether a hook is made by ``make_early_stopping_hook``."""
     node = hook.node
-    return isinstance(node, ast.Call) and tensorflow_name(hook.module, node.func) in MAKERS
+    return isinstance(node, ast.Call) and tensorflow_name(hook.module, node.func) in EARLY_STOPPING
 
 
 class EarlyStopping:
@@ -38,39 +35,39 @@ class EarlyStopping:
         self.graph = graph
         self.values = ValueFlow(graph)
         self.drive = drive
-        self._uses: dict[ast.Call, Use] = {}
+        self._uses: dict[ast.Call, DriverCall] = {}
 
-    def convert(self, hook: Value, use: Use) -> bool:
+    def convert(self, hook: Value, call: DriverCall) -> bool:
         """Makes a hook a callback; whether it counts the batches of one ``fit``.
 
         Raises:
             Refused: the function, its interval, or how often the hook is used cannot be told.
         """
-        module, call = hook.module, hook.node
-        assert isinstance(call, ast.Call)
-        first = self._uses.setdefault(call, use)
+        module, node = hook.module, hook.node
+        assert isinstance(node, ast.Call)
+        first = self._uses.setdefault(node, call)
         modules = list(self.graph.project.modules.values())
         if len(self._uses) > 1:
-            raise Refused(module, call, "a second early stopping of one Estimator", _ADVICE)
-        if first is not use or not self.graph.runs_once(use.module, use.call, modules):
+            raise Refused(module, node, "a second early stopping of one Estimator", _ADVICE)
+        if first is not call or not self.graph.runs_once(call.module, call.node, modules):
             # Its timer goes on from one training to the next.
-            raise Refused(module, call, "an early stopping of several trainings", _ADVICE)
-        given = bind(module, call, _SIGNATURE)
+            raise Refused(module, node, "an early stopping of several trainings", _ADVICE)
+        given = bind(module, node, _SIGNATURE)
         asks = given.get("should_stop_fn")
         if asks is None:
-            raise Refused(module, call, "an early stopping without should_stop_fn", _ADVICE)
+            raise Refused(module, node, "an early stopping without should_stop_fn", _ADVICE)
         steps, seconds = given.get("run_every_steps"), given.get("run_every_secs")
-        written = {k.arg for k in call.keywords} | set(_SIGNATURE[: len(call.args)])
+        written = {k.arg for k in node.keywords} | set(_SIGNATURE[: len(node.args)])
         if (steps is None) == (seconds is None and "run_every_secs" in written):
-            raise Refused(module, call, "how often an early stopping asks", _ADVICE)
+            raise Refused(module, node, "how often an early stopping asks", _ADVICE)
         names = module.names
-        statement = names.statement(call)
+        statement = names.statement(node)
         name = names.fresh(names.scope_at(statement), "StopEarly", "StopOnCondition")
         layout = Layout(module.source, statement)
         if not layout.owns_start:
-            raise Refused(module, call, "an early stopping in the middle of a line", _ADVICE)
+            raise Refused(module, node, "an early stopping in the middle of a line", _ADVICE)
         asked = self._asked(module, asks)
-        tf = root(module, call)
+        tf = root(module, node)
         unit = module.source.indent_unit
         stop = "self.model.stop_training = True"
         lines = [f"class {name}({tf}.keras.callbacks.Callback):"]
@@ -84,7 +81,7 @@ class EarlyStopping:
             home = names.defining_scope("time", names.scope_at(statement))
             bound = home.bindings["time"] if home is not None else []
             if any(binding.qualname != "time" for binding in bound):
-                raise Refused(module, call, "`time` is no module here", "give it another name")
+                raise Refused(module, node, "`time` is no module here", "give it another name")
             self.drive.needs(module, "time")
             lines += [
                 f"{unit}def on_train_begin(self, logs=None):",
@@ -100,9 +97,9 @@ class EarlyStopping:
         above = module.source.line_text(module.source.place(layout.line_start)[0] - 1).strip()
         edit = layout.insert_before([*(gap if above else []), *lines, *gap])
         self.drive.edit(module, edit)
-        module.substitutes[call] = f"{name}()"
-        self.drive.replaced(module, call, DrivingRewriter)
-        self.drive.gone.update([*call.args, *call.keywords])
+        module.substitutes[node] = f"{name}()"
+        self.drive.replaced(module, node, DrivingRewriter)
+        self.drive.gone.update([*node.args, *node.keywords])
         return steps is not None
 
     def _asked(self, module: Module, node: ast.expr) -> str:

@@ -7,6 +7,7 @@ as in TensorFlow Serving, does not: it does not find the variables (measured on 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.dataflow import items
@@ -16,13 +17,14 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
+from migrate_mgpu.models.ir import Construction, DriverCall
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
-from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
+from migrate_mgpu.models.keras.driver.checkpoints import Manager
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
@@ -49,64 +51,64 @@ class Exports:
         self.lengths = Lengths(graph)
         self._outputs: ast.expr | None = None
 
-    def write(self, saved: Checkpoints | None) -> None:
+    def write(self, saved: Manager | None) -> None:
         """All calls of an export.
 
         Raises:
             Refused: a signature that would be another one, or a model that is not there yet.
         """
-        for use in self.flow.exports:
-            self._in_time(use, saved)
-            self._export(use)
-        if self.flow.exports or any(use.exporters for use in self.flow.uses):
+        for call in self.flow.driving.exports:
+            self._in_time(call, saved)
+            self._export(call)
+        if self.flow.driving.exports or any(call.exporters for call in self.flow.driving.calls):
             # What the model's conversion says is left out is not.
             notes = self.model.notes
             self.model.notes = [note for note in notes if note[1] is not self._outputs]
 
-    def behind(self, use: Use, saved: Checkpoints | None, indent: str) -> list[str]:
+    def behind(self, call: DriverCall, saved: Manager | None, indent: str) -> list[str]:
         """The lines for the exporters of a ``train_and_evaluate``, behind its evaluation.
 
         Raises:
             Refused: as ``write`` does; or TF1 would not have exported, or nobody knows where.
         """
         lines: list[str] = []
-        for made in use.exporters:
-            module, call, arguments = made.module, made.call, made.arguments
+        for made in call.exporters:
+            module, node, arguments = made.module, made.node, made.arguments
             if saved is None:
                 text = f"a {made.kind} of an Estimator without a model_dir"
-                raise Refused(module, call, text, "give the Estimator a model_dir")
-            total = use.train_spec.arguments.get("max_steps") if use.train_spec else None
+                raise Refused(module, node, text, "give the Estimator a model_dir")
+            total = call.train_spec.arguments.get("max_steps") if call.train_spec else None
             if made.kind == "FinalExporter" and total is None:
                 text = "a FinalExporter exports nothing where TrainSpec has no max_steps"
-                raise Refused(module, call, text, "give TrainSpec its max_steps")
+                raise Refused(module, node, text, "give TrainSpec its max_steps")
             self._plain(made.module, arguments, ("name", RECEIVER, "exports_to_keep"))
             if "name" not in arguments or RECEIVER not in arguments:
-                raise Refused(module, call, f"a {made.kind} without a name or a receiver")
-            self._told(use, made)
-            quote = use.module.source.quote
-            known = known_at(self.values, module, arguments["name"], use.module, use.call)
+                raise Refused(module, node, f"a {made.kind} without a name or a receiver")
+            self._told(call, made)
+            quote = call.module.source.quote
+            known = known_at(self.values, module, arguments["name"], call.module, call.node)
             if known is None:
                 raise Refused(module, arguments["name"], "an exporter's name of another function")
-            parts = [f"{saved.manager}.directory", f"{quote}export{quote}"]
-            folder = f"os.path.join({', '.join([*parts, text_of(use.module, known)])}, {STAMP})"
+            parts = [f"{saved.name}.directory", f"{quote}export{quote}"]
+            folder = f"os.path.join({', '.join([*parts, text_of(call.module, known)])}, {STAMP})"
             receiver = self._receiver(module, arguments[RECEIVER])
-            if module is not use.module:
-                raise Refused(module, call, "an exporter that is made in another file")
-            lines += self._lines(use, receiver, folder, indent, self.quiet and not lines)
-            self.drive.gone.add(call)
+            if module is not call.module:
+                raise Refused(module, node, "an exporter that is made in another file")
+            lines += self._lines(call, receiver, folder, indent, self.quiet and not lines)
+            self.drive.gone.add(node)
         return lines
 
-    def _told(self, use: Use, made: Made) -> None:
+    def _told(self, call: DriverCall, made: Construction) -> None:
         """What an exporter did besides, or not always."""
-        spec = use.train_spec
+        spec = call.train_spec
         if made.kind == "LatestExporter":
             text = "exported once, behind the training: TF1 did after each evaluation, and "
             text += "deleted all but the newest 5"
-            self.drive.note(made.module, made.call, text)
+            self.drive.note(made.module, made.node, text)
         elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
             text = "exported whenever the training ends: TF1's FinalExporter did only where "
             text += "max_steps were reached"
-            self.drive.note(made.module, made.call, text)
+            self.drive.note(made.module, made.node, text)
 
     def forget(self) -> None:
         """The statements of exporters that nothing needs any more.
@@ -114,41 +116,41 @@ class Exports:
         Raises:
             Refused: something does.
         """
-        lists = [use.eval_spec for use in self.flow.uses if use.exporters]
+        lists = [call.eval_spec for call in self.flow.driving.calls if call.exporters]
         nodes = [(s.module, s.arguments["exporters"]) for s in lists if s is not None]
         self.drive.gone.update(node for _, node in nodes)
         for module, node in nodes:
             if isinstance(node, ast.Name):
                 forget_value(self.drive, module, node)
-        for made in [made for use in self.flow.uses for made in use.exporters]:
-            statement = made.module.names.statement(made.call)
+        for made in [made for call in self.flow.driving.calls for made in call.exporters]:
+            statement = made.module.names.statement(made.node)
             if isinstance(statement, ast.Assign) and statement not in self.drive.gone:
-                if statement.value is made.call:
+                if statement.value is made.node:
                     forget(self.drive, made.module, statement)
                 if statement not in self.drive.gone:
                     text = f"the {made.kind} is used for more than an EvalSpec"
-                    raise Refused(made.module, made.call, text, "write it into the EvalSpec")
+                    raise Refused(made.module, made.node, text, "write it into the EvalSpec")
 
-    def _in_time(self, use: Use, saved: Checkpoints | None) -> None:
+    def _in_time(self, call: DriverCall, saved: Manager | None) -> None:
         """The model that TF1 exported is the one of the folder's latest checkpoint."""
-        if not self.flow.uses:
+        if not self.flow.driving.calls:
             text = "an export of a model that nothing here has trained or shown its features"
-            raise Refused(use.module, use.call, text, "train it in the same program")
-        names = use.module.names
-        first = min(self.flow.uses, key=lambda u: (u.call.lineno, u.call.col_offset))
-        same = use.module is first.module and (
-            names.scope_at(use.call) is names.scope_at(first.call)
+            raise Refused(call.module, call.node, text, "train it in the same program")
+        names = call.module.names
+        first = min(self.flow.driving.calls, key=lambda u: (u.node.lineno, u.node.col_offset))
+        same = call.module is first.module and (
+            names.scope_at(call.node) is names.scope_at(first.node)
         )
-        late = same and use.call.lineno > first.call.lineno
-        if saved is not None and not late and not saved.manager.startswith("self."):
+        late = same and call.node.lineno > first.node.lineno
+        if saved is not None and not late and not saved.name.startswith("self."):
             text = "an export before the model has its checkpoint, or in another function"
-            raise Refused(use.module, use.call, text, "export it behind the training")
+            raise Refused(call.module, call.node, text, "export it behind the training")
 
-    def _signatures(self, use: Use) -> tuple[str, ...]:
+    def _signatures(self, call: DriverCall) -> tuple[str, ...]:
         """The names of the signatures, all of which are the predictions."""
         function = self.flow.function
         if function is None or not isinstance(function.node, ast.FunctionDef):
-            raise Refused(use.module, use.call, "an export of an Estimator without a model_fn")
+            raise Refused(call.module, call.node, "an export of an Estimator without a model_fn")
         reading = Reading(function.module, function.node)
         self._outputs = reading.argument(PREDICT, "export_outputs")
         value, _ = reading.resolved(PREDICT, "export_outputs")
@@ -171,7 +173,7 @@ class Exports:
         return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
 
     def _plain(
-        self, module: Module, arguments: dict[str, ast.expr], known: tuple[str, ...]
+        self, module: Module, arguments: Mapping[str, ast.expr], known: tuple[str, ...]
     ) -> None:
         """Nothing else may be said of an export than what is known."""
         for name, value in arguments.items():
@@ -179,46 +181,52 @@ class Exports:
             if name not in known and not harmless:
                 raise Refused(module, value, f"`{name}` of an export is not converted")
 
-    def _export(self, use: Use) -> None:
-        module, source, names = use.module, use.module.source, use.module.names
-        self._plain(module, use.arguments, ("export_dir_base", RECEIVER))
+    def _export(self, call: DriverCall) -> None:
+        module, source, names = call.module, call.module.source, call.module.names
+        self._plain(module, call.arguments, ("export_dir_base", RECEIVER))
         for name in ("export_dir_base", RECEIVER):
-            if name not in use.arguments:
-                raise Refused(module, use.call, f"an export without {name}")
-        statement = names.statement(use.call)
+            if name not in call.arguments:
+                raise Refused(module, call.node, f"an export without {name}")
+        statement = names.statement(call.node)
         layout = Layout(source, statement)
-        lead = self._kept(use, statement)
-        receiver = self._receiver(module, use.arguments[RECEIVER])
-        base = text_of(module, use.arguments["export_dir_base"])
+        lead = self._kept(call, statement)
+        receiver = self._receiver(module, call.arguments[RECEIVER])
+        base = text_of(module, call.arguments["export_dir_base"])
         folder = f"os.path.join({base}, {STAMP})"
         lines: list[str] = []
         if lead:
             lines.append(f"{lead} = {folder}")
             folder = lead
-        lines += self._lines(use, receiver, folder, layout.indent, self.quiet)
+        lines += self._lines(call, receiver, folder, layout.indent, self.quiet)
         text = f"{source.newline}{layout.indent}".join(lines)
         self.drive.edit(module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(module, use.call, DrivingRewriter)
+        self.drive.replaced(module, call.node, DrivingRewriter)
 
-    def _lines(self, use: Use, receiver: str, folder: str, indent: str, quiets: bool) -> list[str]:
+    def _lines(
+        self, call: DriverCall, receiver: str, folder: str, indent: str, quiets: bool
+    ) -> list[str]:
         """What exports into a folder, without the indentation of the first line.
 
         ``quiets``: Keras is told to show nothing from here on.
         """
-        module, names = use.module, use.module.names
-        keys = self._signatures(use)
+        module, names = call.module, call.module.names
+        keys = self._signatures(call)
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if any(binding.qualname != name for binding in bound):
                 text = f"`{name}` is no module here, and the export's folder needs it"
-                raise Refused(module, use.call, text, "give it another name")
+                raise Refused(module, call.node, text, "give it another name")
             self.drive.needs(module, name)
-        style = style_at(module, use.call)
+        style = style_at(module, call.node)
         tf = style.tensorflow
-        scope = names.scope_at(use.call)
+        scope = names.scope_at(call.node)
         archive = names.fresh(scope, "archive", "export_archive", "saved")
-        lines = [f"{archive} = {tf}.keras.export.ExportArchive()", f"{archive}.track({use.shown})"]
-        serve = f"{receiver}({use.shown})"
+        model = self.drive.receiver(call)
+        lines = [
+            f"{archive} = {tf}.keras.export.ExportArchive()",
+            f"{archive}.track({model})",
+        ]
+        serve = f"{receiver}({model})"
         if len(keys) > 1:
             name = names.fresh(scope, "serve", "serving_function")
             lines.append(f"{name} = {serve}")
@@ -231,26 +239,26 @@ class Exports:
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines
 
-    def _kept(self, use: Use, statement: ast.stmt) -> str:
+    def _kept(self, call: DriverCall, statement: ast.stmt) -> str:
         """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
-        if isinstance(statement, ast.Expr) and statement.value is use.call:
+        if isinstance(statement, ast.Expr) and statement.value is call.node:
             return ""
-        module, names = use.module, use.module.names
+        module, names = call.module, call.module.names
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         value = getattr(statement, "value", None)
-        if isinstance(target, ast.Name) and _decoded(value) is use.call:
+        if isinstance(target, ast.Name) and _decoded(value) is call.node:
             return target.id
-        if not isinstance(target, ast.Name) or value is not use.call:
-            raise Refused(module, use.call, "what the export returns is used here",
+        if not isinstance(target, ast.Name) or value is not call.node:
+            raise Refused(module, call.node, "what the export returns is used here",
                           "give it a variable of its own")  # fmt: skip
         home = names.defining_scope(target.id, names.scope_of_name[target])
         for mention in names.mentions(target.id, home) if home is not None else ():
             parent = names.parents[mention]
-            call = names.parents[parent]
             if mention is target:
                 continue
             if isinstance(parent, ast.Attribute) and parent.attr == "decode":
-                self.drive.edit(module, Edit(*module.source.span(call), target.id))
+                decoded = names.parents[parent]
+                self.drive.edit(module, Edit(*module.source.span(decoded), target.id))
             elif not (isinstance(parent, ast.Call) and _shows(module, parent)):
                 raise Refused(module, mention, "TF1's export gave bytes, which is used here",
                               "decode() it")  # fmt: skip
@@ -284,8 +292,8 @@ class Exports:
 
     def _given(self) -> set[ast.expr | None]:
         """The receivers of all exports."""
-        exporters = [made for use in self.flow.uses for made in use.exporters]
-        given = {use.arguments.get(RECEIVER) for use in self.flow.exports}
+        exporters = [made for call in self.flow.driving.calls for made in call.exporters]
+        given = {call.arguments.get(RECEIVER) for call in self.flow.driving.exports}
         return given | {made.arguments.get(RECEIVER) for made in exporters}
 
     def _only_built(self, module: Module, call: ast.Call) -> None:

@@ -9,9 +9,10 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
-from migrate_mgpu.models.keras.driver.checkpoints import Checkpoints
+from migrate_mgpu.models.ir import DriverCall
+from migrate_mgpu.models.keras.driver.checkpoints import Manager
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.hooks import Callbacks
@@ -48,7 +49,7 @@ class Training:
     ``dataset`` is the variable that holds the dataset already, "" where none does.
     """
 
-    use: Use
+    call: DriverCall
     module: Module
     node: ast.expr
     steps: ast.expr | None
@@ -61,7 +62,7 @@ class Training:
 class Fitting:
     """Writes the statements that train; ``saved`` are the model's checkpoints, if it has any."""
 
-    saved: Checkpoints | None = None
+    saved: Manager | None = None
     quiet = True
 
     def __init__(
@@ -82,26 +83,26 @@ class Fitting:
     def deeper(self, training: Training) -> str:
         """One level of indentation where `fit` stands under an `if`; else empty."""
         counted = training.steps is not None or training.total is None
-        nested = not counted and not self._trains_once(training.use)
-        return training.use.module.source.indent_unit if nested else ""
+        nested = not counted and not self._trains_once(training.call)
+        return training.call.module.source.indent_unit if nested else ""
 
     def lines(self, training: Training) -> list[str]:
         """The statements, without the indentation of the one that they take the place of."""
-        use = training.use
-        module, source = use.module, use.module.source
-        layout = Layout(source, module.names.statement(use.call))
-        receiver = use.shown
+        call = training.call
+        module, source = call.module, call.module.source
+        layout = Layout(source, module.names.statement(call.node))
+        receiver = self.drive.receiver(call)
         deeper = self.deeper(training)
         indent = layout.indent + deeper
         inner = indent + source.indent_unit
         dataset = training.dataset or self.datasets.text(
-            use, training.module, training.node, inner, len(inner), True
+            call, training.module, training.node, inner, len(inner), True
         )
         lines: list[str] = []
         count = self._count(training)
         if deeper:
             name = module.names.fresh(
-                module.names.scope_at(use.call), "steps", "remaining_steps", "steps_left"
+                module.names.scope_at(call.node), "steps", "remaining_steps", "steps_left"
             )
             done = f"int({receiver}.optimizer.iterations.numpy())"
             assert training.total is not None
@@ -115,7 +116,7 @@ class Fitting:
         elif count:
             pieces.append(f"steps_per_epoch={count}")
         elif not self.lengths.counts(training.module, training.node):
-            self.drive.notes.append((module, use.call, _ONE_MORE))
+            self.drive.notes.append((module, call.node, _ONE_MORE))
         before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
         saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
         # TF1 saved a step's checkpoint before it asked the other hooks.
@@ -135,8 +136,8 @@ class Fitting:
         """The number of steps; empty where Keras finds the end of the input itself."""
         wanted = training.steps if training.steps is not None else training.total
         if wanted is not None:
-            spec = training.use.train_spec
-            module = spec.module if spec is not None else training.use.module
+            spec = training.call.train_spec
+            module = spec.module if spec is not None else training.call.module
             return text_of(module, wanted)
         if self.datasets.setup.strategy is None:
             return ""
@@ -146,9 +147,9 @@ class Fitting:
                 "that is cannot be told before",
                 "give the training its number of steps",
             )  # fmt: skip
-        use = training.use
+        call = training.call
         made = self.datasets.inputs.read(training.module, training.node, MODES["train"]).call
-        replicas = f"{self.datasets.strategy_at(use, use.module, use.call)}.num_replicas_in_sync"
+        replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
         return f"int({made}.cardinality()) // {replicas}"
 
     def between(self, training: Training, evaluated: str, steps: str) -> Between | None:
@@ -158,13 +159,12 @@ class Fitting:
         ``throttle_secs`` (600) after the last time, and at the end. So with two
         checkpoints, or without throttling, an evaluation follows each.
         """
-        spec, config = training.use.eval_spec, self.flow.config
-        given = config.values("save_checkpoints_steps") if config is not None else []
+        spec, given = training.call.eval_spec, self.flow.config.values("save_checkpoints_steps")
         if spec is None or len(given) != 1 or self.model.callbacks:
             return None
-        module, node = given[0]
+        module, node = given[0].module, given[0].node
         every = _number(module, node)
-        train = training.use.train_spec
+        train = training.call.train_spec
         total = _number(train.module, training.total) if train is not None else None
         if not every or not total or total % every or total == every:
             return None
@@ -180,11 +180,11 @@ class Fitting:
         literal = isinstance(node, ast.Constant) and isinstance(training.total, ast.Constant)
         return Between(text, str(total // every) if literal else both, arguments)
 
-    def _trains_once(self, use: Use) -> bool:
+    def _trains_once(self, call: DriverCall) -> bool:
         """Whether a training is the only one of its model: `max_steps` is the same as `steps`."""
-        trainings = [u for u in self.flow.uses if u.kind.startswith("train")]
+        trainings = [one for one in self.flow.driving.calls if one.trains]
         modules = list(self.graph.project.modules.values())
-        once = self.graph.runs_once(use.module, use.call, modules)
+        once = self.graph.runs_once(call.module, call.node, modules)
         return len(trainings) == 1 and once and self.saved is None
 
     def _beside(self, module: Module, name: str) -> str:

@@ -35,8 +35,8 @@ def handovers(config: Configuration, values: ValueFlow) -> list[Handover]:
         Refused: such a function gets something else as well, or is called in other ways.
     """
     found: list[Handover] = []
-    for made in (*config.made, *config.replaced):
-        for value in values.places(made.module, made.call):
+    for made in config.all:
+        for value in values.places(made.module, made.node):
             one = _handover(value.module, value.node, values)
             if one is not None and one not in found:
                 found.append(one)

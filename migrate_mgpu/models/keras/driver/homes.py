@@ -9,11 +9,12 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.places import is_visible, known_at
+from migrate_mgpu.models.ir import EVALUATE, PREDICT, DriverCall, Expression
 from migrate_mgpu.models.keras.driver.setup import Setup
 
-_ASKS = ("evaluate", "predict")  # what saves no checkpoint
+_ASKS = (EVALUATE, PREDICT)  # what saves no checkpoint
 
 
 @record(frozen=True)
@@ -34,15 +35,15 @@ class Home:
     scoped: bool = True
     spread: bool = False
 
-    def shows(self, use: Use) -> bool:
+    def shows(self, call: DriverCall) -> bool:
         """Whether a use may say what the model is fed: what it says means the same here."""
         if not self.spread:
             return True
-        if use.module is not self.module:
+        if call.module is not self.module:
             return False
         scope = self.module.names.scope_at
-        node = use.arguments.get("input_fn")
-        here = scope(use.call) is scope(self.statement)
+        node = call.arguments.get("input_fn")
+        here = scope(call.node) is scope(self.statement)
         return here or (node is not None and is_visible(self.module, node, self.statement))
 
     def reaches(self, module: Module, node: ast.AST) -> bool:
@@ -96,23 +97,24 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
         Refused: it is used where its checkpoints would not be known.
     """
     names, values, strategy = flow.module.names, setup.values, setup.strategy
-    scope = names.scope_at(flow.statement)
-    first = flow.uses[0]
+    scope, calls = names.scope_at(flow.statement), flow.driving.calls
+    first, receiver = calls[0], setup.drive.receiver(calls[0])
     strange = [
-        use
-        for use in flow.uses
-        if use.module is not flow.module or names.scope_at(use.call) is not scope
+        call
+        for call in calls
+        if call.module is not flow.module or names.scope_at(call.node) is not scope
     ]
     if not strange:
-        return Home(flow.module, flow.statement, first.shown, "", strategy)
-    if all(_attribute(use) for use in flow.uses) and first.module is flow.module:
+        return Home(flow.module, flow.statement, receiver, "", strategy)
+    if all(_attribute(call) for call in calls) and first.module is flow.module:
         target = _target(flow.statement)
         owner = _class(flow.module, flow.statement)
-        inside = all(_class(use.module, use.call) is owner for use in flow.uses)
+        inside = all(_class(call.module, call.node) is owner for call in calls)
         if owner is not None and inside and isinstance(target, ast.Attribute):
             _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
-            return Home(flow.module, flow.statement, first.shown, "self.", strategy)
-    made = _helper_call(flow, values) or _trained_here(flow, values) or _kept(flow, values)
+            return Home(flow.module, flow.statement, receiver, "self.", strategy)
+    ways = (_helper_call, _trained_here, _kept)
+    made = next((home for way in ways if (home := way(flow, setup)) is not None), None)
     if made is not None and made.statement is flow.statement:
         return replaced(made, strategy=strategy)
     if made is not None:
@@ -122,7 +124,7 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
         strategy = given or f"{made.receiver}.distribute_strategy"
         return replaced(made, strategy=strategy, scoped=False)
     raise Refused(
-        strange[0].module, strange[0].call,
+        strange[0].module, strange[0].node,
         "an Estimator with a model_dir is used in another function",
         "make the Estimator where it is used",
     )  # fmt: skip
@@ -138,22 +140,23 @@ def _made_once(
         raise Refused(flow.module, flow.call, text, "make the Estimator where it is used")
 
 
-def known(home: Home, values: ValueFlow, module: Module, node: ast.expr, name: str) -> ast.expr:
+def known(home: Home, values: ValueFlow, value: Expression, name: str) -> ast.expr:
     """A setting's expression as it is known where the checkpoints are."""
-    found = known_at(values, module, node, home.module, home.statement)
+    found = known_at(values, value.module, value.node, home.module, home.statement)
     if found is None:
         text = f"the {name} is not known where the Estimator is used"
-        raise Refused(module, node, text, "make the Estimator where it is used")
+        raise Refused(value.module, value.node, text, "make the Estimator where it is used")
     return found
 
 
-def _helper_call(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
+def _helper_call(flow: EstimatorFlow, setup: Setup) -> Home | None:
     """`classifier = build(...)`, where a function makes the Estimator and one other drives it."""
-    receivers = {use.shown for use in flow.uses}
-    first = flow.uses[0]
+    driven, values = flow.driving.calls, setup.values
+    receivers = {setup.drive.receiver(call) for call in driven}
+    first = driven[0]
     module, names = first.module, first.module.names
-    scope = names.scope_at(first.call)
-    same = all(u.module is module and names.scope_at(u.call) is scope for u in flow.uses)
+    scope = names.scope_at(first.node)
+    same = all(u.module is module and names.scope_at(u.node) is scope for u in driven)
     if not same or len(receivers) != 1 or not isinstance(first.receiver, ast.Name):
         return None
     bindings = names.bindings_of(first.receiver)
@@ -167,58 +170,63 @@ def _helper_call(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
     calls = values.calls(function) if function is not None else None
     if calls is None or len(calls) != 1:
         return None
-    return Home(module, statement, first.shown)
+    return Home(module, statement, receivers.pop())
 
 
-def _trained_here(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
+def _trained_here(flow: EstimatorFlow, setup: Setup) -> Home | None:
     """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
+    values, driving = setup.values, flow.driving
     for value in values.places(flow.module, flow.call):
-        module, call = value.module, value.node
-        if not isinstance(call, ast.Call):
+        module, made = value.module, value.node
+        if not isinstance(made, ast.Call):
             continue
         names = module.names
-        statement = names.statement(call)
+        statement = names.statement(made)
         target = _target(statement)
-        if not isinstance(statement, ast.Assign) or statement.value is not call:
+        if not isinstance(statement, ast.Assign) or statement.value is not made:
             continue
         if not isinstance(target, ast.Name):
             continue
-        if call is not flow.call:
-            function = values.graph.target(module, call.func)
+        if made is not flow.call:
+            function = values.graph.target(module, made.func)
             calls = values.calls(function) if function is not None else None
             if calls is None or len(calls) != 1:
                 continue
         scope = names.scope_at(statement)
-        trained = [use for use in (*flow.uses, *flow.exports) if use.kind not in _ASKS]
+        trained = [call for call in (*driving.calls, *driving.exports) if call.kind not in _ASKS]
         if len(scope.bindings.get(target.id, ())) == 1 and all(
-            use.module is module and names.scope_at(use.call) is scope and use.shown == target.id
-            for use in trained
+            call.module is module
+            and names.scope_at(call.node) is scope
+            and setup.drive.receiver(call) == target.id
+            for call in trained
         ):
             return Home(module, statement, target.id, spread=True)
     return None
 
 
-def _kept(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
+def _kept(flow: EstimatorFlow, setup: Setup) -> Home | None:
     """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
+    values, driven = setup.values, flow.driving.calls
     owner = _class(flow.module, flow.call)
-    inside = all(_class(u.module, u.call) is owner and _attribute(u) for u in flow.uses)
-    if owner is None or not inside or any(use.module is not flow.module for use in flow.uses):
+    inside = all(_class(u.module, u.node) is owner and _attribute(u) for u in driven)
+    if owner is None or not inside or any(call.module is not flow.module for call in driven):
         return None
     names = flow.module.names
     for value in values.places(flow.module, flow.call):
-        call = value.node
-        if not isinstance(call, ast.Call) or call is flow.call or value.module is not flow.module:
+        made = value.node
+        if not isinstance(made, ast.Call) or made is flow.call or value.module is not flow.module:
             continue
-        statement = names.statement(call)
+        statement = names.statement(made)
         target = _target(statement)
-        if not isinstance(statement, ast.Assign) or statement.value is not call:
+        if not isinstance(statement, ast.Assign) or statement.value is not made:
             continue
         if not isinstance(target, ast.Attribute) or not _is_self(target.value):
             continue
-        function = values.graph.target(flow.module, call.func)
+        function = values.graph.target(flow.module, made.func)
         calls = values.calls(function) if function is not None else None
         shown = flow.module.source.code(target)
-        if calls is None or len(calls) != 1 or any(use.shown != shown for use in flow.uses):
+        receivers = {setup.drive.receiver(call) for call in driven}
+        if calls is None or len(calls) != 1 or receivers != {shown}:
             return None
         if _class(flow.module, statement) is not owner:
             return None
@@ -227,8 +235,8 @@ def _kept(flow: EstimatorFlow, values: ValueFlow) -> Home | None:
     return None
 
 
-def _attribute(use: Use) -> bool:
-    return isinstance(use.receiver, ast.Attribute) and _is_self(use.receiver.value)
+def _attribute(call: DriverCall) -> bool:
+    return isinstance(call.receiver, ast.Attribute) and _is_self(call.receiver.value)
 
 
 def _is_self(node: ast.AST) -> bool:

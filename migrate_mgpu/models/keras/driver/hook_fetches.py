@@ -113,8 +113,7 @@ class Fetches:
         else:
             self.single = True
             self._places = {None: self._kind(fetches)}
-        config = self.flow.config
-        if config is not None and config.train:
+        if self.flow.distribution.training:
             text = "a hook that fetches sees the first replica, and the step before it is counted"
             raise Refused(self.module, value, text, _ADVICE)
 

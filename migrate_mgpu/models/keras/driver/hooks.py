@@ -11,8 +11,9 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS, REFUSED_HOOKS
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Made, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.models.ir import Construction, DriverCall
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
@@ -63,7 +64,7 @@ class Hooks:
         self._dropped: list[Value] = []
         self._kept: list[tuple[Value, ast.ClassDef, Module]] = []
 
-    def read(self, use: Use, spec: Made | None, phase: str) -> Callbacks:
+    def read(self, call: DriverCall, spec: Construction | None, phase: str) -> Callbacks:
         """What becomes of the hooks of a call, or of the spec that it is given.
 
         ``phase`` is what Keras calls it: ``train``, ``test`` or ``predict``.
@@ -71,8 +72,8 @@ class Hooks:
         Raises:
             Refused: a hook that neither logs nor is a class of the program's own.
         """
-        module = spec.module if spec is not None else use.module
-        arguments = spec.arguments if spec is not None else use.arguments
+        module = spec.module if spec is not None else call.module
+        arguments = spec.arguments if spec is not None else call.arguments
         for listener in [arguments[n] for n in ("saving_listeners",) if n in arguments]:
             if not _is_empty(listener):
                 text = "a listener to the saving of checkpoints"
@@ -83,12 +84,12 @@ class Hooks:
         found = Callbacks()
         kept: dict[ast.expr, Value] = {}
         dropped: list[Value] = []
-        stops = spec is None and use.kind == "train"
+        stops = spec is None and call.kind == "train"
         for hook in hooks_of(self.values, module, node):
             own = hook_class(self.classes.graph, hook.module, _made(hook.node))
             if own is None and stops_early(hook) and phase == "train":
                 assert hook.node is not None
-                found.counts |= self.early.convert(hook, use)
+                found.counts |= self.early.convert(hook, call)
                 kept[hook.node] = hook
                 continue
             if own is None:
@@ -215,7 +216,7 @@ def _in_hooks(module: Module, node: ast.AST) -> bool:
     return False
 
 
-def _settled(module: Module, node: ast.expr, spec: Made) -> None:
+def _settled(module: Module, node: ast.expr, spec: Construction) -> None:
     """The hooks of a spec are made where its training is now: their names must mean the same."""
     for name in ast.walk(node):
         if isinstance(name, ast.Name) and len(module.names.bindings_of(name)) > 1:

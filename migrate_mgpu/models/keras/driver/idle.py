@@ -27,8 +27,8 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, drive: Drive) -> None:
     """Takes RunConfigs away that are handed to nothing."""
     for module in flow.modules:
         for call in module.names.calls:
-            made = constructed(module, call)
-            if made is None or made.kind != "RunConfig" or call in drive.moved:
+            made = constructed(module, call, "RunConfig")
+            if made is None or call in drive.moved:
                 continue
             statement = module.names.statement(call)
             single = isinstance(statement, ast.Assign) and isinstance(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.models.front.estimators.parts import Configuration, Look
+from migrate_mgpu.models.front.estimators.parts import Configuration
 from migrate_mgpu.models.front.estimators.places import known_at, settled
+from migrate_mgpu.models.ir import Query
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.source.source import Edit
 
@@ -32,14 +31,14 @@ def substitute(config: Configuration, values: ValueFlow) -> None:
     Raises:
         Refused: what it reads is not known there.
     """
-    for look in config.reads:
-        look.module.substitutes[look.node] = _value(config, look, values)
+    for query in config.reads:
+        query.module.substitutes[query.node] = _value(config, query, values)
 
 
-def _value(config: Configuration, look: Look, values: ValueFlow) -> str:
-    name = look.kind
+def _value(config: Configuration, query: Query, values: ValueFlow) -> str:
+    name = query.kind
     refused = Refused(
-        look.module, look.node, f"`{name}` of the RunConfig is read here",
+        query.module, query.node, f"`{name}` of the RunConfig is read here",
         "put the setting into a variable, and read that",
     )  # fmt: skip
     changed = any(name in made.arguments for made in config.replaced)
@@ -52,10 +51,10 @@ def _value(config: Configuration, look: Look, values: ValueFlow) -> str:
         return "None" if other else _DEFAULTS[name]
     if not settled(made.module, given):
         raise refused
-    known = known_at(values, made.module, given, look.module, look.node)
+    known = known_at(values, made.module, given, query.module, query.node)
     if known is None:
         raise refused
-    return text_of(look.module, known)
+    return text_of(query.module, known)
 
 
 def written(module: Module, drive: Drive) -> None:
@@ -66,8 +65,3 @@ def written(module: Module, drive: Drive) -> None:
         if not any(begin <= start and end <= stop for begin, stop in spans):
             if not drive.gone & {node, *module.names.ancestors(node)}:
                 drive.edit(module, Edit(start, end, text))
-
-
-def is_read(config: Configuration | None, node: ast.expr) -> bool:
-    """Whether an expression reads a setting of a RunConfig."""
-    return config is not None and any(look.node is node for look in config.reads)

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.models.front.estimators.parts import Use
+from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.drive import Drive
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
@@ -17,7 +17,9 @@ from migrate_mgpu.source.style import FileStyle
 STEP = "global_step"
 
 
-def adapt_results(values: ValueFlow, use: Use, model: ModelPlan, drive: Drive, text: str) -> str:
+def adapt_results(
+    values: ValueFlow, call: DriverCall, model: ModelPlan, drive: Drive, text: str
+) -> str:
     """The evaluation's text, with ``global_step`` in its result where the program needs it.
 
     Where the step is read out of the result by its key, the optimizer's count takes its
@@ -27,7 +29,7 @@ def adapt_results(values: ValueFlow, use: Use, model: ModelPlan, drive: Drive, t
         Refused: a key that Keras's result does not have.
     """
     whole = shown = False
-    for mention in values.uses(use.module, use.call):
+    for mention in values.uses(call.module, call.node):
         assert mention.node is not None
         key = _key(mention)
         shown = shown or key == "loss" or (key is None and _is_used(mention))
@@ -37,29 +39,31 @@ def adapt_results(values: ValueFlow, use: Use, model: ModelPlan, drive: Drive, t
         if model.metrics and key not in ("loss", STEP, *model.metrics):
             module = mention.module
             raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
-        if key == STEP and not _replace_step(use, mention, drive):
+        if key == STEP and not _replace_step(call, mention, drive):
             whole = True
     averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch
     if shown and averaged:  # a canned one is told of as a whole
         drive.note(
-            use.module, use.call, "the loss is the mean over examples now, in TF1 it was over "
+            call.module, call.node, "the loss is the mean over examples now, in TF1 it was over "
             "batches: another number where the last batch is a smaller one",
         )  # fmt: skip
     if not whole:
         return text
-    names, source = use.module.names, use.module.source
-    statement = names.statement(use.call)
-    if isinstance(statement, ast.Assign) and statement.value is use.call:
+    names, source = call.module.names, call.module.source
+    statement = names.statement(call.node)
+    if isinstance(statement, ast.Assign) and statement.value is call.node:
         target = statement.targets[0]
         if isinstance(target, ast.Name):
             key = f"{source.quote}{STEP}{source.quote}"
-            line = f"{target.id}[{key}] = {_iterations(use)}"
-            drive.edit(use.module, Layout(source, statement).insert_after([line]))
+            line = f"{target.id}[{key}] = {_iterations(call, drive)}"
+            drive.edit(call.module, Layout(source, statement).insert_after([line]))
             return text
     indent = source.indent_of(statement)
-    column = source.place(source.span(use.call)[0])[1] - 1
+    column = source.place(source.span(call.node)[0])[1] - 1
     deeper = text.replace("\n", f"\n{source.indent_unit}")
-    return FileStyle.of(source).call("dict", [deeper, f"{STEP}={_iterations(use)}"], indent, column)
+    return FileStyle.of(source).call(
+        "dict", [deeper, f"{STEP}={_iterations(call, drive)}"], indent, column
+    )
 
 
 def _key(mention: Value) -> str | None:
@@ -73,17 +77,17 @@ def _key(mention: Value) -> str | None:
     return None
 
 
-def _replace_step(use: Use, mention: Value, drive: Drive) -> bool:
+def _replace_step(call: DriverCall, mention: Value, drive: Drive) -> bool:
     """`result['global_step']` as the optimizer's count, where the model is known."""
     module, node = mention.module, mention.node
     assert node is not None
     names = module.names
-    if module is not use.module or names.scope_at(node) is not names.scope_at(use.call):
+    if module is not call.module or names.scope_at(node) is not names.scope_at(call.node):
         return False
-    if node is use.call:  # evaluate(...)['global_step']: it must still evaluate
+    if node is call.node:  # evaluate(...)['global_step']: it must still evaluate
         return False
     start, end = module.source.span(names.parents[node])
-    drive.edit(module, Edit(start, end, _iterations(use)))
+    drive.edit(module, Edit(start, end, _iterations(call, drive)))
     return True
 
 
@@ -115,5 +119,5 @@ def _needs_step(mention: Value) -> bool:
     return True
 
 
-def _iterations(use: Use) -> str:
-    return f"int({use.shown}.optimizer.iterations.numpy())"
+def _iterations(call: DriverCall, drive: Drive) -> str:
+    return f"int({drive.receiver(call)}.optimizer.iterations.numpy())"

@@ -7,7 +7,8 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
+from migrate_mgpu.models.ir import DriverCall
 
 # Calls that walk over what they get, once.
 _WALKS = {
@@ -28,7 +29,7 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.comprehension)
 _CANNED = {"predictions", "logits", "logistic", "probabilities", "class_ids", "classes"}
 
 
-def rows_of(use: Use, flow: EstimatorFlow, values: ValueFlow, name: str) -> str:
+def rows_of(call: DriverCall, flow: EstimatorFlow, values: ValueFlow, name: str) -> str:
     """The examples one by one, out of the arrays that the variable ``name`` holds.
 
     A list where the program walks over it once, an iterator as in TF1 where it does more.
@@ -36,19 +37,19 @@ def rows_of(use: Use, flow: EstimatorFlow, values: ValueFlow, name: str) -> str:
     Raises:
         Refused: which of the predictions are asked for is not written out.
     """
-    key = _key(use, flow)
+    key = _key(call, flow)
     if key is None:
         text = f"dict(zip({name}, row)) for row in zip(*{name}.values())"
     else:
-        quote = use.module.source.quote
+        quote = call.module.source.quote
         shown = f"{quote}{key}{quote}"
         text = f"{{{shown}: row}} for row in {name}[{shown}]"
-    return f"[{text}]" if walked_once(use, values) else f"iter([{text}])"
+    return f"[{text}]" if walked_once(call, values) else f"iter([{text}])"
 
 
-def _key(use: Use, flow: EstimatorFlow) -> str | None:
+def _key(call: DriverCall, flow: EstimatorFlow) -> str | None:
     """The one prediction that is asked for; None for all of them."""
-    node = use.arguments.get("predict_keys")
+    node = call.arguments.get("predict_keys")
     if node is None:
         return None
     one = node
@@ -60,23 +61,23 @@ def _key(use: Use, flow: EstimatorFlow) -> str | None:
         one is node and not (flow.kind == CANNED and found in _CANNED)
     ):
         raise Refused(
-            use.module, node, "`predict_keys` of predict is not one written out",
+            call.module, node, "`predict_keys` of predict is not one written out",
             "leave it out, and take the keys from the rows",
         )  # fmt: skip
     return found
 
 
-def walked_once(use: Use, values: ValueFlow) -> bool:
+def walked_once(call: DriverCall, values: ValueFlow) -> bool:
     """Whether what `predict` returns is gone through in one place, from start to end."""
-    mentions = values.uses(use.module, use.call)
-    return len(mentions) < 2 and all(_walks(use, mention) for mention in mentions)
+    mentions = values.uses(call.module, call.node)
+    return len(mentions) < 2 and all(_walks(call, mention) for mention in mentions)
 
 
-def _walks(use: Use, mention: Value) -> bool:
+def _walks(call: DriverCall, mention: Value) -> bool:
     names, node = mention.module.names, mention.node
     assert node is not None
     parent = names.parents[node]
-    made = set(use.module.names.ancestors(use.call))
+    made = set(call.module.names.ancestors(call.node))
     child: ast.AST = node
     for around in names.ancestors(node):
         if isinstance(around, _LOOPS) and around not in made:

@@ -13,16 +13,12 @@ from migrate_mgpu.analysis.names import Scope, is_none
 from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
-from migrate_mgpu.models.front.estimators.parts import (
-    STRATEGIES,
-    EstimatorFlow,
-    Made,
-    StrategyFlow,
-    constructed,
-)
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, RunConfig
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.front.rewriters import RunConfigRewriter, StrategyRewriter
+from migrate_mgpu.models.front.strategies import read_strategy
+from migrate_mgpu.models.ir import Strategy, StrategyChoice
 from migrate_mgpu.models.keras.driver.drive import Drive, text_of
 from migrate_mgpu.models.keras.driver.handed import (
     Handover,
@@ -32,7 +28,8 @@ from migrate_mgpu.models.keras.driver.handed import (
     rename_all,
 )
 from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
-from migrate_mgpu.models.keras.driver.strategies import WORKERS, strategy_edit, strategy_text
+from migrate_mgpu.models.keras.driver.strategies import strategy_edit, strategy_text
+from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
@@ -55,58 +52,51 @@ class Setup:
     def run(self) -> None:
         self._strategies()
         self._configuration()
-        if self.flow.config is not None:
-            without_prints(self.flow.config.printed, self.drive)
+        without_prints(self.flow.config.printed, self.drive)
         without_idle(self.flow, self.values, self.drive)
 
     # -- strategies --------------------------------------------------------
 
     def _strategies(self) -> None:
-        config = self.flow.config
-        flows = [*config.train, *config.eval] if config is not None else []
-        for strategy in flows:
-            for made in strategy.made:
-                if not any(made.call is s.expression for s in flows):
-                    edit = strategy_edit(made, style_at(made.module, made.call))
-                    if edit is not None:
-                        self.drive.edit(made.module, edit)
-                self.drive.replaced(made.module, made.call, StrategyRewriter)
-                if made.kind in WORKERS:
+        choices = self.flow.distribution.choices
+        for choice in choices:
+            for strategy in choice.strategies:
+                self._strategy(strategy, any(strategy.node is one.node for one in choices))
+                if row_of(strategy).workers:
                     text = "several workers train equally by design; only one was measured"
-                    self.drive.note(made.module, made.call, text)
-            for none in strategy.nones:
+                    self.drive.note(strategy.module, strategy.node, text)
+            for none in choice.absent:
                 assert none.node is not None
                 start, end = none.module.source.span(none.node)
                 tf = root(none.module, none.node)
                 self.drive.edit(none.module, Edit(start, end, f"{tf}.distribute.get_strategy()"))
-            self._only_configures(strategy)
+            self._only_configures(choice)
         self._unused_strategies()
 
+    def _strategy(self, strategy: Strategy, in_place: bool) -> None:
+        """``in_place``: it stands in a RunConfig, whose lines say it."""
+        module, node = strategy.module, strategy.node
+        edit = None if in_place else strategy_edit(strategy, style_at(module, node))
+        if edit is not None:
+            self.drive.edit(module, edit)
+        self.drive.replaced(module, node, StrategyRewriter)
+
     def _unused_strategies(self) -> None:
-        """Strategies that are made and handed to no Estimator: TF2's, as idle as before."""
+        """Strategies that are made and configure no Estimator: TF2's, as idle as before."""
+        used = {one.node for one in strategies_of(self.flow.distribution.choices)}
         for module in self.flow.modules:
             for call in module.names.calls:
-                one = constructed(module, call)
-                if one is None or one.kind not in STRATEGIES or call in self.drive.moved:
-                    continue
-                if any(call is handed.call for handed in self._handed()):
+                strategy = read_strategy(module, call)
+                if strategy is None or call in self.drive.moved or call in used:
                     continue
                 if isinstance(module.names.parents[call], ast.keyword):
                     continue  # given to another Estimator's RunConfig in place
-                edit = strategy_edit(one, style_at(module, call))
-                if edit is not None:
-                    self.drive.edit(module, edit)
-                self.drive.replaced(module, call, StrategyRewriter)
+                self._strategy(strategy, False)
 
-    def _handed(self) -> list[Made]:
-        config = self.flow.config
-        flows = [*config.train, *config.eval] if config is not None else []
-        return [one for strategy in flows for one in strategy.made]
-
-    def _only_configures(self, strategy: StrategyFlow) -> None:
+    def _only_configures(self, choice: StrategyChoice) -> None:
         """Uses of a strategy besides RunConfig: what says the same in TF2 may stay."""
-        for made in strategy.made:
-            for mention in self.values.uses(made.module, made.call):
+        for strategy in choice.strategies:
+            for mention in self.values.uses(strategy.module, strategy.node):
                 module, node = mention.module, mention.node
                 assert node is not None
                 parent = module.names.parents[node]
@@ -122,54 +112,49 @@ class Setup:
                     continue
                 call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
                 if isinstance(call, ast.Call) and node is not call.func:
-                    if any(c.call is call for c in self._configs()) or is_showing(module, call):
+                    configs = {one.node for one in self.flow.config.all}
+                    if call in configs or is_showing(module, call):
                         continue
-                if strategy.nones and isinstance(parent, (ast.Compare, ast.If, ast.IfExp)):
+                if choice.absent and isinstance(parent, (ast.Compare, ast.If, ast.IfExp)):
                     raise Refused(
                         module, node, "the program asks whether it has a strategy",
                         "ask for its num_replicas_in_sync",
                     )  # fmt: skip
 
-    def _configs(self) -> list[Made]:
-        config = self.flow.config
-        return [*config.made, *config.replaced] if config is not None else []
-
     # -- RunConfig ---------------------------------------------------------
 
     def _configuration(self) -> None:
-        config = self.flow.config
-        if config is None:
-            return
+        config, distribution = self.flow.config, self.flow.distribution
         for name, advice in REFUSED.items():
-            for module, node in config.values(name):
-                raise Refused(module, node, f"`{name}` of RunConfig has no form in Keras", advice)
-        if config.eval and not config.train:
-            strategy = config.eval[0]
-            raise Refused(strategy.module, strategy.expression, "evaluation alone is distributed")
+            for value in config.values(name):
+                text = f"`{name}` of RunConfig has no form in Keras"
+                raise Refused(value.module, value.node, text, advice)
+        if distribution.evaluation and not distribution.training:
+            choice = distribution.evaluation[0]
+            raise Refused(choice.module, choice.node, "evaluation alone is distributed")
         self.handed = handovers(config, self.values)
         self._common_strategy()
         self._bare_lines()
-        places = [Value(one.module, one.outer or one.call) for one in self._configs()]
+        places = [Value(one.module, one.place) for one in config.all]
         self.carriers = Carriers(places, self.values, self.drive, "RunConfig")
-        for made in self._configs():
-            self._config_goes(made)
+        for one in config.all:
+            self._config_goes(one)
         self.carriers.go()
-        for one in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
-            for module, edit in drop(one, self.values):
+        for handed in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
+            for module, edit in drop(handed, self.values):
                 self.drive.edit(module, edit)
-        for helper in {made.helper for made in config.made if made.helper is not None}:
+        for helper in {one.helper for one in config.made if one.helper is not None}:
             layout = Layout(helper.module.source, helper.node)
             self.drive.edit(helper.module, layout.replace([]))
             self.drive.gone.add(helper.node)
 
     def _common_strategy(self) -> None:
         """The one expression by which the strategy is known where the model is made."""
-        config, flow = self.flow.config, self.flow
-        assert config is not None
-        texts = {strategy.module.source.code(strategy.expression) for strategy in config.train}
-        if not config.train:
+        flow, config, choices = self.flow, self.flow.config, self.flow.distribution.training
+        texts = {choice.module.source.code(choice.node) for choice in choices}
+        if not choices:
             return
-        first = config.train[0]
+        first = choices[0]
         self.bare = unset(flow, self.values, "train_distribute")
         names = flow.module.names
         scope = names.scope_at(flow.statement)
@@ -178,26 +163,27 @@ class Setup:
                 self.strategy = texts.pop()
                 return
         bare = [(value.module, value.node) for value in self.bare]
-        places = [self._module_scope(m) for m in (*config.made, *config.replaced)]
+        places = [self._module_scope(one) for one in config.all]
         places += [(m, m.names.scope_at(n)) for m, n in bare if n is not None]
         if any(place != (flow.module, scope) for place in places):
             simple = len(config.made) == 1 and not config.replaced and not bare
             if simple and self._given(first):
                 return
             raise Refused(
-                first.module, first.expression, "the strategy is not known where the model is made",
+                first.module, first.node, "the strategy is not known where the model is made",
                 "make both in one function",
             )  # fmt: skip
         self.strategy = names.fresh(scope, "strategy", "distribution", "distribute_strategy")
 
-    def _only_for_this(self, strategy: StrategyFlow, scope: Scope) -> bool:
+    def _only_for_this(self, choice: StrategyChoice, scope: Scope) -> bool:
         """Whether a variable has one strategy, and nothing but the RunConfigs reads it."""
-        node, config = strategy.expression, self.flow.config
+        node = choice.node
         if not isinstance(node, ast.Name) or len(scope.bindings.get(node.id, ())) != 1:
             return False
-        assert config is not None
         reads = self.values.reads(self.flow.module, node.id, scope)
-        return {read.node for read in reads} <= {one.expression for one in config.train}
+        return {read.node for read in reads} <= {
+            one.node for one in self.flow.distribution.training
+        }
 
     def _bare_lines(self) -> None:
         """`config = None` where the model has no strategy: TF2's default one."""
@@ -221,20 +207,19 @@ class Setup:
             line = f"{self.strategy} = {root(module, statement)}.distribute.get_strategy()"
             self.drive.edit(module, Layout(module.source, statement).replace([line]))
 
-    def _given(self, strategy: StrategyFlow) -> bool:
+    def _given(self, choice: StrategyChoice) -> bool:
         """Whether the functions that got the RunConfig can get the strategy in its place."""
         flow = self.flow
         enclosing = self.values.graph.enclosing(flow.module, flow.call)
         functions = [one.function for one in self.handed]
         if enclosing is None or functions.count(enclosing) != 1:
             return False
-        made = flow.config.made[0] if flow.config is not None else None
-        assert made is not None
-        node, names = strategy.expression, made.module.names
+        made = flow.config.made[0]
+        node, names = choice.node, made.module.names
         self.strategy = free_name(self.handed)
         self.outer = self.strategy
-        if isinstance(node, ast.Name) and strategy.module is made.module:
-            if self._visible(strategy, made.module, made.statement):
+        if isinstance(node, ast.Name) and choice.module is made.module:
+            if self._visible(choice, made.module, made.statement):
                 self.outer = node.id
         home = names.scope_at(made.statement)
         if self.outer == self.strategy and names.defining_scope(self.outer, home) is not None:
@@ -251,19 +236,19 @@ class Setup:
     def given_at(self, module: Module, place: ast.AST) -> str | None:
         """The strategy's name in a function that gets it in the RunConfig's place, or gives it."""
         config, scope = self.flow.config, module.names.scope_at(place)
-        if self.outer is None or config is None:
+        if self.outer is None:
             return None
         if any(scope.function() is one.function.node for one in self.handed):
             return self.strategy
         return self.outer if self._module_scope(config.made[0]) == (module, scope) else None
 
-    def _module_scope(self, made: Made) -> tuple[Module, object]:
+    def _module_scope(self, made: RunConfig) -> tuple[Module, object]:
         return made.module, made.module.names.scope_at(made.statement)
 
-    def _visible(self, strategy: StrategyFlow, module: Module, place: ast.AST) -> bool:
+    def _visible(self, choice: StrategyChoice, module: Module, place: ast.AST) -> bool:
         """Whether a strategy's expression is a variable that means the same at a place."""
-        node = strategy.expression
-        if strategy.module is not module or not isinstance(node, (ast.Name, ast.Attribute)):
+        node = choice.node
+        if choice.module is not module or not isinstance(node, (ast.Name, ast.Attribute)):
             return False
         base: ast.expr = node
         while isinstance(base, ast.Attribute):
@@ -274,15 +259,15 @@ class Setup:
         home = names.defining_scope(base.id, names.scope_of_name[base])
         return home is not None and home is names.defining_scope(base.id, names.scope_at(place))
 
-    def _config_goes(self, made: Made) -> None:
+    def _config_goes(self, made: RunConfig) -> None:
         """A statement that made a RunConfig: what it said besides is said on its own."""
         module = made.module
-        self.drive.configs.add(made.call)
-        self.drive.replaced(made.module, made.call, RunConfigRewriter)
+        self.drive.configs.add(made.node)
+        self.drive.replaced(made.module, made.node, RunConfigRewriter)
         statement = made.statement
         lines = self._config_lines(made)
         layout = Layout(module.source, statement)
-        call = made.outer or made.call
+        call = made.place
         choice = _choice(module, call)
         if choice is not None:
             if choice in self._chosen:
@@ -312,10 +297,10 @@ class Setup:
                 lines = ["pass"]
         self.drive.edit(module, layout.replace([*kept, *lines]))
 
-    def _branches(self, made: Made, choice: ast.expr) -> list[str]:
+    def _branches(self, made: RunConfig, choice: ast.expr) -> list[str]:
         """What chosen RunConfigs say besides, under an `if`."""
         module, unit = made.module, made.module.source.indent_unit
-        configs = {m.outer or m.call: m for m in self._configs()}
+        configs = {one.place: one for one in self.flow.config.all}
         said = {node: self._config_lines(configs[node]) for node in ast.walk(choice)
                 if isinstance(node, ast.Call) and node in configs}  # fmt: skip
         if not any(said.values()):
@@ -336,11 +321,11 @@ class Setup:
             return [f"if not ({test}):", *orelse]
         return [f"if {test}:", *body, *(["else:", *orelse] if orelse else [])]
 
-    def _chosen_line(self, made: Made, choice: ast.expr) -> list[str]:
+    def _chosen_line(self, made: RunConfig, choice: ast.expr) -> list[str]:
         """`strategy = A if several else B` for RunConfigs that are chosen in one expression."""
         module, name = made.module, self.outer or self.strategy
         told = {"train_distribute", *LEFT_OUT}
-        configs = {m.outer or m.call: m for m in self._configs()}
+        configs = {one.place: one for one in self.flow.config.all}
 
         def written(node: ast.expr) -> str:
             if isinstance(node, ast.IfExp):
@@ -359,10 +344,10 @@ class Setup:
         text = written(choice)
         return [f"{name} = {text}"] if text != name else []
 
-    def _config_lines(self, made: Made) -> list[str]:
+    def _config_lines(self, made: RunConfig) -> list[str]:
         module, arguments = made.module, made.arguments
         lines: list[str] = []
-        tf = root(module, made.call)
+        tf = root(module, made.node)
         if "tf_random_seed" in arguments:
             seed = text_of(module, arguments["tf_random_seed"])
             lines.append(f"{tf}.random.set_seed({seed})")
@@ -376,10 +361,8 @@ class Setup:
         for name, value in arguments.items():
             if name not in SIGNATURES["RunConfig"]:
                 raise Refused(module, value, f"`{name}` of RunConfig is not known")
-        config = self.flow.config
-        assert config is not None
         node = arguments.get("train_distribute")
-        bare = any(made.call is value.node for value in self.bare)
+        bare = any(made.node is value.node for value in self.bare)
         if self.strategy is not None and (node is not None or bare):
             written = self._strategy_text(module, node, made)
             name = self.outer or self.strategy
@@ -387,16 +370,13 @@ class Setup:
                 lines.append(f"{name} = {written}")
         return lines
 
-    def _strategy_text(self, module: Module, node: ast.expr | None, made: Made) -> str:
-        config = self.flow.config
-        assert config is not None
-        style = style_at(module, made.call)
+    def _strategy_text(self, module: Module, node: ast.expr | None, made: RunConfig) -> str:
+        style = style_at(module, made.node)
         if node is None:
             return f"{style.tensorflow}.distribute.get_strategy()"
-        strategy = next(s for s in config.train if s.expression is node)
-        for one in strategy.made:
-            if one.call is node:
-                return strategy_text(one, style)
+        for strategy in strategies_of(self.flow.distribution.training):
+            if strategy.node is node:
+                return strategy_text(strategy, style)
         return text_of(module, node)
 
 

@@ -10,9 +10,10 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, Use
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.places import known_at
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.hooks import STOP, hooks_of, name_of_hook
 
 _ADVICE = "give train() its max_steps"
@@ -26,39 +27,41 @@ class Stop:
     module: Module
     node: ast.expr
 
-    def amounts(self, values: ValueFlow, use: Use) -> tuple[ast.expr | None, ast.expr | None]:
+    def amounts(
+        self, values: ValueFlow, call: DriverCall
+    ) -> tuple[ast.expr | None, ast.expr | None]:
         """The training's ``steps`` and ``max_steps``.
 
         Raises:
             Refused: it has others, or the hook's are not known there.
         """
-        known = known_at(values, self.module, self.node, use.module, use.call)
-        if known is None or "steps" in use.arguments or "max_steps" in use.arguments:
+        known = known_at(values, self.module, self.node, call.module, call.node)
+        if known is None or "steps" in call.arguments or "max_steps" in call.arguments:
             text = "a StopAtStepHook beside other numbers of steps, or of another function"
             raise Refused(self.module, self.node, text, _ADVICE)
         return (known, None) if self.kind == "steps" else (None, known)
 
 
-def stopping(values: ValueFlow, flow: EstimatorFlow, use: Use) -> Stop | None:
+def stopping(values: ValueFlow, flow: EstimatorFlow, call: DriverCall) -> Stop | None:
     """The hook that ends a training, among those of the call or of the model_fn.
 
     Raises:
         Refused: there are several.
     """
-    found = [stop for stop in (_given_stop(values, use), model_stop(flow)) if stop is not None]
+    found = [stop for stop in (_given_stop(values, call), model_stop(flow)) if stop is not None]
     if len(found) > 1:
         text = "a StopAtStepHook beside one of the model_fn's"
         raise Refused(found[0].module, found[0].node, text, _ADVICE)
     return found[0] if found else None
 
 
-def _given_stop(values: ValueFlow, use: Use) -> Stop | None:
-    node = use.arguments.get("hooks")
+def _given_stop(values: ValueFlow, call: DriverCall) -> Stop | None:
+    node = call.arguments.get("hooks")
     if node is None:
         return None
     found: list[Stop] = []
     here = set(ast.walk(node))
-    for hook in hooks_of(values, use.module, node):
+    for hook in hooks_of(values, call.module, node):
         if name_of_hook(hook) == STOP:
             assert isinstance(hook.node, ast.Call)
             found.append(_stop(hook.module, hook.node, bool(found)))

@@ -7,12 +7,11 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.models.front.estimators.parts import TOWERS, Made
+from migrate_mgpu.models.ir import Strategy
+from migrate_mgpu.models.properties import row_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
-# Several workers, one program each.
-WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
 _OPERATIONS = {
     "ReductionToOneDevice": "ReductionToOneDevice",
     "ReductionToOneDeviceCrossDeviceOps": "ReductionToOneDevice",
@@ -23,40 +22,22 @@ _OPERATIONS = {
 _ALGORITHMS = {"nccl": "NcclAllReduce", "hierarchical_copy": "HierarchicalCopyAllReduce"}
 
 
-def strategy_text(made: Made, style: FileStyle) -> str:
+def strategy_text(made: Strategy, style: FileStyle) -> str:
     """A strategy's constructor in TF2.
 
     Raises:
         Refused: TF2 has no strategy that does the same with Keras's ``fit``.
     """
-    module, arguments = made.module, made.arguments
-    if made.kind == "ParameterServerStrategy":
-        raise Refused(
-            module, made.call, "parameter servers are driven by a coordinator in TF2, not by fit",
-            "use MultiWorkerMirroredStrategy, or write the loop with ParameterServerStrategy",
-        )  # fmt: skip
-    if made.kind == "TPUStrategy":
-        raise Refused(
-            module, made.call, "a TPU's strategy: this tool proves GPUs",
-            "see TensorFlow's guide to TPUStrategy with Keras",
-        )  # fmt: skip
-    if made.kind == "CentralStorageStrategy":
-        raise Refused(
-            module, made.call, "CentralStorageStrategy is not known to train equally in TF2",
-            "use MirroredStrategy",
-        )  # fmt: skip
-    if made.kind in WORKERS:
-        return _of_workers(made, style)
-    code = module.source.code
-    pieces: list[str] = []
+    module, arguments, row = made.module, made.arguments, row_of(made)
+    if not row.target:
+        raise Refused(module, made.node, row.reason, row.advice)
+    head = f"{style.tensorflow}.{row.target}"
+    if row.workers:
+        return _of_workers(made, head, style)
+    if made.kind == "one_device" and made.devices is None:
+        raise Refused(module, made.node, "which device this strategy uses cannot be told")
     devices = _devices(made)
-    if devices:
-        pieces.append(devices)
-    if made.kind == "OneDeviceStrategy":
-        device = arguments.get("device")
-        if device is None:
-            raise Refused(module, made.call, "which device this strategy uses cannot be told")
-        pieces = [f"device={code(device)}"] if _keyword(made, "device") else [code(device)]
+    pieces = [devices] if devices else []
     operations = arguments.get("cross_device_ops", arguments.get("cross_tower_ops"))
     if operations is not None:
         pieces.append(f"cross_device_ops={_operations(module, operations, style)}")
@@ -64,15 +45,14 @@ def strategy_text(made: Made, style: FileStyle) -> str:
              "cross_tower_ops"}  # fmt: skip
     for name, value in arguments.items():
         if name not in known and constant(value) is not False:
-            raise Refused(module, value, f"`{name}` of {made.kind} has no form in TF2")
+            raise Refused(module, value, f"`{name}` of {row.class_name} has no form in TF2")
     source = module.source
-    indent = source.indent_of(made.statement)
-    column = source.place(source.span(made.call)[0])[1] - 1
-    kind = "MirroredStrategy" if made.kind == TOWERS else made.kind
-    return style.call(f"{style.tensorflow}.distribute.{kind}", pieces, indent, column)
+    indent = source.indent_of(module.names.statement(made.node))
+    column = source.place(source.span(made.node)[0])[1] - 1
+    return style.call(head, pieces, indent, column)
 
 
-def _of_workers(made: Made, style: FileStyle) -> str:
+def _of_workers(made: Strategy, head: str, style: FileStyle) -> str:
     """The strategy of several workers, which TF_CONFIG describes before and after."""
     module, arguments = made.module, made.arguments
     for name, value in arguments.items():
@@ -82,8 +62,9 @@ def _of_workers(made: Made, style: FileStyle) -> str:
                 "take the argument out, and let CUDA_VISIBLE_DEVICES say which",
             )  # fmt: skip
         if name != "communication":
-            raise Refused(module, value, f"`{name}` of {made.kind} has no form in TF2")
-    head = f"{style.tensorflow}.distribute.MultiWorkerMirroredStrategy"
+            raise Refused(
+                module, value, f"`{name}` of {row_of(made).class_name} has no form in TF2"
+            )
     if "communication" not in arguments:
         return f"{head}()"
     value = arguments["communication"]
@@ -97,18 +78,13 @@ def _of_workers(made: Made, style: FileStyle) -> str:
     return f"{head}(communication_options={options})"
 
 
-def _keyword(made: Made, name: str) -> bool:
-    return any(keyword.arg == name for keyword in made.call.keywords)
-
-
-def _devices(made: Made) -> str:
-    """The devices of a MirroredStrategy; empty for all there are."""
-    arguments, source = made.arguments, made.module.source
-    devices = arguments.get("devices")
-    if devices is not None:
-        text = source.code(devices)
-        return f"devices={text}" if _keyword(made, "devices") else text
-    count = arguments.get("num_gpus", arguments.get("num_gpus_per_worker"))
+def _devices(made: Strategy) -> str:
+    """The devices of a strategy; empty for all there are."""
+    source, count = made.module.source, made.count
+    if made.devices is not None:
+        text = source.code(made.devices)
+        parent = made.module.names.parents[made.devices]
+        return f"{parent.arg}={text}" if isinstance(parent, ast.keyword) else text
     if count is None:
         return ""
     quote = source.quote
@@ -118,12 +94,12 @@ def _devices(made: Made) -> str:
         return f"[{', '.join(names)}]"
     text = source.code(count)
     listed = f"[{quote}/gpu:%d{quote} % i for i in range({text})]"
-    if isinstance(number, int) or _is_some(made.module, made.call, count):
+    if isinstance(number, int) or _is_some(made.module, made.node, count):
         return listed
     return f"{listed} or [{quote}/cpu:0{quote}]"  # as contrib did for no GPUs
 
 
-def _is_some(module: Module, call: ast.Call, count: ast.expr) -> bool:
+def _is_some(module: Module, call: ast.expr, count: ast.expr) -> bool:
     """Whether a condition around a call asks how many GPUs there are."""
     wanted = ast.dump(count)
     for parent in module.names.ancestors(call):
@@ -156,8 +132,8 @@ def _operations(module: Module, node: ast.expr, style: FileStyle) -> str:
     )  # fmt: skip
 
 
-def strategy_edit(made: Made, style: FileStyle) -> Edit | None:
+def strategy_edit(made: Strategy, style: FileStyle) -> Edit | None:
     """The edit of a constructor's text; None where it says the same in TF2."""
-    start, end = made.module.source.span(made.call)
+    start, end = made.module.source.span(made.node)
     text = strategy_text(made, style)
-    return Edit(start, end, text) if text != made.module.source.code(made.call) else None
+    return Edit(start, end, text) if text != made.module.source.code(made.node) else None

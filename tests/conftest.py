@@ -11,6 +11,11 @@ import pytest
 
 from migrate_mgpu import runtimes
 
+# The tests start some hundred interpreters: where bytecode is never written (as in many images of
+# containers), each of them would compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 FOLDER = os.fspath(runtimes.folder())  # as it is before a test sets another one
 
 

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import after, migrated, run, said
 
 SESSIONS = "import sys\nimport tensorflow as tf\n"
 ESTIMATORS = (
@@ -121,37 +121,28 @@ def program(kind: str, way: str) -> dict[str, str]:
     return {"settings.py": SESSIONS + written[0], "train.py": head + written[1]}
 
 
-def run(files: dict[str, str]) -> RunResult:
-    contents = [(name, text.encode()) for name, text in files.items()]
-    return migrate(contents, bridge=True, write=False)
-
-
-def outputs(result: RunResult) -> str:
-    texts = [file.after if file.after is not None else file.before for file in result.files]
-    return "\n".join(text or "" for text in texts)
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_it_is_followed(kind: str, way: str) -> None:
-    result = run(program(kind, way))
+    files = program(kind, way).items()
+    result = run(*files, bridge=True)
     *_, there, gone = OBJECTS[kind]
-    after = outputs(result)
-    messages = [finding.message for file in result.files for finding in file.findings]
+    left = after(result, *files)
+    messages = said(result)
     states = {one.state for one in result.programs}
     assert states == {"bridge"} if kind in ("ConfigProto", "GPUOptions") else {"native"}, messages
     for text in there:
-        assert text in after, after
+        assert text in left, left
     for text in gone:
-        assert text not in after, after
+        assert text not in left, left
     if "name" in WAYS[way]:
-        assert "'x'" in after, "another member of the tuple is lost"
+        assert "'x'" in left, "another member of the tuple is lost"
     if way == "item":
-        assert "'b': 1" in after, "another item is lost"
+        assert "'b': 1" in left, "another item is lost"
     for file in result.files:
         ast.parse(file.after or "")
-    again = {str(file.path): file.after or file.before or "" for file in result.files}
-    assert not any(file.changed for file in run(again).files), "a second run changes it again"
+    again = [(name, after(result, (name, text))) for name, text in files]
+    assert not any(file.changed for file in run(*again, bridge=True).files), "not idempotent"
 
 
 CONFIG = "config = tf.ConfigProto(allow_soft_placement=True)\n"
@@ -199,7 +190,7 @@ run({1})
     ],
 )  # fmt: skip
 def test_a_config_that_another_path_may_see_stays(body: str, reason: str) -> None:
-    result = run({"train.py": SESSIONS + body})
+    result = run(("train.py", SESSIONS + body), bridge=True)
     (file,) = result.files
     assert any(reason in finding.message for finding in file.findings), file.findings
     assert [one.state for one in result.programs] == ["bridge, config kept"]
@@ -223,19 +214,22 @@ SETTINGS = SESSIONS + CONFIG
     ],
 )  # fmt: skip
 def test_a_config_of_another_file_that_stays(settings: str, train: str, reason: str) -> None:
-    result = run({"settings.py": settings, "train.py": SESSIONS + train})
-    messages = [finding.message for file in result.files for finding in file.findings]
+    files = ("settings.py", settings), ("train.py", SESSIONS + train)
+    result = run(*files, bridge=True)
+    messages = said(result)
     assert any(reason in message for message in messages), messages
     assert {one.state for one in result.programs} == {"bridge, config kept"}
-    assert CONFIG in outputs(result)
+    assert CONFIG in after(result, *files)
 
 
 def test_a_file_finds_none_where_the_config_was() -> None:
     """The files of a program are written one after the other: each fits the others' old form."""
     holder = "class Holder:\n    def __init__(self):\n        self.config = tf.ConfigProto()\n"
     use = "import settings\nholder = settings.Holder()\ntf.Session(config=holder.config)\n"
-    after = outputs(run({"settings.py": SESSIONS + holder, "train.py": SESSIONS + use}))
-    assert "        self.config = None\n" in after and "tf.Session()" in after
+    left, _ = migrated(
+        ("settings.py", SESSIONS + holder), ("train.py", SESSIONS + use), bridge=True
+    )
+    assert "        self.config = None\n" in left and "tf.Session()" in left
 
 
 @pytest.mark.parametrize(
@@ -249,7 +243,7 @@ def test_a_file_finds_none_where_the_config_was() -> None:
 )  # fmt: skip
 def test_what_shows_a_config_goes_with_it(shown: str) -> None:
     body = f"import logging\n{CONFIG}if sys.argv[1:]:\n    {shown}\ntf.Session(config=config)\n"
-    (file,) = run({"train.py": SESSIONS + body}).files
+    (file,) = run(("train.py", SESSIONS + body), bridge=True).files
     messages = [finding.message for finding in file.findings if finding.line == 6]
     if " or " in shown:
         assert shown in (file.after or ""), "a statement that does something besides is lost"
@@ -275,7 +269,7 @@ ESTIMATOR = (
 )  # fmt: skip
 def test_what_shows_a_run_config_goes_with_it(shown: str) -> None:
     body = f"import logging\n{RUN_CONFIG}{shown}\n{ESTIMATOR.format('config')}"
-    (file,) = run({"train.py": ESTIMATORS + body}).files
+    (file,) = run(("train.py", ESTIMATORS + body), bridge=True).files
     assert "tf.random.set_seed(5)\nestimator = model_fn()\n" in (file.after or ""), file.findings
     assert any("object of TF1's" in finding.message for finding in file.findings)
 
@@ -284,7 +278,7 @@ def test_what_shows_a_run_config_goes_with_it(shown: str) -> None:
 def test_what_shows_an_estimator_shows_the_model(shown: str) -> None:
     made = "estimator = tf.estimator.Estimator(model_fn)\n"
     body = f"import logging\n{made}{shown}\nestimator.train(input_fn, steps=2)\n"
-    (file,) = run({"train.py": ESTIMATORS + body}).files
+    (file,) = run(("train.py", ESTIMATORS + body), bridge=True).files
     assert f"estimator = model_fn()\n{shown}\nestimator.fit(" in (file.after or ""), file.findings
 
 
@@ -303,7 +297,7 @@ def test_what_shows_an_estimator_shows_the_model(shown: str) -> None:
     ],
 )  # fmt: skip
 def test_a_run_config_that_another_path_may_see_stays(body: str, reason: str) -> None:
-    (file,) = run({"train.py": ESTIMATORS + body}).files
+    (file,) = run(("train.py", ESTIMATORS + body), bridge=True).files
     assert any(reason in finding.message for finding in file.findings), file.findings
     assert body in (file.after or "")
 
@@ -315,7 +309,7 @@ def test_what_handed_a_run_config_on_does_what_else_it_did() -> None:
         "    return config, path\n\n\n"
         "config, path = build('x')\nother = config\nprint(path)\n" + ESTIMATOR.format("other")
     )
-    (file,) = run({"train.py": ESTIMATORS + body}).files
+    (file,) = run(("train.py", ESTIMATORS + body), bridge=True).files
     after = file.after or ""
     assert "def build(path):\n    return path\n\n\n" in after, file.findings
     assert "path = build('x')\nprint(path)\nwith strategy.scope():\n" in after
@@ -358,7 +352,7 @@ def test_an_optimizer_is_followed(way: str) -> None:
     head = ESTIMATORS.replace(plain, textwrap.indent(inside.strip(), "    ") + "\n")
     head = head.replace("def model_fn", f"{before}def model_fn")
     body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
-    (file,) = (result := run({"train.py": head + body})).files
+    (file,) = (result := run(("train.py", head + body), bridge=True)).files
     after = file.after or ""
     assert [one.state for one in result.programs] == ["native"], file.findings
     assert "tf.keras.optimizers.Adam(0.01, epsilon=1e-8)" in after
@@ -378,7 +372,7 @@ def test_an_optimizer_that_something_else_may_see_stays(inside: str, trains: str
     plain = "    op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())\n"
     head = ESTIMATORS.replace(plain, textwrap.indent(inside, "    ") + "\n")
     body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
-    (file,) = run({"train.py": head + body}).files
+    (file,) = run(("train.py", head + body), bridge=True).files
     assert any("the Estimator stays: " in finding.message for finding in file.findings)
     assert not file.changed or "tf.keras.optimizers" not in (file.after or "")
 
@@ -401,7 +395,7 @@ def copied(way: str) -> RunResult:
     text = WAYS[way]
     assert isinstance(text, str)
     written = text.format(make=NETWORK, other=NETWORK, use=Use(TRAINED))
-    return run({"train.py": COPIES + written})
+    return run(("train.py", COPIES + written), bridge=True)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.test_bad_input import CALLER, HELPER
 
-PAIRS = 60
+PAIRS = 30
 # What a program of this test needs of TensorFlow, of either version.
 STUB = """\
 class ConfigProto:

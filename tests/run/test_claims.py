@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
-from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import run
 
 TRAIN = """\
 import tensorflow as tf
@@ -17,10 +17,10 @@ SLIM = "import tensorflow as tf\nimport tensorflow.contrib.slim as slim\n\nnet =
 FINE = "import tensorflow as tf\n\nnet = tf.nn.relu\n"
 
 
-def run(imports: str, **modules: str) -> RunResult:
-    files = {"train.py": TRAIN.format(imports=imports)}
-    files.update({f"{name.replace('__', '/')}.py": text for name, text in modules.items()})
-    found = migrate([(n, t.encode()) for n, t in files.items()], bridge=True, write=False)
+def bridged(imports: str, **modules: str) -> RunResult:
+    """A run over `train.py`, which becomes a bridge, and the modules that it may import."""
+    files = [(f"{name.replace('__', '/')}.py", text) for name, text in modules.items()]
+    found = run(("train.py", TRAIN.format(imports=imports)), *files, bridge=True)
     (program,) = [one for one in found.programs if one.entry.name == "train.py"]
     assert program.state == "bridge"
     return found
@@ -42,7 +42,7 @@ def told(found: RunResult) -> list[tuple[str, int, str]]:
     ],
 )
 def test_a_file_that_some_paths_import(imports: str) -> None:
-    found = run(imports, slim_net=SLIM)
+    found = bridged(imports, slim_net=SLIM)
     assert claim(found) == "TF 2.15 and newest, but for what MGPU908 names"
     ((file, line, message),) = told(found)
     assert (file, line) == ("slim_net.py", 2)
@@ -51,7 +51,7 @@ def test_a_file_that_some_paths_import(imports: str) -> None:
 
 def test_a_file_that_a_name_at_run_time_may_be() -> None:
     imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
-    found = run(imports, models__slim_net=SLIM, models__fine_net=FINE)
+    found = bridged(imports, models__slim_net=SLIM, models__fine_net=FINE)
     assert claim(found).endswith("but for what MGPU908 names")
     ((file, line, message),) = told(found)
     assert (file, line) == ("slim_net.py", 2)
@@ -59,7 +59,7 @@ def test_a_file_that_a_name_at_run_time_may_be() -> None:
 
 
 def test_an_import_that_two_files_may_be() -> None:
-    found = run("import ops", a__ops=FINE, b__ops=FINE)
+    found = bridged("import ops", a__ops=FINE, b__ops=FINE)
     assert claim(found).endswith("but for what MGPU908 names")
     ((file, line, message),) = told(found)
     assert (file, line) == ("train.py", 2)
@@ -68,14 +68,14 @@ def test_an_import_that_two_files_may_be() -> None:
 
 def test_what_runs_whichever_way_it_goes_is_claimed_whole() -> None:
     imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
-    found = run(f"{imports}\nif net:\n    import ops", models__fine_net=FINE, ops=FINE)
+    found = bridged(f"{imports}\nif net:\n    import ops", models__fine_net=FINE, ops=FINE)
     assert claim(found) == "TF 2.15 and newest"
     assert not told(found)
 
 
 @pytest.mark.parametrize("imports", ["import pkg.made_pb2", "from pkg.made_pb2 import Config"])
 def test_a_module_that_a_package_of_the_run_lacks(imports: str) -> None:
-    found = run(imports, pkg__ops=FINE)
+    found = bridged(imports, pkg__ops=FINE)
     assert claim(found).endswith("but for what MGPU908 names")
     ((file, line, message),) = told(found)
     assert (file, line) == ("train.py", 2)

@@ -12,6 +12,7 @@ from migrate_mgpu.core.findings import FileResult
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.source.notebook import decode
 from migrate_mgpu.source.source import SourceError
+from tests.support.migration import run
 
 
 def notebook(*cells: str | list[str], **metadata: Any) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def notebook(*cells: str | list[str], **metadata: Any) -> dict[str, Any]:
     }
 
 
-def run(text: str) -> FileResult:
+def migrated(text: str) -> FileResult:
+    """A notebook, which may be none."""
     result = migrate([("book.ipynb", text.encode())], bridge=True, write=False)
     return result.files[0] if result.files else FileResult(Path("book.ipynb"))
 
@@ -52,7 +54,7 @@ CONFIG = [
 def test_only_changed_cells_change(indent: int | None) -> None:
     before = notebook(IMPORT, ["!ls -l\n", "x = 1"], CONFIG)
     text = json.dumps(before, indent=indent, ensure_ascii=False) + "\n"
-    file = run(text)
+    file = migrated(text)
     assert file.error is None
     expected = notebook(
         [
@@ -69,18 +71,18 @@ def test_only_changed_cells_change(indent: int | None) -> None:
     )
     # The layout of the file is the one that the writer would have given it.
     assert file.after == json.dumps(expected, indent=indent, ensure_ascii=False) + "\n"
-    again = run(file.after or "")
+    again = migrated(file.after or "")
     assert not again.changed
 
 
 def test_findings_name_the_cell() -> None:
-    file = run(json.dumps(notebook(IMPORT, CONFIG)))
+    file = migrated(json.dumps(notebook(IMPORT, CONFIG)))
     places = {(finding.code, finding.cell, finding.line) for finding in file.findings}
     assert places == {("MGPU201", 2, 2), ("MGPU103", 3, 2)}
 
 
 def test_source_as_one_string() -> None:
-    file = run(json.dumps(notebook("import tensorflow as tf\n", "".join(CONFIG))))
+    file = migrated(json.dumps(notebook("import tensorflow as tf\n", "".join(CONFIG))))
     cells = json.loads(file.after or "")["cells"]
     assert cells[1]["source"] == "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
 
@@ -99,7 +101,7 @@ def test_source_as_one_string() -> None:
 )
 def test_what_is_not_python_stays(magic: str) -> None:
     text = json.dumps(notebook("".join(IMPORT), magic, "".join(CONFIG)))
-    file = run(text)
+    file = migrated(text)
     assert file.error is None and file.changed
     assert json.loads(file.after or "")["cells"][2]["source"] == magic
 
@@ -118,7 +120,7 @@ def test_other_files_are_refused(text: str, message: str) -> None:
 
 
 def test_python_2_names_the_place() -> None:
-    file = run(json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])))
+    file = migrated(json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])))
     assert file.error is not None and not file.changed
     assert file.error.startswith("cell 3, line 1, is Python 2 (a print statement)")
 
@@ -132,7 +134,7 @@ def test_python_2_names_the_place() -> None:
     ],
 )
 def test_a_cell_that_is_not_python_is_left_out(text: str) -> None:
-    file = run(json.dumps(notebook("".join(IMPORT), text, "".join(CONFIG))))
+    file = migrated(json.dumps(notebook("".join(IMPORT), text, "".join(CONFIG))))
     assert file.error is None and file.changed
     cells = json.loads(file.after or "")["cells"]
     assert cells[2]["source"] == text and "tf.config" in cells[3]["source"]
@@ -153,7 +155,7 @@ def test_a_cell_that_is_not_python_is_left_out(text: str) -> None:
     ],
 )
 def test_a_cell_that_is_not_python_may_matter(text: str, name: str) -> None:
-    file = run(json.dumps(notebook(IMPORT, text, CONFIG)))
+    file = migrated(json.dumps(notebook(IMPORT, text, CONFIG)))
     assert file.error is not None and not file.changed and not file.findings
     assert file.error.startswith("cell 3, line ") and f"names `{name}`" in file.error
 
@@ -165,9 +167,9 @@ def test_reasons_name_the_cell() -> None:
         "config = tf.ConfigProto()\nsess = tf.Session(config=config)",
         "x = 1\ny = tf.contrib.layers.flatten(x)",
     ]
-    result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)
+    result = run(("n.ipynb", json.dumps(notebook(*cells))), bridge=True)
     assert [p.reasons[0].where for p in result.programs] == ["n.ipynb:cell 4:2"]
     cells[2] = "tf.Session(config=None)"
     cells[1] = cells[1].replace("ConfigProto()", "ConfigProto(log_device_placement=True)")
-    result = migrate([("n.ipynb", json.dumps(notebook(*cells)).encode())], bridge=True, write=False)
+    result = run(("n.ipynb", json.dumps(notebook(*cells))), bridge=True)
     assert any(finding.message.endswith("(cell 4, line 1)") for finding in result.findings)

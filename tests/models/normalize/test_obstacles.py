@@ -29,6 +29,7 @@ estimator = tf.estimator.Estimator(make_model_fn(16))
 
 
 def told(text: str) -> tuple[list[tuple[int, str]], tuple[str, ...]]:
+    # Not `support.run`, which fails for the mistake of ours that is made here.
     result = migrate([("program.py", text.encode())], bridge=False, write=False)
     assert result.files[0].after in (None, text)
     (program,) = result.programs

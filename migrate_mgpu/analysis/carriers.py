@@ -43,7 +43,7 @@ class Carriers:
 
     def __init__(self, places: Sequence[Value], values: ValueFlow, edits: Edits, what: str) -> None:
         self.values = values
-        self.drive = edits
+        self.changes = edits
         self.what = what
         self.places = list(places)
         self.made = {one.node for one in self.places}
@@ -65,8 +65,8 @@ class Carriers:
             raise self._refused(function.module, node)
         layout = Layout(function.module.source, node)
         self._dropped.add(node)
-        self.drive.gone.add(node)
-        self.drive.edit(function.module, layout.replace([]))
+        self.changes.gone.add(node)
+        self.changes.edit(function.module, layout.replace([]))
 
     def take_out(self) -> None:
         """The edits of the statements that make the objects, and of all between.
@@ -171,7 +171,7 @@ class Carriers:
             if isinstance(block, ast.withitem) and block.optional_vars is not None:
                 _, start = reference.module.source.span(block.context_expr)
                 _, end = reference.module.source.span(block.optional_vars)
-                self.drive.edit(reference.module, Edit(start, end, ""))
+                self.changes.edit(reference.module, Edit(start, end, ""))
 
     def _drops(self, module: Module, call: ast.Call) -> bool:
         """Whether a call goes with the function that it calls."""
@@ -186,7 +186,7 @@ class Carriers:
         layout = Layout(module.source, statement)
         if not layout.owns_start or isinstance(statement, (ast.If, ast.While, ast.For)):
             raise self._refused(module, node)
-        self.drive.edit(module, layout.insert_before([module.source.code(node)]))
+        self.changes.edit(module, layout.insert_before([module.source.code(node)]))
 
     def _take_apart(self, step: Step, node: ast.expr) -> None:
         module, group = step.module, step.carrier
@@ -220,11 +220,11 @@ class Carriers:
         kept = [comment.text for comment in comments(module.source.code(statement))]
         kept += [layout.trailing_comment] if layout.trailing_comment else []
         block = module.names.block(statement)
-        if not lines and all(one is statement or one in self.drive.gone for one in block):
+        if not lines and all(one is statement or one in self.changes.gone for one in block):
             lines = ["pass"]
         if not lines:
-            self.drive.gone.add(statement)
-        self.drive.edit(module, layout.replace([*kept, *lines]))
+            self.changes.gone.add(statement)
+        self.changes.edit(module, layout.replace([*kept, *lines]))
 
     def _refused(self, module: Module, node: ast.AST) -> Refused:
         text = f"how the {self.what} is handed on is not followed"

@@ -19,7 +19,8 @@ from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, f
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
 from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
-from migrate_mgpu.models.keras.driver.driving import Drive, drive
+from migrate_mgpu.models.keras.driver.driver_calls import write_driver
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import predicts, shares_batch
@@ -84,7 +85,7 @@ class Conversions:
                     "normalization: in TF1 each of them moves its averages",
                     "train with a MirroredStrategy instead, and compare",
                 )  # fmt: skip
-            driven = drive(flow, model, self.graph)
+            driven = write_driver(flow, model, self.graph)
         except Refused as refused:
             return Conversion(flow, refused.diagnostic)
         except Exception as error:
@@ -94,7 +95,7 @@ class Conversions:
         found.refused = self._switched_off(found)
         return found
 
-    def _without_other_models(self, flow: EstimatorFlow, driven: Drive) -> None:
+    def _without_other_models(self, flow: EstimatorFlow, driven: DriverEdits) -> None:
         """What stands in another Estimator's model_fn changes with that one."""
         for other in self.flows:
             function = other.function
@@ -222,7 +223,7 @@ def _ended(module: Module, edit: Edit) -> Edit:
     return Edit(edit.start, edit.end, edit.new.replace("\r\n", "\n").replace("\n", newline))
 
 
-def _joined(flow: EstimatorFlow, model: ModelPlan, driven: Drive) -> Conversion:
+def _joined(flow: EstimatorFlow, model: ModelPlan, driven: DriverEdits) -> Conversion:
     found = Conversion(flow, configs=set(driven.configs))
     found.merge(model)
     found.merge(driven)

@@ -126,3 +126,13 @@ class Layout:
         if self.next_line == len(self.source.text) and not self.source.text.endswith(("\n", "\r")):
             text = text.rstrip("\r\n")
         return Edit(self.line_start, self.next_line, text)
+
+
+def start_with_comments(text: str, start: int) -> int:
+    """The start of the comments that stand right above the line that begins at ``start``."""
+    while start > 0:
+        before = text.rfind("\n", 0, start - 1) + 1
+        if not text[before:start].strip().startswith("#"):
+            return start
+        start = before
+    return start

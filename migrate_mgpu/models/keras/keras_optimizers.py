@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.models.ir import Optimizer
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit

@@ -12,7 +12,7 @@ from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, Estimat
 from migrate_mgpu.models.front.estimators.settings import folder_of
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.rewriters import CannedRewriter
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.blocks import Block, outermost
@@ -22,14 +22,18 @@ from migrate_mgpu.source.style import FileStyle
 
 
 def place(
-    flow: EstimatorFlow, plan: KerasPlan, strategy: str | None, style: FileStyle, drive: Drive
+    flow: EstimatorFlow,
+    plan: KerasPlan,
+    strategy: str | None,
+    style: FileStyle,
+    changes: DriverEdits,
 ) -> None:
     """Writes the model's statements under the strategy, and takes the Estimator away.
 
     Raises:
         Refused: the model is made where its strategy is not known, and cannot move.
     """
-    _Placing(flow, plan, strategy, style, drive).run()
+    _Placing(flow, plan, strategy, style, changes).run()
 
 
 class _Placing:
@@ -39,19 +43,19 @@ class _Placing:
         plan: KerasPlan,
         strategy: str | None,
         style: FileStyle,
-        drive: Drive,
+        changes: DriverEdits,
     ) -> None:
         self.flow = flow
         self.module = flow.module
         self.plan = plan
         self.strategy = strategy
         self.style = style
-        self.drive = drive
+        self.changes = changes
         self.names = flow.module.names
         self.scope = self.names.scope_at(flow.statement)
 
     def run(self) -> None:
-        flow, drive = self.flow, self.drive
+        flow, changes = self.flow, self.changes
         layout = Layout(self.module.source, flow.statement)
         if not layout.owns_start:
             raise Refused(
@@ -63,13 +67,13 @@ class _Placing:
         for module, edits in self.plan.own.edits.items():
             for edit in edits:
                 if not any(_inside(module, edit, self.module, s) for s in moved):
-                    drive.edit(module, edit)
+                    changes.edit(module, edit)
         for call in self.plan.handled:
-            drive.gone.add(call.func)
-            drive.moved.add(call)
-        drive.replaced(self.module, flow.call, CannedRewriter)
+            changes.gone.add(call.func)
+            changes.moved.add(call)
+        changes.replaced(self.module, flow.call, CannedRewriter)
         text = "the Estimator trained a copy of the Keras model; now the model itself is trained"
-        drive.note(self.module, flow.call, text)
+        changes.note(self.module, flow.call, text)
 
     # -- the Estimator's own name -----------------------------------------------
 
@@ -94,7 +98,7 @@ class _Placing:
                 return False
         if any(call.module is not self.module for call in driving.calls):
             return False
-        self.drive.model_name = value.id
+        self.changes.model_name = value.id
         return True
 
     def _home(self, name: ast.Name) -> Scope | None:
@@ -112,12 +116,12 @@ class _Placing:
             lines = own
             if not lines and layout.trailing_comment:
                 lines = [layout.trailing_comment]
-            self.drive.edit(self.module, self._replaced(layout, lines))
+            self.changes.edit(self.module, self._replaced(layout, lines))
             return [statement] if inline else []
         head = f"with {self.strategy}.scope():"
         if inline:
             lines = [head, self.style.indent + own[0]]
-            self.drive.edit(self.module, self._replaced(layout, lines))
+            self.changes.edit(self.module, self._replaced(layout, lines))
             return [statement]
         if not isinstance(self.plan.value, ast.Name):
             raise Refused(
@@ -126,17 +130,17 @@ class _Placing:
             )  # fmt: skip
         block = self._range()
         text = self._written(block, layout.indent, head)
-        self.drive.gone |= {part for s in block for part in ast.walk(s)}
+        self.changes.gone |= {part for s in block for part in ast.walk(s)}
         if self._strategy_is_known(block[0]) and folder_of(self.flow) is None:
             start, end = self._span(block)
-            self.drive.edit(self.module, Edit(start, end, text))
-            self.drive.edit(self.module, self._replaced(layout, own))
+            self.changes.edit(self.module, Edit(start, end, text))
+            self.changes.edit(self.module, self._replaced(layout, own))
             return [*block, statement]
         self._check_independent(block)
         start, end = self._span(block)
-        self.drive.edit(self.module, Edit(start, self._blank_lines(end), ""))
+        self.changes.edit(self.module, Edit(start, self._blank_lines(end), ""))
         below = "".join(f"{layout.indent}{line}{source.newline}" for line in own)
-        self.drive.edit(self.module, Edit(layout.line_start, layout.next_line, text + below))
+        self.changes.edit(self.module, Edit(layout.line_start, layout.next_line, text + below))
         return [*block, statement]
 
     def _replaced(self, layout: Layout, lines: list[str]) -> Edit:

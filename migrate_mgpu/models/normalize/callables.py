@@ -14,10 +14,9 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.normalize.methods import inherited
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 Edits = dict[Module, list[Edit]]
 
@@ -112,11 +111,11 @@ def _static(
     block = Block(source, "")
     block.statement(method, inner)
     newline = source.newline
-    place = above(source.text, Layout(source, owner).line_start)
+    place = start_with_comments(source.text, Layout(source, owner).line_start)
     found = [Edit(place, place, block.text().strip() + newline * 3)]
     layout = Layout(source, method)
     stays = [s for s in owner.body if s is not method and not _is_text(s)]
-    top = above(source.text, source.line_starts[method.decorator_list[0].lineno - 1])
+    top = start_with_comments(source.text, source.line_starts[method.decorator_list[0].lineno - 1])
     text = "" if stays else f"{source.indent_of(method)}pass{newline}"
     found.append(Edit(len(source.text[:top].rstrip()) + len(newline), layout.next_line, text))
     found += [Edit(*source.span(mention), method.name) for mention in mentions]

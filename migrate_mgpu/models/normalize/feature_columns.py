@@ -23,9 +23,8 @@ from migrate_mgpu.models.front.canned.column_kinds import Buckets
 from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.keras.canned.network import folded
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 _PARAMETERS = ("features", "feature_columns")
@@ -258,7 +257,7 @@ class _InputLayer:
                 mentions = names.mentions(target.id, home) if home is not None else ()
                 if any(mention not in gone for mention in mentions):
                     raise Refused(module, target, "this is used for more than the columns")
-            start = above(source.text, layout.line_start)
+            start = start_with_comments(source.text, layout.line_start)
             found.append(Edit(start, layout.next_line, ""))
         if columns.key is not None:
             start, _ = source.span(columns.key)

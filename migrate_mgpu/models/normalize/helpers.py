@@ -13,10 +13,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.blocks import Block, leading, outermost
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 _STEPS = ("minimize", "apply_gradients")
 _ASKED = (
@@ -87,7 +86,7 @@ class _Inlined:
                     block.line(f"# {line}")
                 continue
             block.statement(inner, self._written(inner, renamed, returns))
-        start = above(self.source.text, layout.line_start)
+        start = start_with_comments(self.source.text, layout.line_start)
         text = block.text()
         if isinstance(statement, ast.Return) and statement.value is not self.call:
             at = self.source.span(self.call)
@@ -197,7 +196,7 @@ class _Inlined:
     def _gone(self, node: ast.FunctionDef) -> Edit:
         """The function with the comments above it."""
         layout, text = Layout(self.source, node), self.source.text
-        start = above(text, layout.line_start)
+        start = start_with_comments(text, layout.line_start)
         rest = text[layout.next_line :]
         if not rest.strip():
             return Edit(len(text[:start].rstrip()) + len(self.source.newline), len(text), "")

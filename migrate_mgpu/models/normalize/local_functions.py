@@ -11,10 +11,9 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -68,13 +67,13 @@ def _edits(module: Module, outer: ast.FunctionDef, inner: ast.FunctionDef) -> li
     block = Block(source, source.indent_of(outer))
     block.statement(inner, [Edit(last, last, "".join(f", {name}" for name in taken))])
     text = block.text().rstrip() + source.newline * 3
-    place = above(source.text, Layout(source, outer).line_start)
+    place = start_with_comments(source.text, Layout(source, outer).line_start)
     layout = Layout(source, inner)
     rest = source.text[layout.next_line :]
     end = layout.next_line + len(rest) - len(rest.lstrip("\r\n"))
     return [
         Edit(place, place, text),
-        Edit(above(source.text, layout.line_start), end, ""),
+        Edit(start_with_comments(source.text, layout.line_start), end, ""),
         *found,
     ]
 

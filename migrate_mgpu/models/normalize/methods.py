@@ -15,10 +15,9 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 # What an Estimator gives its model_fn.
 ROLES = ("features", "labels", "mode", "params", "config")
@@ -262,13 +261,13 @@ class _Methods:
             texts.append(block.text().rstrip())
         newline = source.newline
         highest = min(self.chain, key=lambda one: one.lineno)
-        place = above(source.text, Layout(source, highest).line_start)
+        place = start_with_comments(source.text, Layout(source, highest).line_start)
         gap = newline * 3
         found = [Edit(place, place, gap.join(texts) + gap)]
         gone: list[ast.stmt] = [m.node for m in methods]
         for method in methods:
             layout = Layout(source, method.node)
-            start = above(source.text, layout.line_start)
+            start = start_with_comments(source.text, layout.line_start)
             start = len(source.text[:start].rstrip()) + len(newline)
             found.append(Edit(start, layout.next_line, ""))
         for one in self.chain:

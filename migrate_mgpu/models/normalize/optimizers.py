@@ -18,7 +18,7 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.estimators.places import is_visible
+from migrate_mgpu.models.front.estimators.visibility import is_visible
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

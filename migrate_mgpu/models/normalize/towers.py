@@ -17,9 +17,8 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.strategies import TOWERS
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 _REPLICATE = "contrib.estimator.replicate_model_fn"
 _OPTIMIZER = "contrib.estimator.TowerOptimizer"
@@ -160,7 +159,7 @@ def _unwrapped(module: Module, call: ast.Call) -> Edit | None:
     layout = Layout(source, gone)
     if not layout.owns_lines or len(names.block(gone)) == 1:
         return None
-    return Edit(above(source.text, layout.line_start), layout.next_line, "")
+    return Edit(start_with_comments(source.text, layout.line_start), layout.next_line, "")
 
 
 def _only_asks(test: ast.expr) -> bool:

@@ -14,9 +14,8 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit, splice
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 # What can stand for a name wherever it is mentioned.
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Tuple)
@@ -147,4 +146,4 @@ class _Maker:
         layout, text = Layout(self.source, node), self.source.text
         rest = text[layout.next_line :]
         end = len(text) - len(rest.lstrip("\r\n"))
-        return Edit(above(text, layout.line_start), end, "")
+        return Edit(start_with_comments(text, layout.line_start), end, "")

@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.source import Source
 from migrate_mgpu.source.statements import Layout, comments

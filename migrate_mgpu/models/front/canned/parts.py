@@ -15,7 +15,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.ir import Optimizer
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.canned.network import Network
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.properties import moves_same_rows
 from migrate_mgpu.source.source import Edit

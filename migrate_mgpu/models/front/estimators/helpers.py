@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import RunConfig
-from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.ir import Construction
 
 

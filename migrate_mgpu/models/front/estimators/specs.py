@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import constructed
-from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.ir import Construction
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")

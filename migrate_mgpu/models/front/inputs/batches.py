@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -185,7 +185,7 @@ class Outputs:
         self.settings |= found - given
         return sorted(given, key=lambda u: u.lineno)
 
-    def given(self, training: bool) -> list[str]:
+    def names_of(self, training: bool) -> list[str]:
         """The names that take the network's values, as it trains or as it tests."""
         twins = self.reading.twins
         return self.names if twins is None or training else [twins.names[1]]

@@ -36,7 +36,7 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
         raise Refused(reading.module, value, "predictions is not a dictionary written out")
     if outputs is None:
         return _of_output(reading, value, spec.unit, bool(items(found)))
-    if isinstance(found, ast.Name) and outputs.given(False) == [found.id]:
+    if isinstance(found, ast.Name) and outputs.names_of(False) == [found.id]:
         return None
     units = outputs.predictions
     return Predictions(value, spec.unit, units, named=bool(items(found)), of_output=False)

@@ -113,8 +113,8 @@ class Objects:
             return function.id
         return None
 
-    def told(self, call: ast.Call) -> bool:
-        """Whether an object is told in a call if it trains, or does not need to be."""
+    def says_training(self, call: ast.Call) -> bool:
+        """Whether a call says if its object trains, or does not need to."""
         name = self.applied(call)
         own = self.classes.get(name or "")
         told = own.training if own is not None else "training"
@@ -135,7 +135,7 @@ class Objects:
             raise Refused(self.module, call, text, "give it by name")
         return list(zip(names, more))
 
-    def untold(self, call: ast.Call) -> str:
+    def default_training(self, call: ast.Call) -> str:
         """The argument that says what a call without a word about training means."""
         own = self.classes.get(self.applied(call) or "")
         return f"{own.training}={own.default}" if own is not None else "training=False"

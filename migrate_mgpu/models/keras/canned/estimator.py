@@ -21,7 +21,7 @@ from migrate_mgpu.models.keras.canned.combined import PART_CLASSES, combined_bod
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.canned.network import folded
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import predicts
 from migrate_mgpu.source.source import Edit

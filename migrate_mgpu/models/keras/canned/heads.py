@@ -8,7 +8,7 @@ from migrate_mgpu.api.heads import HEADS, Task
 from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm, MetricRow
 from migrate_mgpu.models.ir import Head
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.source.style import FileStyle
 
 

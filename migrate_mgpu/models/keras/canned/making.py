@@ -8,13 +8,13 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
 
 
-def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Drive) -> None:
+def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: DriverEdits) -> None:
     """Writes the model's construction under the strategy's scope.
 
     Raises:
@@ -50,6 +50,6 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, drive: Dri
     if layout.trailing_comment:
         lines[-1] += f"  {layout.trailing_comment}"
     text = source.newline.join(lines).removeprefix(layout.indent)
-    drive.edit(module, Edit(layout.start, layout.line_end, text))
-    drive.replaced(module, flow.call, CannedRewriter)
-    drive.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}
+    changes.edit(module, Edit(layout.start, layout.line_end, text))
+    changes.replaced(module, flow.call, CannedRewriter)
+    changes.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget
 from migrate_mgpu.models.keras.driver.serving import Answer, decorator
 from migrate_mgpu.models.keras.expressions import Context
@@ -33,10 +33,12 @@ def builder(module: Module, node: ast.expr | None) -> str:
 class BuiltReceiver:
     """A receiver that a call builds, as a function of the model that gives what to serve."""
 
-    def __init__(self, module: Module, call: ast.Call, drive: Drive, answer: Answer) -> None:
+    def __init__(
+        self, module: Module, call: ast.Call, changes: DriverEdits, answer: Answer
+    ) -> None:
         self.module = module
         self.call = call
-        self.drive = drive
+        self.changes = changes
         self.answer = answer
         self.source = module.source
         self.style = style_at(module, call)
@@ -63,17 +65,17 @@ class BuiltReceiver:
             if not layout.owns_lines or len(names.bindings_of(target)) != 1:
                 raise Refused(self.module, self.call, "which receiver this is cannot be told")
             name = target.id
-            if statement not in self.drive.gone:
-                self.drive.gone.add(statement)
+            if statement not in self.changes.gone:
+                self.changes.gone.add(statement)
                 lines = self._apart(layout, self._lines(name, layout.indent))
-                self.drive.edit(self.module, layout.replace(lines))
+                self.changes.edit(self.module, layout.replace(lines))
             return name
         if statement is not place:
             raise Refused(self.module, self.call, "where this receiver goes is not followed")
         name = names.fresh(names.scope_at(place), NAME, f"{NAME}_1", "serving_fn")
         layout = Layout(self.source, place)
         lines = self._apart(layout, [*self._lines(name, layout.indent), ""])
-        self.drive.edit(self.module, layout.insert_before(lines))
+        self.changes.edit(self.module, layout.insert_before(lines))
         return name
 
     def _apart(self, layout: Layout, lines: list[str]) -> list[str]:
@@ -140,9 +142,9 @@ class BuiltReceiver:
         if not specs:
             raise Refused(module, self.features, "the raw inputs are not written out", _ADVICE)
         if statement is not None:
-            self.drive.gone.add(self.call)
-            forget(self.drive, module, statement)
-            if statement not in self.drive.gone:
+            self.changes.gone.add(self.call)
+            forget(self.changes, module, statement)
+            if statement not in self.changes.gone:
                 raise Refused(module, statement, "these placeholders are used for more", _ADVICE)
         return specs, parameters, f"{{{', '.join(pairs)}}}"
 

@@ -17,12 +17,16 @@ from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.estimators.places import is_visible
+from migrate_mgpu.models.front.estimators.visibility import is_visible
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.ir import PREDICT, Checkpoints, DriverCall, Query
 from migrate_mgpu.models.keras.canned.combined import also_built
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
-from migrate_mgpu.models.keras.driver.homes import Home, find_home, known
+from migrate_mgpu.models.keras.driver.checkpoint_insertion import (
+    InsertionPoint,
+    find_insertion_point,
+    known,
+)
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.model_plan import ModelPlan
@@ -68,7 +72,7 @@ def write_checkpoints(
     setup: Setup,
     model: ModelPlan,
     inputs: Inputs,
-    drive: Drive,
+    changes: DriverEdits,
 ) -> Manager | None:
     """Writes what restores before the first use; None for a model without a folder.
 
@@ -79,8 +83,8 @@ def write_checkpoints(
     if checkpoints.folder is None:
         for query in queries:
             if query.kind == "global_step":
-                drive.edit(query.module, _step(query))
-                drive.gone.add(query.node)
+                changes.edit(query.module, _step(query))
+                changes.gone.add(query.node)
                 continue
             raise Refused(
                 query.module, query.node, f"`{query.kind}` of an Estimator without a model_dir",
@@ -88,7 +92,7 @@ def write_checkpoints(
             )  # fmt: skip
         for name in _SETTINGS:
             for value in flow.config.values(name):
-                drive.note(
+                changes.note(
                     value.module, value.node, f"`{name}` is left out: without a model_dir the "
                     "checkpoints of TF1 went to a temporary folder, in TF2 none are written",
                 )  # fmt: skip
@@ -104,36 +108,38 @@ def write_checkpoints(
             module, node, "a model_dir under several workers: each would write the same files",
             "save on the first worker alone",
         )  # fmt: skip
-    home = find_home(flow, setup)
-    names, source = home.module.names, home.module.source
-    scope = names.scope_at(home.statement)
-    places = [call for call in calls if home.shows(call)]
-    strategy, own = home.strategy, home.owner
-    node = known(home, setup.values, checkpoints.folder, "model_dir")
-    module = home.module
-    tf = root(module, home.statement)
+    point = find_insertion_point(flow, setup)
+    names, source = point.module.names, point.module.source
+    scope = names.scope_at(point.statement)
+    places = [call for call in calls if point.shows(call)]
+    strategy, own = point.strategy, point.owner
+    node = known(point, setup.values, checkpoints.folder, "model_dir")
+    module = point.module
+    tf = root(module, point.statement)
     first = min(calls, key=lambda call: (call.node.lineno, call.node.col_offset))
-    receiver = home.receiver
+    receiver = point.receiver
     found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
     extra = ["max_to_keep=5"]
     keep, every = checkpoints.keep, checkpoints.every
     if keep is not None:
         extra = ["max_to_keep=None"]
         if constant(keep.node) != 0:
-            limit = known(home, setup.values, keep, "keep_checkpoint_max")
+            limit = known(point, setup.values, keep, "keep_checkpoint_max")
             extra = [f"max_to_keep={text_of(module, limit)}"]
     if every is not None and any(call.trains for call in places):
-        steps = known(home, setup.values, every, "save_checkpoints_steps")
+        steps = known(point, setup.values, every, "save_checkpoints_steps")
         found.callback = own + names.fresh(scope, "saving", "saving_callback")
         extra += [f"step_counter={receiver}.optimizer.iterations",
                   f"checkpoint_interval={text_of(module, steps)}"]  # fmt: skip
     for name, text in _UNTIMED.items():
         for one in flow.config.values(name)[:1]:
-            drive.note(one.module, one.node, text)
+            changes.note(one.module, one.node, text)
     # Whether the input function is known where the model is made, and that is in one place.
-    at_once = _known(home, places) and not (flow.alternatives and home.statement is flow.statement)
-    fixed = bool(own) or home.spread
-    place = home.statement if fixed else _place(home, first)
+    at_once = _known(point, places) and not (
+        flow.alternatives and point.statement is flow.statement
+    )
+    fixed = bool(own) or point.spread
+    place = point.statement if fixed else _place(point, first)
     if fixed and not at_once:
         raise Refused(
             first.module, first.node,
@@ -141,14 +147,14 @@ def write_checkpoints(
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
     _check_stacks(flow)
-    indent = source.indent_of(home.statement if at_once else place)
+    indent = source.indent_of(point.statement if at_once else place)
     unit = source.indent_unit
     inner = indent + unit if strategy is not None else indent
     batch = _batch(flow, places, inputs, place, inner)
     checkpoint = own + names.fresh(scope, "checkpoint", "restored")
     step = unit if strategy is not None else ""
     lines = ["# The variables must exist before a checkpoint can be restored into them."]
-    if at_once and home.scoped:
+    if at_once and point.scoped:
         lines[0] = step + lines[0]
     elif strategy is not None:
         lines.append(f"with {strategy}.scope():")
@@ -158,7 +164,7 @@ def write_checkpoints(
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
-        drive.needs(module, "tempfile")
+        changes.needs(module, "tempfile")
     kept = ""
     if _keeps_lists(flow, model):
         lines.append("# Keras 3 leaves the layers of a list out, where only the model is named.")
@@ -179,34 +185,34 @@ def write_checkpoints(
     restore = f"{checkpoint}.restore({found.name}.latest_checkpoint)"
     lines.append(f"{unit}{restore}.assert_existing_objects_matched()")
     if at_once:
-        drive.edit(module, Layout(source, home.statement).insert_after(lines))
+        changes.edit(module, Layout(source, point.statement).insert_after(lines))
     else:
-        drive.edit(module, Layout(source, place).insert_before(lines))
-    drive.note(
+        changes.edit(module, Layout(source, place).insert_before(lines))
+    changes.note(
         module, node, "checkpoints that TF1 wrote do not load into the Keras model: "
         "give it a new folder, or train again",
     )  # fmt: skip
     for query in queries:
         elsewhere = query.module is not module or names.scope_at(query.node) is not scope
-        if elsewhere and not (own and home.reaches(query.module, query.node)):
+        if elsewhere and not (own and point.reaches(query.module, query.node)):
             raise Refused(query.module, query.node, f"`{query.kind}` is asked in another function")
         line, column = query.node.lineno, query.node.col_offset
-        complete = home.statement if at_once else place
+        complete = point.statement if at_once else place
         early = not elsewhere and (line, column) < (complete.lineno, complete.col_offset)
         if early and query.kind in ("latest_checkpoint", "global_step"):
             text = f"the {query.kind.replace('_', ' ')} is asked for before the model"
             raise Refused(query.module, query.node, text)
         if query.kind == "global_step":
-            drive.edit(query.module, _step(query))
-            drive.gone.add(query.node)
+            changes.edit(query.module, _step(query))
+            changes.gone.add(query.node)
             continue
         text = f"{found.name}.latest_checkpoint"
         if query.kind != "latest_checkpoint":
             text = folder if early else f"{found.name}.directory"
         if query.kind == "eval_dir":
             text = _eval_dir(query, text)
-            drive.needs(module, "os")
-        drive.edit(query.module, Edit(*source.span(query.node), text))
+            changes.needs(module, "os")
+        changes.edit(query.module, Edit(*source.span(query.node), text))
     return found
 
 
@@ -230,12 +236,12 @@ def _eval_dir(query: Query, folder: str) -> str:
     return f"os.path.join({folder}, {quote}{shown}{quote})"
 
 
-def _known(home: Home, places: list[DriverCall]) -> bool:
+def _known(point: InsertionPoint, places: list[DriverCall]) -> bool:
     """Whether the input function that shows the features is known where the model is made."""
-    names = home.module.names
-    scope = names.scope_at(home.statement)
+    names = point.module.names
+    scope = names.scope_at(point.statement)
     node = _shown(places)
-    if home.owner and node is not None and not home.knows(node):
+    if point.owner and node is not None and not point.knows(node):
         return False
     for name in ast.walk(node) if node is not None else ():
         if isinstance(name, ast.Name) and name in names.scope_of_name:
@@ -245,7 +251,7 @@ def _known(home: Home, places: list[DriverCall]) -> bool:
             for binding in defined.bindings[name.id]:
                 if binding.kind == "parameter":
                     continue
-                if getattr(binding.node, "lineno", 0) >= home.statement.lineno:
+                if getattr(binding.node, "lineno", 0) >= point.statement.lineno:
                     return False
     return node is not None
 
@@ -259,11 +265,11 @@ def _shown(places: list[DriverCall]) -> ast.expr | None:
     return None
 
 
-def _place(home: Home, first: DriverCall) -> ast.stmt:
+def _place(point: InsertionPoint, first: DriverCall) -> ast.stmt:
     """The statement before which the model is complete: the first use, outside of its loops."""
-    names, made = home.module.names, home.statement
+    names, made = point.module.names, point.statement
     around = [made, *(p for p in names.ancestors(made) if isinstance(p, ast.stmt))]
-    blocks = [names.block(statement) for statement in around if _in_block(home.module, statement)]
+    blocks = [names.block(statement) for statement in around if _in_block(point.module, statement)]
     place = names.statement(first.node)
     while not any(block is names.block(place) for block in blocks):
         place = names.statement(names.parents[place])

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import Construction, DriverCall
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.properties import shares_batch
@@ -21,11 +21,13 @@ from migrate_mgpu.source.style import FileStyle
 class Datasets:
     """Writes datasets; ``named`` are the variables that took the place of specs ("" where none)."""
 
-    def __init__(self, flow: EstimatorFlow, setup: Setup, inputs: Inputs, drive: Drive) -> None:
+    def __init__(
+        self, flow: EstimatorFlow, setup: Setup, inputs: Inputs, changes: DriverEdits
+    ) -> None:
         self.flow = flow
         self.setup = setup
         self.inputs = inputs
-        self.drive = drive
+        self.changes = changes
         self.named: dict[ast.Call, str] = {}
 
     def specs(self) -> None:
@@ -41,7 +43,7 @@ class Datasets:
         if node is None:
             raise Refused(module, spec.node, f"this {spec.kind} has no input_fn")
         statement = module.names.statement(spec.node)
-        self.drive.replaced(spec.module, spec.node, DrivingRewriter)
+        self.changes.replaced(spec.module, spec.node, DrivingRewriter)
         if statement is module.names.statement(call.node) and module is call.module:
             self.named[spec.node] = ""
             return
@@ -64,7 +66,7 @@ class Datasets:
         lead = "".join(
             f"{c.text}{source.newline}{layout.indent}" for c in comments(source.code(statement))
         )
-        self.drive.edit(module, Edit(layout.start, layout.end, lead + head + made))
+        self.changes.edit(module, Edit(layout.start, layout.end, lead + head + made))
 
     def _elsewhere(self, call: DriverCall, spec: Construction, made: ast.Name, name: str) -> None:
         """A spec that a helper makes: its variables hold the dataset, on the way to its use."""
@@ -104,7 +106,7 @@ class Datasets:
         return isinstance(module.names.parents[call], ast.Assign)
 
     def _rename(self, module: Module, node: ast.Name, name: str) -> None:
-        self.drive.edit(module, Edit(*module.source.span(node), name))
+        self.changes.edit(module, Edit(*module.source.span(node), name))
 
     def text(
         self,
@@ -152,7 +154,7 @@ class Datasets:
                 return strategy
         if module is flow.module and base == "self" and names.scope_at(place).function():
             return strategy
-        return f"{self.drive.receiver(call)}.distribute_strategy"
+        return f"{self.changes.receiver(call)}.distribute_strategy"
 
 
 def taken(spec: Construction) -> str:

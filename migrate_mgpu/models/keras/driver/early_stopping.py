@@ -12,10 +12,10 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.hooks import EARLY_STOPPING
-from migrate_mgpu.models.front.estimators.places import settled
+from migrate_mgpu.models.front.estimators.visibility import settled
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import DriverCall
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.source.statements import Layout
 
 _SIGNATURE = ("estimator", "should_stop_fn", "run_every_secs", "run_every_steps")
@@ -31,10 +31,10 @@ def stops_early(hook: Value) -> bool:
 class EarlyStopping:
     """Writes the classes of such hooks, each once."""
 
-    def __init__(self, graph: CallGraph, drive: Drive) -> None:
+    def __init__(self, graph: CallGraph, changes: DriverEdits) -> None:
         self.graph = graph
         self.values = ValueFlow(graph)
-        self.drive = drive
+        self.changes = changes
         self._uses: dict[ast.Call, DriverCall] = {}
 
     def convert(self, hook: Value, call: DriverCall) -> bool:
@@ -82,7 +82,7 @@ class EarlyStopping:
             bound = home.bindings["time"] if home is not None else []
             if any(binding.qualname != "time" for binding in bound):
                 raise Refused(module, node, "`time` is no module here", "give it another name")
-            self.drive.needs(module, "time")
+            self.changes.needs(module, "time")
             lines += [
                 f"{unit}def on_train_begin(self, logs=None):",
                 f"{unit * 2}self.asked = 0",
@@ -96,10 +96,10 @@ class EarlyStopping:
         gap = [""] if layout.indent else ["", ""]
         above = module.source.line_text(module.source.place(layout.line_start)[0] - 1).strip()
         edit = layout.insert_before([*(gap if above else []), *lines, *gap])
-        self.drive.edit(module, edit)
+        self.changes.edit(module, edit)
         module.substitutes[node] = f"{name}()"
-        self.drive.replaced(module, node, DrivingRewriter)
-        self.drive.gone.update([*node.args, *node.keywords])
+        self.changes.replaced(module, node, DrivingRewriter)
+        self.changes.gone.update([*node.args, *node.keywords])
         return steps is not None
 
     def _asked(self, module: Module, node: ast.expr) -> str:

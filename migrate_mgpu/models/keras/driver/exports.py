@@ -18,14 +18,14 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import Construction, DriverCall
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.checkpoints import Manager
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.model_plan import ModelPlan
@@ -40,12 +40,17 @@ class Exports:
     """Writes the exports of one Estimator."""
 
     def __init__(
-        self, flow: EstimatorFlow, model: ModelPlan, graph: CallGraph, drive: Drive, quiet: bool
+        self,
+        flow: EstimatorFlow,
+        model: ModelPlan,
+        graph: CallGraph,
+        changes: DriverEdits,
+        quiet: bool,
     ) -> None:
         self.flow = flow
         self.model = model
         self.graph = graph
-        self.drive = drive
+        self.changes = changes
         self.quiet = quiet
         self.values = ValueFlow(graph)
         self.lengths = Lengths(graph)
@@ -95,7 +100,7 @@ class Exports:
             if module is not call.module:
                 raise Refused(module, node, "an exporter that is made in another file")
             lines += self._lines(call, receiver, folder, indent, self.quiet and not lines)
-            self.drive.gone.add(node)
+            self.changes.gone.add(node)
         return lines
 
     def _told(self, call: DriverCall, made: Construction) -> None:
@@ -104,11 +109,11 @@ class Exports:
         if made.kind == "LatestExporter":
             text = "exported once, behind the training: TF1 did after each evaluation, and "
             text += "deleted all but the newest 5"
-            self.drive.note(made.module, made.node, text)
+            self.changes.note(made.module, made.node, text)
         elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
             text = "exported whenever the training ends: TF1's FinalExporter did only where "
             text += "max_steps were reached"
-            self.drive.note(made.module, made.node, text)
+            self.changes.note(made.module, made.node, text)
 
     def forget(self) -> None:
         """The statements of exporters that nothing needs any more.
@@ -118,16 +123,16 @@ class Exports:
         """
         lists = [call.eval_spec for call in self.flow.driving.calls if call.exporters]
         nodes = [(s.module, s.arguments["exporters"]) for s in lists if s is not None]
-        self.drive.gone.update(node for _, node in nodes)
+        self.changes.gone.update(node for _, node in nodes)
         for module, node in nodes:
             if isinstance(node, ast.Name):
-                forget_value(self.drive, module, node)
+                forget_value(self.changes, module, node)
         for made in [made for call in self.flow.driving.calls for made in call.exporters]:
             statement = made.module.names.statement(made.node)
-            if isinstance(statement, ast.Assign) and statement not in self.drive.gone:
+            if isinstance(statement, ast.Assign) and statement not in self.changes.gone:
                 if statement.value is made.node:
-                    forget(self.drive, made.module, statement)
-                if statement not in self.drive.gone:
+                    forget(self.changes, made.module, statement)
+                if statement not in self.changes.gone:
                     text = f"the {made.kind} is used for more than an EvalSpec"
                     raise Refused(made.module, made.node, text, "write it into the EvalSpec")
 
@@ -199,8 +204,8 @@ class Exports:
             folder = lead
         lines += self._lines(call, receiver, folder, layout.indent, self.quiet)
         text = f"{source.newline}{layout.indent}".join(lines)
-        self.drive.edit(module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(module, call.node, DrivingRewriter)
+        self.changes.edit(module, Edit(layout.start, layout.end, text))
+        self.changes.replaced(module, call.node, DrivingRewriter)
 
     def _lines(
         self, call: DriverCall, receiver: str, folder: str, indent: str, quiets: bool
@@ -216,12 +221,12 @@ class Exports:
             if any(binding.qualname != name for binding in bound):
                 text = f"`{name}` is no module here, and the export's folder needs it"
                 raise Refused(module, call.node, text, "give it another name")
-            self.drive.needs(module, name)
+            self.changes.needs(module, name)
         style = style_at(module, call.node)
         tf = style.tensorflow
         scope = names.scope_at(call.node)
         archive = names.fresh(scope, "archive", "export_archive", "saved")
-        model = self.drive.receiver(call)
+        model = self.changes.receiver(call)
         lines = [
             f"{archive} = {tf}.keras.export.ExportArchive()",
             f"{archive}.track({model})",
@@ -258,7 +263,7 @@ class Exports:
                 continue
             if isinstance(parent, ast.Attribute) and parent.attr == "decode":
                 decoded = names.parents[parent]
-                self.drive.edit(module, Edit(*module.source.span(decoded), target.id))
+                self.changes.edit(module, Edit(*module.source.span(decoded), target.id))
             elif not (isinstance(parent, ast.Call) and _shows(module, parent)):
                 raise Refused(module, mention, "TF1's export gave bytes, which is used here",
                               "decode() it")  # fmt: skip
@@ -273,7 +278,7 @@ class Exports:
             if isinstance(call, ast.Call) and builder(origins[0].module, call):
                 if origins[0].module is module:
                     self._only_built(module, call)
-                    built = BuiltReceiver(module, call, self.drive, self.answer)
+                    built = BuiltReceiver(module, call, self.changes, self.answer)
                     return built.write(module.names.statement(node))
             raise Refused(
                 module, node, "which receiver function this is cannot be told",
@@ -281,8 +286,8 @@ class Exports:
             )  # fmt: skip
         self._only_exports(function)
         edit = serving_edit(function, self.answer)
-        self.drive.edit(function.module, edit)
-        self.drive.gone.add(function.node)
+        self.changes.edit(function.module, edit)
+        self.changes.gone.add(function.node)
         return module.source.code(node)
 
     @property

@@ -14,7 +14,7 @@ from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.checkpoints import Manager
 from migrate_mgpu.models.keras.driver.datasets import Datasets
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import Callbacks
 from migrate_mgpu.models.keras.inputs.inputs import MODES
 from migrate_mgpu.models.model_plan import ModelPlan
@@ -71,13 +71,13 @@ class Fitting:
         model: ModelPlan,
         graph: CallGraph,
         datasets: Datasets,
-        drive: Drive,
+        changes: DriverEdits,
     ) -> None:
         self.flow = flow
         self.model = model
         self.graph = graph
         self.datasets = datasets
-        self.drive = drive
+        self.changes = changes
         self.lengths = Lengths(graph)
 
     def deeper(self, training: Training) -> str:
@@ -91,7 +91,7 @@ class Fitting:
         call = training.call
         module, source = call.module, call.module.source
         layout = Layout(source, module.names.statement(call.node))
-        receiver = self.drive.receiver(call)
+        receiver = self.changes.receiver(call)
         deeper = self.deeper(training)
         indent = layout.indent + deeper
         inner = indent + source.indent_unit
@@ -116,7 +116,7 @@ class Fitting:
         elif count:
             pieces.append(f"steps_per_epoch={count}")
         elif not self.lengths.counts(training.module, training.node):
-            self.drive.notes.append((module, call.node, _ONE_MORE))
+            self.changes.notes.append((module, call.node, _ONE_MORE))
         before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
         saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
         # TF1 saved a step's checkpoint before it asked the other hooks.
@@ -202,7 +202,7 @@ class Fitting:
                     targets = self.graph.project.resolve(module, module.names.absolute(statement))
                     if alias.name == function.name and function.module in targets[-1:]:
                         start, _ = module.source.span(alias)
-                        self.drive.edit(module, Edit(start, start, f"{name}, "))
+                        self.changes.edit(module, Edit(start, start, f"{name}, "))
                         return name
         raise Refused(
             module, node, f"`{name}` is needed here and stands in {function.module.path.name}",

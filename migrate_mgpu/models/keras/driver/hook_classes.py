@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
 from migrate_mgpu.models.keras.driver.hook_lookup import class_of
 from migrate_mgpu.source.source import Edit
@@ -41,10 +41,10 @@ ITERATIONS = "int({}.model.optimizer.iterations.numpy())"
 class HookClasses:
     """Rewrites the classes of one Estimator's hooks, each once."""
 
-    def __init__(self, graph: CallGraph, flow: EstimatorFlow, drive: Drive) -> None:
+    def __init__(self, graph: CallGraph, flow: EstimatorFlow, changes: DriverEdits) -> None:
         self.graph = graph
         self.flow = flow
-        self.drive = drive
+        self.changes = changes
         self._phases: dict[ast.ClassDef, str] = {}
 
     def convert(self, module: Module, owner: ast.ClassDef, phase: str, endless: bool) -> None:
@@ -80,7 +80,7 @@ class _Conversion:
         self, hooks: HookClasses, module: Module, owner: ast.ClassDef, phase: str, endless: bool
     ) -> None:
         self.hooks = hooks
-        self.drive = hooks.drive
+        self.changes = hooks.changes
         self.module = module
         self.source = module.source
         self.owner = owner
@@ -100,9 +100,9 @@ class _Conversion:
         self._unseen()
         base = owner.bases[0]
         text = f"{root(module, base)}.keras.callbacks.Callback"
-        self.drive.edit(module, Edit(*self.source.span(base), text))
-        self.drive.gone.add(base)
-        self.drive.sites.append((module, owner, DrivingRewriter))
+        self.changes.edit(module, Edit(*self.source.span(base), text))
+        self.changes.gone.add(base)
+        self.changes.sites.append((module, owner, DrivingRewriter))
         self.fetches.read(self.methods.get("before_run"))
         if LOSS in self.fetches.kinds and self.phase != "train":
             raise Refused(module, owner, "a hook that fetches the loss of an evaluation")
@@ -203,7 +203,7 @@ class _Conversion:
         layout = Layout(self.source, first)
         if not layout.owns_start or (docstring and len(body) == 1):
             raise Refused(self.module, method, "a constructor on one line")
-        self.drive.edit(self.module, layout.insert_before(["super().__init__()"]))
+        self.changes.edit(self.module, layout.insert_before(["super().__init__()"]))
 
     # -- methods -----------------------------------------------------------
 
@@ -250,7 +250,7 @@ class _Conversion:
         if method.args.posonlyargs or "#" in bare or not bare.endswith(":"):
             raise Refused(self.module, method, f"how `{name}` is written is not followed")
         text = f"def {new}({', '.join(parameters)}):"
-        self.drive.edit(self.module, Edit(start, start + len(bare), text))
+        self.changes.edit(self.module, Edit(start, start + len(bare), text))
 
     def _mention(self, name: str, parameter: str, node: ast.Name) -> None:
         """A use of `run_context`, `run_values` or `session`."""
@@ -289,8 +289,8 @@ class _Conversion:
         raise Refused(module, node, f"`{shown}` in a hook is not followed", advice)
 
     def _write(self, node: ast.AST, text: str) -> None:
-        self.drive.edit(self.module, Edit(*self.source.span(node), text))
-        self.drive.gone.add(node)
+        self.changes.edit(self.module, Edit(*self.source.span(node), text))
+        self.changes.gone.add(node)
 
     def _session(self, node: ast.expr) -> bool:
         """`session.run(global_step)`: the count after the last step that was trained."""
@@ -322,13 +322,13 @@ class _Conversion:
         last = method.body[-1]
         if not isinstance(last, ast.Return) or self.fetches.call is None:
             return
-        self.drive.gone.add(last)
+        self.changes.gone.add(last)
         if LOSS in self.fetches.kinds:
             lines = [
                 "# The loss of this batch alone: Keras gives the mean of those so far.",
                 "self.model.reset_metrics()",
             ]
-            self.drive.edit(self.module, Layout(self.source, last).replace(lines))
+            self.changes.edit(self.module, Layout(self.source, last).replace(lines))
             return
         self.removed.add(last)
 
@@ -349,12 +349,12 @@ class _Conversion:
             between = self.source.text[self.source.span(method)[1] : end]
             if between.strip():
                 continue
-            edits = self.drive.edits.get(self.module, [])
-            self.drive.edits[self.module] = [
+            edits = self.changes.edits.get(self.module, [])
+            self.changes.edits[self.module] = [
                 e for e in edits if not (start <= e.start and e.end <= end)
             ]
-            self.drive.edit(self.module, Edit(start, end, ""))
-            self.drive.gone.add(method)
+            self.changes.edit(self.module, Edit(start, end, ""))
+            self.changes.gone.add(method)
             self.removed -= set(method.body)
         blocks: set[int] = set()
         for statement in sorted(self.removed, key=lambda s: s.lineno):
@@ -362,9 +362,9 @@ class _Conversion:
             empty = set(block) <= self.removed and id(block) not in blocks
             blocks.add(id(block))
             layout = Layout(self.source, statement)
-            self.drive.gone.add(statement)
+            self.changes.gone.add(statement)
             kept = [c.text for c in comments(self.source.code(statement))]
-            self.drive.edit(self.module, layout.replace([*kept, *(["pass"] if empty else [])]))
+            self.changes.edit(self.module, layout.replace([*kept, *(["pass"] if empty else [])]))
 
 
 def _changes(conversion: _Conversion, node: ast.Attribute) -> bool:

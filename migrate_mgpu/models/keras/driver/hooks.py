@@ -14,7 +14,7 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.ir import Construction, DriverCall
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
 from migrate_mgpu.models.keras.driver.hook_lookup import hook_class
@@ -55,11 +55,11 @@ class Callbacks:
 class Hooks:
     """Takes the hooks of an Estimator's calls away, or makes callbacks of them."""
 
-    def __init__(self, flow: EstimatorFlow, graph: CallGraph, drive: Drive) -> None:
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph, changes: DriverEdits) -> None:
         self.values = ValueFlow(graph)
-        self.drive = drive
-        self.classes = HookClasses(graph, flow, drive)
-        self.early = EarlyStopping(graph, drive)
+        self.changes = changes
+        self.classes = HookClasses(graph, flow, changes)
+        self.early = EarlyStopping(graph, changes)
         self.lengths = Lengths(graph)
         self._dropped: list[Value] = []
         self._kept: list[tuple[Value, ast.ClassDef, Module]] = []
@@ -105,10 +105,10 @@ class Hooks:
             kept[hook.node] = hook
             self._kept.append((hook, own[1], own[0]))
         if not kept:
-            self.drive.gone.add(node)
+            self.changes.gone.add(node)
             self._forget(dropped)
             if isinstance(node, ast.Name):
-                forget_value(self.drive, module, node)
+                forget_value(self.changes, module, node)
             return found
         if spec is not None:
             _settled(module, node, spec)
@@ -122,7 +122,7 @@ class Hooks:
                 elif any(origin in kept for origin in origins):
                     raise Refused(module, element, "which hook this is cannot be told", ADVICE)
                 else:
-                    self.drive.gone.add(element)
+                    self.changes.gone.add(element)
             self._forget(dropped)
         elif isinstance(node, ast.Name) and not dropped:
             found.variable = node.id
@@ -140,7 +140,7 @@ class Hooks:
             assert hook.node is not None
             statement = hook.module.names.statement(hook.node)
             if isinstance(statement, ast.Assign) and statement.value is hook.node:
-                if statement not in self.drive.gone:
+                if statement not in self.changes.gone:
                     text = "this hook is used for more than an Estimator's"
                     raise Refused(hook.module, hook.node, text, ADVICE)
         made = {hook.node for hook, _, _ in self._kept}
@@ -181,10 +181,10 @@ class Hooks:
             text = "this hook may do more than log"
             raise Refused(hook.module, call or node, text, ADVICE)
         assert isinstance(call, ast.Call)
-        self.drive.gone.add(call)
+        self.changes.gone.add(call)
         if name != STOP:
             shown = name.rpartition(".")[2]
-            self.drive.note(hook.module, call, f"`{shown}` is left out: {left[name]}")
+            self.changes.note(hook.module, call, f"`{shown}` is left out: {left[name]}")
         return name in LOGGING_HOOKS
 
     def _forget(self, dropped: list[Value]) -> None:
@@ -194,7 +194,7 @@ class Hooks:
             assert hook.node is not None
             statement = hook.module.names.statement(hook.node)
             if isinstance(statement, ast.Assign) and statement.value is hook.node:
-                forget(self.drive, hook.module, statement)
+                forget(self.changes, hook.module, statement)
 
 
 def _made(node: ast.expr | None) -> ast.expr:
@@ -245,24 +245,24 @@ def hooks_of(values: ValueFlow, module: Module, node: ast.expr) -> list[Value]:
     return found
 
 
-def forget(drive: Drive, module: Module, statement: ast.Assign) -> None:
+def forget(changes: DriverEdits, module: Module, statement: ast.Assign) -> None:
     """Removes a statement whose variable only what is gone mentions, and what fed it alone."""
     target = statement.targets[0]
-    if not isinstance(target, ast.Name) or not _only_gone(drive, module, target):
+    if not isinstance(target, ast.Name) or not _only_gone(changes, module, target):
         return
     layout = Layout(module.source, statement)
-    if not layout.owns_lines or statement in drive.gone:
+    if not layout.owns_lines or statement in changes.gone:
         return
     block = module.names.block(statement)
-    drive.gone.add(statement)
-    empty = all(other in drive.gone for other in block)
-    drive.edit(module, layout.replace(["pass"] if empty else []))
+    changes.gone.add(statement)
+    empty = all(other in changes.gone for other in block)
+    changes.edit(module, layout.replace(["pass"] if empty else []))
     for name in ast.walk(statement.value):
         if isinstance(name, ast.Name):
-            forget_value(drive, module, name)
+            forget_value(changes, module, name)
 
 
-def forget_value(drive: Drive, module: Module, name: ast.Name) -> None:
+def forget_value(changes: DriverEdits, module: Module, name: ast.Name) -> None:
     """The assignment of a variable that nothing needs any more, if its value does nothing else."""
     bindings = module.names.bindings_of(name)
     if len(bindings) != 1 or bindings[0].value is None:
@@ -270,13 +270,13 @@ def forget_value(drive: Drive, module: Module, name: ast.Name) -> None:
     statement = module.names.statement(bindings[0].node)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         if not any(
-            isinstance(part, ast.Call) and part not in drive.gone
+            isinstance(part, ast.Call) and part not in changes.gone
             for part in ast.walk(statement.value)
         ):
-            forget(drive, module, statement)
+            forget(changes, module, statement)
 
 
-def _only_gone(drive: Drive, module: Module, target: ast.Name) -> bool:
+def _only_gone(changes: DriverEdits, module: Module, target: ast.Name) -> bool:
     names = module.names
     home = names.defining_scope(target.id, names.scope_of_name[target])
     assert home is not None
@@ -284,6 +284,6 @@ def _only_gone(drive: Drive, module: Module, target: ast.Name) -> bool:
         if not isinstance(mention.ctx, ast.Load):
             continue
         chain = {mention, *names.ancestors(mention)}
-        if not chain & drive.gone:
+        if not chain & changes.gone:
             return False
     return True

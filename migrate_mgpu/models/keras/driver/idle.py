@@ -8,27 +8,27 @@ from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.source.statements import Layout
 
 
-def without_prints(places: list[Value], drive: Drive) -> None:
+def without_prints(places: list[Value], changes: DriverEdits) -> None:
     """Takes the statements away that print a RunConfig."""
     for value in places:
         assert value.node is not None
         statement = value.module.names.statement(value.node)
-        if statement not in drive.gone:
+        if statement not in changes.gone:
             text = "what is printed here is an object of TF1's: the statement is left out"
-            drive.note(value.module, statement, text)
-            _remove(value.module, statement, drive)
+            changes.note(value.module, statement, text)
+            _remove(value.module, statement, changes)
 
 
-def without_idle(flow: EstimatorFlow, values: ValueFlow, drive: Drive) -> None:
+def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -> None:
     """Takes RunConfigs away that are handed to nothing."""
     for module in flow.modules:
         for call in module.names.calls:
             made = constructed(module, call, "RunConfig")
-            if made is None or call in drive.moved:
+            if made is None or call in changes.moved:
                 continue
             statement = module.names.statement(call)
             single = isinstance(statement, ast.Assign) and isinstance(
@@ -49,12 +49,12 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, drive: Drive) -> None:
                 continue
             if module.names.scope_at(statement).is_module and _imported(module, values):
                 continue
-            without_prints(mentions, drive)
-            drive.gone.add(call.func)
-            drive.moved.add(call)
+            without_prints(mentions, changes)
+            changes.gone.add(call.func)
+            changes.moved.add(call)
             text = "this RunConfig is handed to no Estimator: it is left out, as it did nothing"
-            drive.note(module, call, text)
-            _remove(module, statement, drive)
+            changes.note(module, call, text)
+            _remove(module, statement, changes)
 
 
 def _imported(module: Module, values: ValueFlow) -> bool:
@@ -65,9 +65,9 @@ def _imported(module: Module, values: ValueFlow) -> bool:
     )  # fmt: skip
 
 
-def _remove(module: Module, statement: ast.stmt, drive: Drive) -> None:
+def _remove(module: Module, statement: ast.stmt, changes: DriverEdits) -> None:
     layout = Layout(module.source, statement)
-    alone = all(other is statement or other in drive.gone for other in
+    alone = all(other is statement or other in changes.gone for other in
                 module.names.block(statement))  # fmt: skip
-    drive.gone.add(statement)
-    drive.edit(module, layout.replace(["pass"] if alone else []))
+    changes.gone.add(statement)
+    changes.edit(module, layout.replace(["pass"] if alone else []))

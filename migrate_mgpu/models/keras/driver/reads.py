@@ -6,9 +6,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import Configuration
-from migrate_mgpu.models.front.estimators.places import known_at, settled
+from migrate_mgpu.models.front.estimators.visibility import known_at, settled
 from migrate_mgpu.models.ir import Query
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.source.source import Edit
 
 # What a setting is that nothing gives.
@@ -57,11 +57,11 @@ def _value(config: Configuration, query: Query, values: ValueFlow) -> str:
     return text_of(query.module, known)
 
 
-def written(module: Module, drive: Drive) -> None:
+def written(module: Module, changes: DriverEdits) -> None:
     """The reads that stand in the author's text still."""
-    spans = [(e.start, e.end) for e in drive.edits.get(module, ()) if e.end > e.start]
+    spans = [(e.start, e.end) for e in changes.edits.get(module, ()) if e.end > e.start]
     for node, text in module.substitutes.items():
         start, end = module.source.span(node)
         if not any(begin <= start and end <= stop for begin, stop in spans):
-            if not drive.gone & {node, *module.names.ancestors(node)}:
-                drive.edit(module, Edit(start, end, text))
+            if not changes.gone & {node, *module.names.ancestors(node)}:
+                changes.edit(module, Edit(start, end, text))

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.ir import DriverCall
-from migrate_mgpu.models.keras.driver.drive import Drive
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -18,7 +18,7 @@ STEP = "global_step"
 
 
 def adapt_results(
-    values: ValueFlow, call: DriverCall, model: ModelPlan, drive: Drive, text: str
+    values: ValueFlow, call: DriverCall, model: ModelPlan, changes: DriverEdits, text: str
 ) -> str:
     """The evaluation's text, with ``global_step`` in its result where the program needs it.
 
@@ -39,11 +39,11 @@ def adapt_results(
         if model.metrics and key not in ("loss", STEP, *model.metrics):
             module = mention.module
             raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
-        if key == STEP and not _replace_step(call, mention, drive):
+        if key == STEP and not _replace_step(call, mention, changes):
             whole = True
     averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch
     if shown and averaged:  # a canned one is told of as a whole
-        drive.note(
+        changes.note(
             call.module, call.node, "the loss is the mean over examples now, in TF1 it was over "
             "batches: another number where the last batch is a smaller one",
         )  # fmt: skip
@@ -55,14 +55,14 @@ def adapt_results(
         target = statement.targets[0]
         if isinstance(target, ast.Name):
             key = f"{source.quote}{STEP}{source.quote}"
-            line = f"{target.id}[{key}] = {_iterations(call, drive)}"
-            drive.edit(call.module, Layout(source, statement).insert_after([line]))
+            line = f"{target.id}[{key}] = {_iterations(call, changes)}"
+            changes.edit(call.module, Layout(source, statement).insert_after([line]))
             return text
     indent = source.indent_of(statement)
     column = source.place(source.span(call.node)[0])[1] - 1
     deeper = text.replace("\n", f"\n{source.indent_unit}")
     return FileStyle.of(source).call(
-        "dict", [deeper, f"{STEP}={_iterations(call, drive)}"], indent, column
+        "dict", [deeper, f"{STEP}={_iterations(call, changes)}"], indent, column
     )
 
 
@@ -77,7 +77,7 @@ def _key(mention: Value) -> str | None:
     return None
 
 
-def _replace_step(call: DriverCall, mention: Value, drive: Drive) -> bool:
+def _replace_step(call: DriverCall, mention: Value, changes: DriverEdits) -> bool:
     """`result['global_step']` as the optimizer's count, where the model is known."""
     module, node = mention.module, mention.node
     assert node is not None
@@ -87,7 +87,7 @@ def _replace_step(call: DriverCall, mention: Value, drive: Drive) -> bool:
     if node is call.node:  # evaluate(...)['global_step']: it must still evaluate
         return False
     start, end = module.source.span(names.parents[node])
-    drive.edit(module, Edit(start, end, _iterations(call, drive)))
+    changes.edit(module, Edit(start, end, _iterations(call, changes)))
     return True
 
 
@@ -119,5 +119,5 @@ def _needs_step(mention: Value) -> bool:
     return True
 
 
-def _iterations(call: DriverCall, drive: Drive) -> str:
-    return f"int({drive.receiver(call)}.optimizer.iterations.numpy())"
+def _iterations(call: DriverCall, changes: DriverEdits) -> str:
+    return f"int({changes.receiver(call)}.optimizer.iterations.numpy())"

@@ -19,14 +19,14 @@ from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.front.rewriters import RunConfigRewriter, StrategyRewriter
 from migrate_mgpu.models.front.strategies import read_strategy
 from migrate_mgpu.models.ir import Strategy, StrategyChoice
-from migrate_mgpu.models.keras.driver.drive import Drive, text_of
-from migrate_mgpu.models.keras.driver.handed import (
-    Handover,
+from migrate_mgpu.models.keras.driver.config_arguments import (
+    ConfigArgument,
+    config_arguments,
     drop,
     free_name,
-    handovers,
     rename_all,
 )
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
 from migrate_mgpu.models.keras.driver.strategies import strategy_edit, strategy_text
 from migrate_mgpu.models.properties import row_of, strategies_of
@@ -37,14 +37,14 @@ from migrate_mgpu.source.statements import Layout, comments
 class Setup:
     """Rewrites strategies and RunConfigs; ``strategy`` is how the strategy is known afterwards."""
 
-    def __init__(self, flow: EstimatorFlow, drive: Drive, graph: CallGraph) -> None:
+    def __init__(self, flow: EstimatorFlow, changes: DriverEdits, graph: CallGraph) -> None:
         self.flow = flow
-        self.drive = drive
+        self.changes = changes
         self.values = ValueFlow(graph)
         self._removed: set[ast.stmt] = set()
         self.strategy: str | None = None  # the expression of the strategy where the model is made
         self.outer: str | None = None  # and where the RunConfig is, if that is in another function
-        self.handed: list[Handover] = []
+        self.passed: list[ConfigArgument] = []
         self.carriers: Carriers | None = None
         self._chosen: set[ast.expr] = set()
         self.bare: list[Value] = []  # RunConfigs without a strategy, where others have one
@@ -52,8 +52,8 @@ class Setup:
     def run(self) -> None:
         self._strategies()
         self._configuration()
-        without_prints(self.flow.config.printed, self.drive)
-        without_idle(self.flow, self.values, self.drive)
+        without_prints(self.flow.config.printed, self.changes)
+        without_idle(self.flow, self.values, self.changes)
 
     # -- strategies --------------------------------------------------------
 
@@ -64,12 +64,12 @@ class Setup:
                 self._strategy(strategy, any(strategy.node is one.node for one in choices))
                 if row_of(strategy).workers:
                     text = "several workers train equally by design; only one was measured"
-                    self.drive.note(strategy.module, strategy.node, text)
+                    self.changes.note(strategy.module, strategy.node, text)
             for none in choice.absent:
                 assert none.node is not None
                 start, end = none.module.source.span(none.node)
                 tf = root(none.module, none.node)
-                self.drive.edit(none.module, Edit(start, end, f"{tf}.distribute.get_strategy()"))
+                self.changes.edit(none.module, Edit(start, end, f"{tf}.distribute.get_strategy()"))
             self._only_configures(choice)
         self._unused_strategies()
 
@@ -78,8 +78,8 @@ class Setup:
         module, node = strategy.module, strategy.node
         edit = None if in_place else strategy_edit(strategy, style_at(module, node))
         if edit is not None:
-            self.drive.edit(module, edit)
-        self.drive.replaced(module, node, StrategyRewriter)
+            self.changes.edit(module, edit)
+        self.changes.replaced(module, node, StrategyRewriter)
 
     def _unused_strategies(self) -> None:
         """Strategies that are made and configure no Estimator: TF2's, as idle as before."""
@@ -87,7 +87,7 @@ class Setup:
         for module in self.flow.modules:
             for call in module.names.calls:
                 strategy = read_strategy(module, call)
-                if strategy is None or call in self.drive.moved or call in used:
+                if strategy is None or call in self.changes.moved or call in used:
                     continue
                 if isinstance(module.names.parents[call], ast.keyword):
                     continue  # given to another Estimator's RunConfig in place
@@ -106,7 +106,7 @@ class Setup:
                     if parent.attr == "num_towers":
                         start, end = module.source.span(parent)
                         text = f"{module.source.code(node)}.num_replicas_in_sync"
-                        self.drive.edit(module, Edit(start, end, text))
+                        self.changes.edit(module, Edit(start, end, text))
                         continue
                 if isinstance(parent, (ast.Expr, ast.FormattedValue)):
                     continue
@@ -132,21 +132,21 @@ class Setup:
         if distribution.evaluation and not distribution.training:
             choice = distribution.evaluation[0]
             raise Refused(choice.module, choice.node, "evaluation alone is distributed")
-        self.handed = handovers(config, self.values)
+        self.passed = config_arguments(config, self.values)
         self._common_strategy()
         self._bare_lines()
         places = [Value(one.module, one.place) for one in config.all]
-        self.carriers = Carriers(places, self.values, self.drive, "RunConfig")
+        self.carriers = Carriers(places, self.values, self.changes, "RunConfig")
         for one in config.all:
             self._config_goes(one)
         self.carriers.go()
-        for handed in {(h.function, h.name): h for h in self.handed if not self.outer}.values():
-            for module, edit in drop(handed, self.values):
-                self.drive.edit(module, edit)
+        for passed in {(h.function, h.name): h for h in self.passed if not self.outer}.values():
+            for module, edit in drop(passed, self.values):
+                self.changes.edit(module, edit)
         for helper in {one.helper for one in config.made if one.helper is not None}:
             layout = Layout(helper.module.source, helper.node)
-            self.drive.edit(helper.module, layout.replace([]))
-            self.drive.gone.add(helper.node)
+            self.changes.edit(helper.module, layout.replace([]))
+            self.changes.gone.add(helper.node)
 
     def _common_strategy(self) -> None:
         """The one expression by which the strategy is known where the model is made."""
@@ -205,18 +205,18 @@ class Setup:
                     "strategy", "make a RunConfig without a strategy",
                 )  # fmt: skip
             line = f"{self.strategy} = {root(module, statement)}.distribute.get_strategy()"
-            self.drive.edit(module, Layout(module.source, statement).replace([line]))
+            self.changes.edit(module, Layout(module.source, statement).replace([line]))
 
     def _given(self, choice: StrategyChoice) -> bool:
         """Whether the functions that got the RunConfig can get the strategy in its place."""
         flow = self.flow
         enclosing = self.values.graph.enclosing(flow.module, flow.call)
-        functions = [one.function for one in self.handed]
+        functions = [one.function for one in self.passed]
         if enclosing is None or functions.count(enclosing) != 1:
             return False
         made = flow.config.made[0]
         node, names = choice.node, made.module.names
-        self.strategy = free_name(self.handed)
+        self.strategy = free_name(self.passed)
         self.outer = self.strategy
         if isinstance(node, ast.Name) and choice.module is made.module:
             if self._visible(choice, made.module, made.statement):
@@ -227,10 +227,10 @@ class Setup:
                 self.outer = names.fresh(home, "distribution", "run_strategy", "replicas")
         for function in functions:
             calls = self.values.calls(function) or ()
-            if len(calls) != sum(one.function == function for one in self.handed):
+            if len(calls) != sum(one.function == function for one in self.passed):
                 return False  # one of them is called without
-        for module, edit in rename_all(self.handed, self.values, self.strategy, self.outer):
-            self.drive.edit(module, edit)
+        for module, edit in rename_all(self.passed, self.values, self.strategy, self.outer):
+            self.changes.edit(module, edit)
         return True
 
     def given_at(self, module: Module, place: ast.AST) -> str | None:
@@ -238,7 +238,7 @@ class Setup:
         config, scope = self.flow.config, module.names.scope_at(place)
         if self.outer is None:
             return None
-        if any(scope.function() is one.function.node for one in self.handed):
+        if any(scope.function() is one.function.node for one in self.passed):
             return self.strategy
         return self.outer if self._module_scope(config.made[0]) == (module, scope) else None
 
@@ -262,8 +262,8 @@ class Setup:
     def _config_goes(self, made: RunConfig) -> None:
         """A statement that made a RunConfig: what it said besides is said on its own."""
         module = made.module
-        self.drive.configs.add(made.node)
-        self.drive.replaced(made.module, made.node, RunConfigRewriter)
+        self.changes.configs.add(made.node)
+        self.changes.replaced(made.module, made.node, RunConfigRewriter)
         statement = made.statement
         lines = self._config_lines(made)
         layout = Layout(module.source, statement)
@@ -277,10 +277,10 @@ class Setup:
             lines = (
                 self._chosen_line(made, choice) if with_strategy else self._branches(made, choice)
             )
-        inline = any(call is one.argument for one in self.handed)
+        inline = any(call is one.argument for one in self.passed)
         if inline or (statement is self.flow.statement and module is self.flow.module):
             if lines:
-                self.drive.edit(module, layout.insert_before(lines))
+                self.changes.edit(module, layout.insert_before(lines))
             return
         if statement in self._removed:
             return
@@ -292,10 +292,10 @@ class Setup:
             kept.append(layout.trailing_comment)
         block = module.names.block(statement)
         if not lines:
-            self.drive.gone.add(statement)
-            if all(other in self.drive.gone for other in block):
+            self.changes.gone.add(statement)
+            if all(other in self.changes.gone for other in block):
                 lines = ["pass"]
-        self.drive.edit(module, layout.replace([*kept, *lines]))
+        self.changes.edit(module, layout.replace([*kept, *lines]))
 
     def _branches(self, made: RunConfig, choice: ast.expr) -> list[str]:
         """What chosen RunConfigs say besides, under an `if`."""
@@ -351,13 +351,13 @@ class Setup:
         if "tf_random_seed" in arguments:
             seed = text_of(module, arguments["tf_random_seed"])
             lines.append(f"{tf}.random.set_seed({seed})")
-            self.drive.notes.append((
+            self.changes.notes.append((
                 module, arguments["tf_random_seed"],
                 "the same seed draws other numbers in TF2 than in TF1",
             ))  # fmt: skip
         for name, advice in LEFT_OUT.items():
             if name in arguments:
-                self.drive.note(module, arguments[name], f"`{name}` is left out{advice}")
+                self.changes.note(module, arguments[name], f"`{name}` is left out{advice}")
         for name, value in arguments.items():
             if name not in SIGNATURES["RunConfig"]:
                 raise Refused(module, value, f"`{name}` of RunConfig is not known")

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.hooks import STOP, hooks_of, name_of_hook

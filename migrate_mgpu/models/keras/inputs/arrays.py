@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.models.front.estimators.signatures import NUMPY_INPUT_FN
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.inputs.batches import Batches
-from migrate_mgpu.models.keras.driver.drive import text_of
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.inputs.arrays import dataset, is_array_input, statement_edit
 
 # What an Estimator says of itself to an input function with a parameter `mode`.

@@ -10,13 +10,13 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
-from migrate_mgpu.models.front.model_fn.leftovers import check_leftovers
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.predictions import read_predictions
 from migrate_mgpu.models.front.model_fn.reading import Reading
+from migrate_mgpu.models.front.model_fn.residue import check_residue
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import class_name
@@ -180,7 +180,7 @@ class _Conversion:
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = predictions is not None and predictions.named
         plan.steps = predictions is not None
-        leftovers = check_leftovers(
+        residue = check_residue(
             self.reading,
             self.network,
             self.loss,
@@ -188,9 +188,9 @@ class _Conversion:
             compiling.units,
             self.helpers.graph,
         )
-        plan.notes += [*leftovers.notes, *self._warnings()]
+        plan.notes += [*residue.notes, *self._warnings()]
         plan.notes += [(where, statement, LEFT_OUT) for where, statement in self.summaries]
-        summaries = [*leftovers.summaries, *self.summaries]
+        summaries = [*residue.summaries, *self.summaries]
         for other, function in unused_functions(summaries, self.helpers.graph):
             plan.edit(other, _without(other.source, function))
             plan.gone.add(function)

@@ -37,7 +37,7 @@ class PredictStep:
             output, _ = reading.output
             context = Context(reading.module, self.tf, reading.modes)
         else:
-            output = ", ".join(outputs.given(False))
+            output = ", ".join(outputs.names_of(False))
             context = network.context({})
         unit = source.indent_unit
         block = Block(source, indent + unit)

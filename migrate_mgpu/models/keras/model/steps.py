@@ -126,7 +126,7 @@ class Steps:
 
     def _context(self, network: Network, places: Sequence[Place], mode: str) -> Context:
         replaced: dict[ast.AST, Replacement] = {}
-        flow, outputs = self.reading.flows[mode], self.outputs.given(mode == TRAIN)
+        flow, outputs = self.reading.flows[mode], self.outputs.names_of(mode == TRAIN)
         for node, unit in places:
             found = casts(self.module, flow, node, unit, outputs)
             replaced.update({one: cast_to(one, f"{output}.dtype") for one, output in found.items()})
@@ -199,7 +199,7 @@ class Steps:
         return f"{given} = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
 
     def _forward(self, training: bool) -> str:
-        return f"{', '.join(self.outputs.given(training))} = self(features, training={training})"
+        return f"{', '.join(self.outputs.names_of(training))} = self(features, training={training})"
 
     def _train(self, network: Network, indent: str) -> str:
         block = self._block(indent)

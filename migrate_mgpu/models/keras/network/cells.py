@@ -10,8 +10,8 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, CellRow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
-from migrate_mgpu.models.normalize.places import above
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -140,7 +140,7 @@ def class_edits(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[Edit]
     first = min(tops, key=lambda node: node.lineno)
     lines = [d.lineno for d in getattr(first, "decorator_list", [])]
     start = source.line_starts[min([first.lineno, *lines]) - 1]
-    start = above(source.text, start)
+    start = start_with_comments(source.text, start)
     gap = source.newline * 3
     text = gap.join(source.newline.join(text.split("\n")) for text in texts)
     return [Edit(start, start, text + gap)]

@@ -282,8 +282,8 @@ class Network:
                 f"{k.arg}={context.render(k.value)}" if k.arg else f"**{context.render(k.value)}"
                 for k in call.keywords
             ]
-            if not self.objects.told(call):
-                arguments.append(self.objects.untold(call))
+            if not self.objects.says_training(call):
+                arguments.append(self.objects.default_training(call))
             return f"{context.render(made)}({', '.join(arguments)})"
 
         return write

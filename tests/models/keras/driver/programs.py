@@ -9,7 +9,8 @@ from pathlib import Path
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.models.front.estimators.finding import EstimatorFlow, find_estimators
-from migrate_mgpu.models.keras.driver.driving import Drive, drive
+from migrate_mgpu.models.keras.driver.driver_calls import write_driver
+from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import splice
 
@@ -54,7 +55,7 @@ def flows(text: str, name: str = "train.py") -> tuple[list[EstimatorFlow], CallG
 
 def driven(
     body: str, head: str = HEAD, parameters: tuple[str, ...] = ("params",), predicts: bool = True
-) -> tuple[str, Drive]:
+) -> tuple[str, DriverEdits]:
     """A program whose last part is ``body``, driven in TF2; the part that follows ``head``."""
     text = head + textwrap.dedent(body)
     found, graph = flows(text)
@@ -63,7 +64,7 @@ def driven(
     node = flow.function.node
     assert isinstance(node, ast.FunctionDef)
     model = ModelPlan(flow.function.module, node, parameters, predicts)
-    result = drive(flow, model, graph)
+    result = write_driver(flow, model, graph)
     new = splice(flow.module.source.text, result.edits.get(flow.module, []))
     ast.parse(new)
     return new, result

@@ -373,10 +373,10 @@ def test_hooks_that_do_not_only_stop(body: str, reason: str) -> None:
     ],
 )
 def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
-    _, drive = driven(
+    _, changes = driven(
         f"est = tf.estimator.Estimator(model_fn, params={{}})\nr = est.evaluate(input_fn)\n{read}\n"
     )
-    assert any("mean over examples" in text for *_, text in drive.notes) == told
+    assert any("mean over examples" in text for *_, text in changes.notes) == told
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
 )
 def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) -> None:
     body = MAKE + f"est.train(lambda: tf.data.Dataset.{made})\n"
-    _, drive = driven(body)
-    assert any("count a step more" in text for _, _, text in drive.notes) is told
-    _, drive = driven(body.replace("4)", "4), steps=3"))
-    assert not any("count a step more" in text for _, _, text in drive.notes)
+    _, changes = driven(body)
+    assert any("count a step more" in text for _, _, text in changes.notes) is told
+    _, changes = driven(body.replace("4)", "4), steps=3"))
+    assert not any("count a step more" in text for _, _, text in changes.notes)

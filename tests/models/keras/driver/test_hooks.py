@@ -242,9 +242,9 @@ def test_where_hooks_are_given(before: str, after: str) -> None:
 
 
 def test_a_hook_that_every_estimator_has() -> None:
-    text, drive = driven(f"{MAKE}est.train(input_fn, hooks=[tf.train.NanTensorHook('loss:0')])\n")
+    text, changes = driven(f"{MAKE}est.train(input_fn, hooks=[tf.train.NanTensorHook('loss:0')])\n")
     assert text.endswith("est.fit(input_fn(), verbose=0)\n")
-    assert any("TerminateOnNaN" in note for *_, note in drive.notes)
+    assert any("TerminateOnNaN" in note for *_, note in changes.notes)
 
 
 IN_MODEL = """\
@@ -349,7 +349,7 @@ def main():
         tf.contrib.estimator.make_early_stopping_hook(est, should_stop)])
 main()
 """
-    new, drive = driven(text)
+    new, changes = driven(text)
     assert (
         new[len(HEAD) :]
         == f"""\
@@ -371,7 +371,7 @@ def main():
 main()
 """
     )
-    assert {"time"} in drive.imports.values()
+    assert {"time"} in changes.imports.values()
 
 
 @pytest.mark.parametrize(

@@ -36,21 +36,21 @@ _HOOKS = {
 
 
 @record()
-class Leftovers:
+class Residue:
     """What a Keras program does without: remarks on it, and the summaries among it."""
 
     notes: list[Note] = field(default_factory=list)
     summaries: list[tuple[Module, ast.AST]] = field(default_factory=list)
 
 
-def check_leftovers(
+def check_residue(
     reading: Reading,
     network: set[ast.stmt],
     loss: Objective,
     training: Training,
     compiled: list[ast.stmt],
     graph: CallGraph,
-) -> Leftovers:
+) -> Residue:
     """The statements that the Keras program does without.
 
     Raises:
@@ -62,7 +62,7 @@ def check_leftovers(
     for mode in MODES:
         if mode in reading.specs:
             known |= _of_spec(reading, mode)
-    found = Leftovers()
+    found = Residue()
     seen: set[ast.stmt] = set()
     for mode in MODES:
         for unit in reading.paths[mode].units:

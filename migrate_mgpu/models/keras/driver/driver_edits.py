@@ -21,7 +21,7 @@ _NAMED = re.compile(r"(?<![\w.])tf\.")
 
 
 @record(eq=False)
-class Drive(EditSet):
+class DriverEdits(EditSet):
     """What changes in one Estimator's driving code.
 
     ``configs`` are the RunConfig calls that go: a session_config that went into one of
@@ -67,24 +67,24 @@ def text_of(
     return Context(module, root(module, node), replaced=keys).render(node, column, base)
 
 
-def mode_keys(module: Module, model: ModelPlan, drive: Drive) -> None:
+def mode_keys(module: Module, model: ModelPlan, changes: DriverEdits) -> None:
     """`tf.estimator.ModeKeys.TRAIN` outside of the model: the string that it is."""
     source = module.source
     taken = [
         (edit.start, edit.end)
-        for edits in (model.edits, drive.edits)
+        for edits in (model.edits, changes.edits)
         for edit in edits.get(module, ())
         if edit.end > edit.start
     ]
-    away = drive.gone | drive.moved | model.gone
+    away = changes.gone | changes.moved | model.gone
     for node, value in _mode_keys(module).items():
         start, end = source.span(node)
         if any(begin < end and start < stop for begin, stop in taken):
             continue
         if away & {node, *module.names.ancestors(node)}:
             continue
-        drive.edit(module, Edit(start, end, f"{source.quote}{value}{source.quote}"))
-        drive.moved.add(node)
+        changes.edit(module, Edit(start, end, f"{source.quote}{value}{source.quote}"))
+        changes.moved.add(node)
 
 
 def _written(module: Module, value: str) -> Replacement:

@@ -1,6 +1,6 @@
 """What drives an Estimator, as code that drives a Keras model.
 
-``drive(flow, model, graph)`` gives a ``Drive``: the edits of every module for the strategy,
+``write_driver(flow, model, graph)`` gives ``DriverEdits``: those of every module for the strategy,
 the RunConfig, the construction and each train, evaluate and predict. All of it, or it
 raises ``Refused``. The model_fn itself is not touched here.
 """
@@ -26,7 +26,12 @@ from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
 from migrate_mgpu.models.keras.driver.checkpoints import write_checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
-from migrate_mgpu.models.keras.driver.drive import Drive, check_named, mode_keys, text_of
+from migrate_mgpu.models.keras.driver.driver_edits import (
+    DriverEdits,
+    check_named,
+    mode_keys,
+    text_of,
+)
 from migrate_mgpu.models.keras.driver.exports import Exports
 from migrate_mgpu.models.keras.driver.fitting import Fitting, Training, operand
 from migrate_mgpu.models.keras.driver.hooks import ADVICE, Callbacks, Hooks
@@ -44,7 +49,7 @@ from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
 
 
-def drive(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> Drive:
+def write_driver(flow: EstimatorFlow, model: ModelPlan, graph: CallGraph) -> DriverEdits:
     """The driving code of an Estimator whose model_fn became ``model``.
 
     Raises:
@@ -64,13 +69,13 @@ class _Driver:
         params = (flow.module, flow.params) if flow.params is not None else None
         self.inputs = Inputs(graph, params=params)
         self.lengths = Lengths(graph)
-        self.drive = Drive()
-        self.setup = Setup(flow, self.drive, graph)
-        self.hooks = Hooks(flow, graph, self.drive)
+        self.changes = DriverEdits()
+        self.setup = Setup(flow, self.changes, graph)
+        self.hooks = Hooks(flow, graph, self.changes)
         self.callbacks: dict[DriverCall, Callbacks] = {}
         self.tested: dict[DriverCall, Callbacks] = {}  # of a train_and_evaluate's evaluation
 
-    def run(self) -> Drive:
+    def run(self) -> DriverEdits:
         substitute(self.flow.config, self.values)
         self.checkpoints = read_checkpoints(self.flow, self.values)
         self.setup.run()
@@ -78,19 +83,19 @@ class _Driver:
         self.quiet = not self._shows_progress()
         if isinstance(self.model, KerasPlan):
             style = style_at(self.flow.module, self.flow.call)
-            place(self.flow, self.model, self.strategy, style, self.drive)
+            place(self.flow, self.model, self.strategy, style, self.changes)
         elif isinstance(self.model, CannedPlan):
-            make(self.flow, self.model, self.strategy, self.drive)
+            make(self.flow, self.model, self.strategy, self.changes)
         else:
             self._construction()
         self.saved = write_checkpoints(
-            self.flow, self.checkpoints, self.setup, self.model, self.inputs, self.drive
+            self.flow, self.checkpoints, self.setup, self.model, self.inputs, self.changes
         )
-        self.datasets = Datasets(self.flow, self.setup, self.inputs, self.drive)
+        self.datasets = Datasets(self.flow, self.setup, self.inputs, self.changes)
         self.datasets.specs()
-        self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.drive)
+        self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.changes)
         self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
-        self.exports = Exports(self.flow, self.model, self.graph, self.drive, self.quiet)
+        self.exports = Exports(self.flow, self.model, self.graph, self.changes, self.quiet)
         for call in self.flow.driving.calls:
             if call.kind == "train":
                 self._train(call)
@@ -104,15 +109,15 @@ class _Driver:
         self.exports.forget()
         for module, edits in self.inputs.edits.items():
             for edit in edits:
-                self.drive.edit(module, edit)
-        for module in list(dict.fromkeys([*self.flow.modules, *self.drive.edits])):
-            mode_keys(module, self.model, self.drive)
-            written(module, self.drive)
-        for written_edits in (self.model.edits, self.drive.edits):
+                self.changes.edit(module, edit)
+        for module in list(dict.fromkeys([*self.flow.modules, *self.changes.edits])):
+            mode_keys(module, self.model, self.changes)
+            written(module, self.changes)
+        for written_edits in (self.model.edits, self.changes.edits):
             check_named(written_edits, (self.flow.module, self.flow.call))
-        self.drive.gone |= self.inputs.gone
-        self.drive.moved |= self.inputs.moved
-        return self.drive
+        self.changes.gone |= self.inputs.gone
+        self.changes.moved |= self.inputs.moved
+        return self.changes
 
     def _shows_progress(self) -> bool:
         """Whether TF1 showed the loss: a hook that logs, or TensorFlow's log at INFO."""
@@ -183,8 +188,8 @@ class _Driver:
         lead = "".join(f"{comment}{source.newline}{indent}" for comment in kept)
         if self.strategy is not None:
             lead += f"with {self.strategy}.scope():{source.newline}{base}"
-        self.drive.edit(module, Edit(layout.start, layout.end, lead + text))
-        self.drive.replaced(flow.module, flow.call, ModelRewriter)
+        self.changes.edit(module, Edit(layout.start, layout.end, lead + text))
+        self.changes.replaced(flow.module, flow.call, ModelRewriter)
 
     # -- driving -----------------------------------------------------------
 
@@ -201,7 +206,7 @@ class _Driver:
         if isinstance(target, ast.Name):
             mentions = self.values.uses(module, call.node)
             if mentions and call.kind == "train":
-                kept = [f"{target.id} = {self.drive.receiver(call)}"]
+                kept = [f"{target.id} = {self.changes.receiver(call)}"]
             for mention in mentions:
                 assert mention.node is not None
                 parent = mention.module.names.parents[mention.node]
@@ -221,7 +226,7 @@ class _Driver:
     def _call(self, call: DriverCall, method: str, arguments: list[str], tail: int = 0) -> str:
         module = call.module
         indent = module.source.indent_of(module.names.statement(call.node))
-        head = f"{self.drive.receiver(call)}.{method}"
+        head = f"{self.changes.receiver(call)}.{method}"
         column = self._column(module, call.node)
         return FileStyle.of(module.source).call(head, arguments, indent, column, tail)
 
@@ -246,8 +251,8 @@ class _Driver:
         newline = layout.source.newline
         kept = [c.text for c in comments(layout.source.code(layout.statement))]
         text = f"{newline}{layout.indent}".join([*kept, *lines])
-        self.drive.edit(call.module, Edit(layout.start, layout.end, text))
-        self.drive.replaced(call.module, call.node, DrivingRewriter)
+        self.changes.edit(call.module, Edit(layout.start, layout.end, text))
+        self.changes.replaced(call.module, call.node, DrivingRewriter)
 
     def _evaluate(self, call: DriverCall) -> None:
         module, arguments = call.module, call.arguments
@@ -264,7 +269,7 @@ class _Driver:
         pieces += [*_given(self.callbacks[call]), "return_dict=True", *self._verbose]
         self._uneven(call)
         text = self._call(call, "evaluate", pieces)
-        self._replace(call, adapt_results(self.values, call, self.model, self.drive, text))
+        self._replace(call, adapt_results(self.values, call, self.model, self.changes, text))
 
     @property
     def _verbose(self) -> list[str]:
@@ -299,18 +304,18 @@ class _Driver:
             name = statement.targets[0].id  # type: ignore[attr-defined]
             self._replace(call, self._call(call, "predict", pieces))
             rows = rows_of(call, self.flow, self.values, name)
-            self.drive.edit(module, layout.insert_after([f"{name} = {rows}"]))
+            self.changes.edit(module, layout.insert_after([f"{name} = {rows}"]))
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
-        head = f"{self.drive.receiver(call)}.predict"
+        head = f"{self.changes.receiver(call)}.predict"
         text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
-        self.drive.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
+        self.changes.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
         self._replace(call, rows_of(call, self.flow, self.values, name))
 
     def _replace(self, call: DriverCall, text: str) -> None:
         start, end = call.module.source.span(call.node)
-        self.drive.edit(call.module, Edit(start, end, text))
-        self.drive.replaced(call.module, call.node, DrivingRewriter)
+        self.changes.edit(call.module, Edit(start, end, text))
+        self.changes.replaced(call.module, call.node, DrivingRewriter)
 
     def _train_and_evaluate(self, call: DriverCall) -> None:
         module = call.module
@@ -344,10 +349,10 @@ class _Driver:
         if training.between is None:
             pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[call])]
             pieces += ["return_dict=True", *self._verbose]
-            head = f"{self.drive.receiver(call)}.evaluate"
+            head = f"{self.changes.receiver(call)}.evaluate"
             text = FileStyle.of(module.source).call(head, pieces, indent, len(indent))
             lines.append(self.fitting.deeper(training) + text)
-            self.drive.note(
+            self.changes.note(
                 module, call.node, "the model is evaluated once, after training; TF1 evaluated "
                 "after checkpoints too, throttle_secs (600) apart",
             )  # fmt: skip
@@ -356,13 +361,13 @@ class _Driver:
         self._statement(call, layout, lines)
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"
-            self.drive.note(evaluate.module, evaluate.node, text)
+            self.changes.note(evaluate.module, evaluate.node, text)
 
     def _uneven(self, call: DriverCall) -> None:
         """Measured on 2.21: only the first batch matters, and only in an evaluation."""
         strategies = strategies_of(self.flow.distribution.training)
         if any(strategy.kind != "one_device" for strategy in strategies):
-            self.drive.note(
+            self.changes.note(
                 call.module, call.node, "Keras 3 stops with an error where the first batch of an "
                 "evaluation cannot be divided evenly among the replicas: let its size be a "
                 "multiple of their number (Keras 2 takes any)",
@@ -388,6 +393,3 @@ def _given(callbacks: Callbacks) -> list[str]:
 def _unindented(text: str, indent: str) -> list[str]:
     """Lines for an insertion, which puts the indentation before each of them itself."""
     return [line.removeprefix(indent) for line in text.split("\n")]
-
-
-__all__ = ["Drive", "drive"]

@@ -18,7 +18,7 @@ from migrate_mgpu.source.source import Edit
 
 
 @record(frozen=True)
-class Handover:
+class ConfigArgument:
     """A call of a function of the run that is given a RunConfig, as the parameter ``name``."""
 
     module: Module
@@ -28,16 +28,16 @@ class Handover:
     name: str
 
 
-def handovers(config: Configuration, values: ValueFlow) -> list[Handover]:
+def config_arguments(config: Configuration, values: ValueFlow) -> list[ConfigArgument]:
     """Every call that hands a RunConfig on.
 
     Raises:
         Refused: such a function gets something else as well, or is called in other ways.
     """
-    found: list[Handover] = []
+    found: list[ConfigArgument] = []
     for made in config.all:
         for value in values.places(made.module, made.node):
-            one = _handover(value.module, value.node, values)
+            one = _config_argument(value.module, value.node, values)
             if one is not None and one not in found:
                 found.append(one)
     for one in found:
@@ -45,7 +45,9 @@ def handovers(config: Configuration, values: ValueFlow) -> list[Handover]:
     return found
 
 
-def _handover(module: Module, node: ast.expr | None, values: ValueFlow) -> Handover | None:
+def _config_argument(
+    module: Module, node: ast.expr | None, values: ValueFlow
+) -> ConfigArgument | None:
     assert node is not None
     parent = module.names.parents[node]
     if isinstance(parent, ast.keyword):
@@ -56,10 +58,10 @@ def _handover(module: Module, node: ast.expr | None, values: ValueFlow) -> Hando
     name = bind(parent, function).parameter(node) if function is not None else None
     if function is None or name is None:
         return None
-    return Handover(module, parent, node, function, name)
+    return ConfigArgument(module, parent, node, function, name)
 
 
-def _only_this(one: Handover, found: list[Handover], values: ValueFlow) -> None:
+def _only_this(one: ConfigArgument, found: list[ConfigArgument], values: ValueFlow) -> None:
     function, place = one.function, (one.module, one.argument)
     calls = values.calls(function)
     if calls is None or isinstance(function.node, ast.AsyncFunctionDef):
@@ -76,7 +78,7 @@ def _only_this(one: Handover, found: list[Handover], values: ValueFlow) -> None:
         raise Refused(*place, "its arguments come from `**`", "write the arguments out")
 
 
-def drop(one: Handover, values: ValueFlow) -> list[tuple[Module, Edit]]:
+def drop(one: ConfigArgument, values: ValueFlow) -> list[tuple[Module, Edit]]:
     """The edits that take the parameter out of a function and of every call of it."""
     module = one.function.module
     found = [(module, without_parameter(module.source, one.function.node, one.name))]
@@ -90,33 +92,33 @@ def drop(one: Handover, values: ValueFlow) -> list[tuple[Module, Edit]]:
     return found
 
 
-def free_name(handed: list[Handover]) -> str:
+def free_name(passed: list[ConfigArgument]) -> str:
     """A name for a strategy that means nothing yet where a RunConfig is handed to."""
     taken: set[str] = set()
-    for one in handed:
+    for one in passed:
         names = one.function.module.names
         scope = names.scopes[one.function.node]
         taken.update(scope.bindings, names.mentioned({scope}))
     for name in ("strategy", "distribution", "distribute_strategy"):
         if name not in taken:
             return name
-    raise Refused(handed[0].module, handed[0].argument, "every name for a strategy is taken here")
+    raise Refused(passed[0].module, passed[0].argument, "every name for a strategy is taken here")
 
 
 def rename_all(
-    handed: list[Handover], values: ValueFlow, name: str, outer: str
+    passed: list[ConfigArgument], values: ValueFlow, name: str, outer: str
 ) -> list[tuple[Module, Edit]]:
     """The edits that make strategies of the parameters; ``outer`` is what the first call gives."""
-    inside = {one.function.node for one in handed}
+    inside = {one.function.node for one in passed}
     found: list[tuple[Module, Edit]] = []
-    for one in handed:
+    for one in passed:
         place = values.graph.enclosing(one.module, one.call)
         own = place is not None and place.node in inside
         found += _rename(one, name, name if own else outer)
     return found
 
 
-def _rename(one: Handover, name: str, outer: str) -> list[tuple[Module, Edit]]:
+def _rename(one: ConfigArgument, name: str, outer: str) -> list[tuple[Module, Edit]]:
     function = one.function
     arguments = function.node.args
     members = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.estimators.places import is_visible, known_at
+from migrate_mgpu.models.front.estimators.visibility import is_visible, known_at
 from migrate_mgpu.models.ir import EVALUATE, PREDICT, DriverCall, Expression
 from migrate_mgpu.models.keras.driver.setup import Setup
 
@@ -18,7 +18,7 @@ _ASKS = (EVALUATE, PREDICT)  # what saves no checkpoint
 
 
 @record(frozen=True)
-class Home:
+class InsertionPoint:
     """The statement that gives the model its name ``receiver``.
 
     ``owner`` is ``self.`` where that is an attribute: the checkpoints become one as well.
@@ -36,7 +36,7 @@ class Home:
     spread: bool = False
 
     def shows(self, call: DriverCall) -> bool:
-        """Whether a use may say what the model is fed: what it says means the same here."""
+        """Whether a driver call may say what the model is fed: that means the same here."""
         if not self.spread:
             return True
         if call.module is not self.module:
@@ -90,7 +90,7 @@ class Home:
         return False
 
 
-def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
+def find_insertion_point(flow: EstimatorFlow, setup: Setup) -> InsertionPoint:
     """The place for an Estimator's checkpoints.
 
     Raises:
@@ -98,23 +98,23 @@ def find_home(flow: EstimatorFlow, setup: Setup) -> Home:
     """
     names, values, strategy = flow.module.names, setup.values, setup.strategy
     scope, calls = names.scope_at(flow.statement), flow.driving.calls
-    first, receiver = calls[0], setup.drive.receiver(calls[0])
+    first, receiver = calls[0], setup.changes.receiver(calls[0])
     strange = [
         call
         for call in calls
         if call.module is not flow.module or names.scope_at(call.node) is not scope
     ]
     if not strange:
-        return Home(flow.module, flow.statement, receiver, "", strategy)
+        return InsertionPoint(flow.module, flow.statement, receiver, "", strategy)
     if all(_attribute(call) for call in calls) and first.module is flow.module:
         target = _target(flow.statement)
         owner = _class(flow.module, flow.statement)
         inside = all(_class(call.module, call.node) is owner for call in calls)
         if owner is not None and inside and isinstance(target, ast.Attribute):
             _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
-            return Home(flow.module, flow.statement, receiver, "self.", strategy)
+            return InsertionPoint(flow.module, flow.statement, receiver, "self.", strategy)
     ways = (_helper_call, _trained_here, _kept)
-    made = next((home for way in ways if (home := way(flow, setup)) is not None), None)
+    made = next((point for way in ways if (point := way(flow, setup)) is not None), None)
     if made is not None and made.statement is flow.statement:
         return replaced(made, strategy=strategy)
     if made is not None:
@@ -140,19 +140,19 @@ def _made_once(
         raise Refused(flow.module, flow.call, text, "make the Estimator where it is used")
 
 
-def known(home: Home, values: ValueFlow, value: Expression, name: str) -> ast.expr:
+def known(point: InsertionPoint, values: ValueFlow, value: Expression, name: str) -> ast.expr:
     """A setting's expression as it is known where the checkpoints are."""
-    found = known_at(values, value.module, value.node, home.module, home.statement)
+    found = known_at(values, value.module, value.node, point.module, point.statement)
     if found is None:
         text = f"the {name} is not known where the Estimator is used"
         raise Refused(value.module, value.node, text, "make the Estimator where it is used")
     return found
 
 
-def _helper_call(flow: EstimatorFlow, setup: Setup) -> Home | None:
+def _helper_call(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`classifier = build(...)`, where a function makes the Estimator and one other drives it."""
     driven, values = flow.driving.calls, setup.values
-    receivers = {setup.drive.receiver(call) for call in driven}
+    receivers = {setup.changes.receiver(call) for call in driven}
     first = driven[0]
     module, names = first.module, first.module.names
     scope = names.scope_at(first.node)
@@ -170,10 +170,10 @@ def _helper_call(flow: EstimatorFlow, setup: Setup) -> Home | None:
     calls = values.calls(function) if function is not None else None
     if calls is None or len(calls) != 1:
         return None
-    return Home(module, statement, receivers.pop())
+    return InsertionPoint(module, statement, receivers.pop())
 
 
-def _trained_here(flow: EstimatorFlow, setup: Setup) -> Home | None:
+def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
     values, driving = setup.values, flow.driving
     for value in values.places(flow.module, flow.call):
@@ -197,14 +197,14 @@ def _trained_here(flow: EstimatorFlow, setup: Setup) -> Home | None:
         if len(scope.bindings.get(target.id, ())) == 1 and all(
             call.module is module
             and names.scope_at(call.node) is scope
-            and setup.drive.receiver(call) == target.id
+            and setup.changes.receiver(call) == target.id
             for call in trained
         ):
-            return Home(module, statement, target.id, spread=True)
+            return InsertionPoint(module, statement, target.id, spread=True)
     return None
 
 
-def _kept(flow: EstimatorFlow, setup: Setup) -> Home | None:
+def _kept(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
     values, driven = setup.values, flow.driving.calls
     owner = _class(flow.module, flow.call)
@@ -225,13 +225,13 @@ def _kept(flow: EstimatorFlow, setup: Setup) -> Home | None:
         function = values.graph.target(flow.module, made.func)
         calls = values.calls(function) if function is not None else None
         shown = flow.module.source.code(target)
-        receivers = {setup.drive.receiver(call) for call in driven}
+        receivers = {setup.changes.receiver(call) for call in driven}
         if calls is None or len(calls) != 1 or receivers != {shown}:
             return None
         if _class(flow.module, statement) is not owner:
             return None
         _made_once(flow, owner, values, values.graph.enclosing(flow.module, statement))
-        return Home(flow.module, statement, shown, "self.")
+        return InsertionPoint(flow.module, statement, shown, "self.")
     return None
 
 

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.analysis.style import root, style_at
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of, only
@@ -143,12 +143,12 @@ class Conversions:
     def _model(self, function: Function) -> ModelPlan:
         node = function.node
         if node not in self._models:
-            tf = root(function.module, node)
+            style = style_at(function.module, node)
             self._check_uses(function)
             self._models[node] = convert(
                 function,
                 self.graph,
-                tf,
+                style,
                 node in self._predicted,
                 node in self._distributed,
                 self._bound.get(node, ()),

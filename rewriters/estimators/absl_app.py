@@ -32,6 +32,7 @@ from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU204",
@@ -187,7 +188,7 @@ if __name__ == '__main__':
 )
 
 
-def rewrite(module: Module, node: ast.AST, tf: str) -> tuple[list[Edit], set[str]] | None:
+def rewrite(module: Module, node: ast.AST, style: FileStyle) -> tuple[list[Edit], set[str]] | None:
     """The edits of one mention of these names, with the imports that they need; None if it is none.
 
     ``node`` is the longest chain of attributes (``tf.app.flags.DEFINE_string``), or an
@@ -207,7 +208,7 @@ def rewrite(module: Module, node: ast.AST, tf: str) -> tuple[list[Edit], set[str
         if name == prefix or name.startswith(prefix + "."):
             return _flags(module, node, name[len(prefix) :])
     if name.startswith("logging."):
-        return _logging(module, node, name.partition(".")[2], tf)
+        return _logging(module, node, name.partition(".")[2], style)
     if name == "test.mock" or name.startswith("test.mock."):
         if _taken(module, node, "mock"):
             return None
@@ -333,7 +334,7 @@ def _taken(module: Module, node: ast.AST, name: str) -> bool:
 
 
 def _logging(
-    module: Module, node: ast.AST, name: str, tf: str
+    module: Module, node: ast.AST, name: str, style: FileStyle
 ) -> tuple[list[Edit], set[str]] | None:
     source = module.source
     call = module.names.parents[node]
@@ -347,16 +348,16 @@ def _logging(
         return None
     start, end = source.span(node)
     if name in _METHODS:
-        return [Edit(start, end, f"{tf}.get_logger().{_METHODS[name]}")], set()
+        return [Edit(start, end, f"{style.tensorflow}.get_logger().{_METHODS[name]}")], set()
     if name == "set_verbosity" and len(call.args) == 1 and not call.keywords:
         level = symbol(module.names.qualname(call.args[0]))
         if level is not None and level.name.rpartition(".")[2] in _LEVELS:
             short = level.name.rpartition(".")[2].replace("WARN", "WARNING")
             short = "WARNING" if short.startswith("WARNING") else short
-            text = f"{tf}.get_logger().setLevel({source.quote}{short}{source.quote})"
+            text = f"{style.tensorflow}.get_logger().setLevel({style.string(short)})"
             first, last = source.span(call)
             return [Edit(first, last, text)], set()
-        return [Edit(start, end, f"{tf}.get_logger().setLevel")], set()
+        return [Edit(start, end, f"{style.tensorflow}.get_logger().setLevel")], set()
     return None
 
 

@@ -407,7 +407,7 @@ def module_of(code: str) -> tuple[Module, ast.Call]:
 
 def edited(module: Module, call: ast.Call, edits: tuple[Edit, ...]) -> str:
     """The call with a table's edits and those of everything inside, as the tool joins them."""
-    return Context(module, "tf").render_call(call, edits)
+    return Context(module, FileStyle.of(module.source)).render_call(call, edits)
 
 
 def _layer(name: str, code: str) -> Row:
@@ -417,8 +417,8 @@ def _layer(name: str, code: str) -> Row:
     return {
         "kind": "layer",
         "code": code,
-        "new": edited(module, call, made_edits(made, "tf")),
-        "inputs": Context(module, "tf").render(made.inputs[0]),
+        "new": edited(module, call, made_edits(made, FileStyle.of(module.source))),
+        "inputs": Context(module, FileStyle.of(module.source)).render(made.inputs[0]),
         "takes_training": bool(LAYER_ROWS.by_kind[made.kind].training),
         "training": made.training is not None and module.source.code(made.training) == "True",
     }
@@ -428,7 +428,8 @@ def _loss(name: str, code: str) -> Row:
     module, call = module_of(code)
     made = read_loss(module, call)
     assert made is not None, name
-    context, style = Context(module, "tf"), FileStyle.of(module.source)
+    style = FileStyle.of(module.source)
+    context = Context(module, style)
     row: Row = {"kind": "loss", "code": code, "new": replacement(made)(context)}
     functions = definitions(module, [call], style)
     if functions:
@@ -488,7 +489,11 @@ def _metric(name: str, code: str, kind: str, relation: str) -> Row:
 
 def _plain(kind: str, code: str) -> Row:
     module, call = module_of(code)
-    row: Row = {"kind": kind, "code": code, "new": Context(module, "tf").render(call)}
+    row: Row = {
+        "kind": kind,
+        "code": code,
+        "new": Context(module, FileStyle.of(module.source)).render(call),
+    }
     if kind == "spread":
         row["shape"] = [300, 200]
     return row

@@ -18,6 +18,7 @@ from migrate_mgpu.models.ir import Variation
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.expressions import Context, made_by
 from migrate_mgpu.models.keras.functions import function
+from migrate_mgpu.source.style import FileStyle
 from tests.rewriters.table_rows import edited, module_of, optimizer_of
 
 NAMES = json.loads(resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text())
@@ -33,7 +34,7 @@ IN_TF2 = {
 
 def written(code: str) -> str:
     module, call = module_of(code)
-    return Context(module, "tf").render(call)
+    return Context(module, FileStyle.of(module.source)).render(call)
 
 
 @pytest.mark.parametrize("called", [True, False])
@@ -45,12 +46,16 @@ def test_every_name_exists_or_is_refused(status: str, called: bool) -> None:
             continue  # other rules' names
         module, node = module_of(f"x = tf.{name}{'()' if called else ''}")
         try:
-            edits = function(module, node, "tf")
+            edits = function(module, node, FileStyle.of(module.source))
         except Refused as refused:
             assert refused.diagnostic.reason
             continue
         assert edits is not None
-        text = edited(module, node, edits) if called else Context(module, "tf").render(node)
+        text = (
+            edited(module, node, edits)
+            if called
+            else Context(module, FileStyle.of(module.source)).render(node)
+        )
         new = text.partition("(")[0][len("tf.") :]
         parts = new.split(".")
         assert any(".".join(parts[:n]) in IN_TF2 for n in range(len(parts), 0, -1)), (name, text)
@@ -142,7 +147,7 @@ def test_refused(code: str, reason: str) -> None:
         lambda n: optimizer_of(module, n),
         lambda n: read_schedule(module, n),
         lambda n: read_metric(module, n),
-        lambda n: function(module, n, "tf"),
+        lambda n: function(module, n, FileStyle.of(module.source)),
     )
     for call in calls:
         for table in tables:
@@ -189,12 +194,15 @@ def test_regularizers_go_where_the_loss_ignores_them() -> None:
     module, call = module_of("tf.layers.dense(x, 3, kernel_regularizer=r, name='a/b')")
     made = read_layer(module, call, regularized=False)
     assert made is not None
-    assert edited(module, call, made_edits(made, "tf")) == "tf.keras.layers.Dense(3)"
+    assert (
+        edited(module, call, made_edits(made, FileStyle.of(module.source)))
+        == "tf.keras.layers.Dense(3)"
+    )
 
 
 def test_layer_class() -> None:
     module, call = module_of("tf.layers.BatchNormalization(axis=-1, fused=True, _scope='x')")
-    edits = made_by(module, call, "tf")
+    edits = made_by(module, call, FileStyle.of(module.source))
     assert edits is not None
     assert edited(module, call, edits) == "tf.keras.layers.BatchNormalization(axis=-1)"
 

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 
 class PartRewriter(Rewriter):
@@ -50,4 +51,4 @@ class SymbolRewriter(Rewriter):
 
     folder = "estimators"
 
-    rewrite: Callable[[Module, ast.AST, str], tuple[list[Edit], set[str]] | None]
+    rewrite: Callable[[Module, ast.AST, FileStyle], tuple[list[Edit], set[str]] | None]

@@ -25,15 +25,16 @@ from migrate_mgpu.models.ir import (
 )
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
-def made_edits(made: Layer | Weight | Recurrent, tf: str) -> tuple[Edit, ...]:
+def made_edits(made: Layer | Weight | Recurrent, style: FileStyle) -> tuple[Edit, ...]:
     """The edits that turn a call into the constructor of what it makes."""
     if isinstance(made, Weight):
-        return weight_edits(made, tf)
-    return recurrent_edits(made, tf) if isinstance(made, Recurrent) else layer_edits(made, tf)
+        return weight_edits(made, style)
+    return recurrent_edits(made, style) if isinstance(made, Recurrent) else layer_edits(made, style)
 
 
 def _arguments(made: Operation, row: Row) -> CallEdit:
@@ -44,11 +45,11 @@ def _arguments(made: Operation, row: Row) -> CallEdit:
     return edit
 
 
-def _edit(made: Operation, row: Row, tf: str) -> CallEdit:
+def _edit(made: Operation, row: Row, style: FileStyle) -> CallEdit:
     """The same, of what TF2 has for the call's function."""
     edit = _arguments(made, row)
     if row.target:
-        edit.function(f"{tf}.{row.target}")
+        edit.function(f"{style.tensorflow}.{row.target}")
     return edit
 
 
@@ -60,17 +61,19 @@ def rename(edit: CallEdit, row: Row) -> None:
     edit.order(row.order)
 
 
-def _state(edit: CallEdit, row: Row, given: Iterable[str], tf: str, quote: str) -> None:
+def _state(edit: CallEdit, row: Row, given: Iterable[str], style: FileStyle) -> None:
     """TF1's defaults that are not Keras's, where nothing is given."""
     for parameter in row.parameters:
         if parameter.stated and parameter.name not in given:
-            edit.add(parameter.new_name, parameter.default.format(tf=tf, quote=quote))
+            edit.add(
+                parameter.new_name, parameter.default.format(tf=style.tensorflow, quote=style.quote)
+            )
 
 
-def layer_edits(layer: Layer, tf: str) -> tuple[Edit, ...]:
+def layer_edits(layer: Layer, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`."""
-    row, given, quote = LAYERS.by_kind[layer.kind], layer.arguments, layer.module.source.quote
-    edit = _edit(layer, row, tf)
+    row, given = LAYERS.by_kind[layer.kind], layer.arguments
+    edit = _edit(layer, row, style)
     if is_none(given.get("biases_initializer")):  # no bias at all
         edit.value("biases_initializer", "False")
         edit.rename("biases_initializer", "use_bias")
@@ -80,35 +83,37 @@ def layer_edits(layer: Layer, tf: str) -> tuple[Edit, ...]:
             edit.drop("data_format")
             edit.add("axis", "1")
         else:
-            edit.value("data_format", f"{quote}channels_first{quote}")
+            edit.value("data_format", style.string("channels_first"))
     if "keep_prob" in given:
         negative(edit, "keep_prob", "1")
     rename(edit, row)
-    _state(edit, row, given, tf, quote)
+    _state(edit, row, given, style)
     return edit.edits()
 
 
-def weight_edits(weight: Weight, tf: str) -> tuple[Edit, ...]:
+def weight_edits(weight: Weight, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.get_variable('w', [3])` as `self.add_weight(name='w', shape=[3])`."""
     source, first = weight.module.source, weight.first
-    edit = _edit(weight, VARIABLES.by_kind[weight.kind], tf)
+    edit = _edit(weight, VARIABLES.by_kind[weight.kind], style)
     edit.function("self.add_weight")
     edit.order(())
     if first is None:
         return edit.edits()
     if first.shape is None:
         edit.rename(first.parameter, "initializer")
-        edit.value("initializer", _first_initializer(weight.module, first, tf))
+        edit.value("initializer", _first_initializer(weight.module, first, style))
         edit.add("shape", "()")
         return edit.edits()
     begin, end = source.span(weight.arguments[first.parameter])
     start, last = source.span(first.shape)
     edit.rename(first.parameter, "shape")
-    behind = f", initializer={_first_initializer(weight.module, first, tf)}"
+    behind = f", initializer={_first_initializer(weight.module, first, style)}"
     return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
 
 
-def weight_arguments(weight: Weight, tf: str, render: Callable[[ast.AST], str]) -> list[str]:
+def weight_arguments(
+    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str]
+) -> list[str]:
     """The arguments of `self.add_weight`, each by itself."""
     found, first = [], weight.first
     for name, value in weight.arguments.items():
@@ -117,14 +122,14 @@ def weight_arguments(weight: Weight, tf: str, render: Callable[[ast.AST], str]) 
             continue
         if first.shape is not None:
             found.append(f"shape={render(first.shape)}")
-        found.append(f"initializer={_first_initializer(weight.module, first, tf)}")
+        found.append(f"initializer={_first_initializer(weight.module, first, style)}")
     return [*found, "shape=()"] if first is not None and first.shape is None else found
 
 
-def _first_initializer(module: Module, first: FirstValue, tf: str) -> str:
+def _first_initializer(module: Module, first: FirstValue, style: FileStyle) -> str:
     """The initializer that draws what a function gave."""
     if first.kind.islower():  # `zeros`
-        return f"{module.source.quote}{first.kind}{module.source.quote}"
+        return style.string(first.kind)
     given: list[str] = []
     defaults = DEFAULTS.get(first.kind, {})
     for name in ("value", "mean", "minval", "maxval", "stddev", "seed"):
@@ -133,13 +138,13 @@ def _first_initializer(module: Module, first: FirstValue, tf: str) -> str:
             text = module.source.code(first.arguments[name])
         if text is not None:
             given.append(text if name == "value" else f"{name}={text}")
-    return f"{tf}.keras.initializers.{first.kind}({', '.join(given)})"
+    return f"{style.tensorflow}.keras.initializers.{first.kind}({', '.join(given)})"
 
 
-def recurrent_edits(layer: Recurrent, tf: str) -> tuple[Edit, ...]:
+def recurrent_edits(layer: Recurrent, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.nn.dynamic_rnn(cell, inputs)` as `tf.keras.layers.RNN(cell)`."""
     row = RUNS.by_kind[layer.kind]
-    edit = _edit(layer, row, tf)
+    edit = _edit(layer, row, style)
     edit.order(row.order)
     if layer.result.sequences:
         edit.add("return_sequences", "True")
@@ -150,10 +155,10 @@ def recurrent_edits(layer: Recurrent, tf: str) -> tuple[Edit, ...]:
     return edit.edits()
 
 
-def cell_edits(cell: Cell, tf: str) -> tuple[Edit, ...]:
+def cell_edits(cell: Cell, style: FileStyle) -> tuple[Edit, ...]:
     """A cell as one of the class that the file gets; a stack as Keras's."""
     row = CELLS.by_kind[cell.kind]
-    edit = _edit(cell, row, tf)
+    edit = _edit(cell, row, style)
     rename(edit, row)
     if row.cell:
         edit.function(cell_class_name(cell.module, row.cell))
@@ -166,30 +171,30 @@ def cell_class_name(module: Module, kind: str) -> str:
     return names.fresh(names.module_scope, kind, f"Keras{kind}")
 
 
-def keras_recurrent_edits(layer: KerasRecurrent, tf: str) -> tuple[Edit, ...]:
+def keras_recurrent_edits(layer: KerasRecurrent, style: FileStyle) -> tuple[Edit, ...]:
     """A recurrent layer of Keras's with 1.15's defaults."""
     edit = _arguments(layer, KERAS_LAYERS.by_kind[layer.kind])
     if layer.hard_gates:
-        edit.add("recurrent_activation", _GATES.format(tf=tf))
+        edit.add("recurrent_activation", _GATES.format(tf=style.tensorflow))
     if layer.kind == "GRU":
         edit.add("reset_after", "False")
     return edit.edits()
 
 
-def initializer_edits(made: Initializer, tf: str) -> tuple[Edit, ...]:
+def initializer_edits(made: Initializer, style: FileStyle) -> tuple[Edit, ...]:
     """An initializer or regularizer as Keras's."""
-    row, quote = INITIALIZERS.by_kind[made.kind], made.module.source.quote
+    row = INITIALIZERS.by_kind[made.kind]
     if not isinstance(made.node, ast.Call):
-        return (Edit(*made.module.source.span(made.node), f"{tf}.{row.target}"),)
-    edit = _edit(made, row, tf)
+        return (Edit(*made.module.source.span(made.node), f"{style.tensorflow}.{row.target}"),)
+    edit = _edit(made, row, style)
     distribution = made.arguments.get("distribution")
     if distribution is not None and constant(distribution) == "normal":
-        edit.value("distribution", f"{quote}truncated_normal{quote}")
+        edit.value("distribution", style.string("truncated_normal"))
     for name in row.halved:
         if name in made.arguments:
             scaled(edit, name, 0.5)
     rename(edit, row)
-    _state(edit, row, made.arguments, tf, quote)
+    _state(edit, row, made.arguments, style)
     for name, value in made.settings.items():
-        edit.add(name, f"{quote}{value}{quote}" if isinstance(value, str) else number(value))
+        edit.add(name, style.string(value) if isinstance(value, str) else number(value))
     return edit.edits()

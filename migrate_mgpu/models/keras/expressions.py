@@ -37,13 +37,14 @@ class Context:
     def __init__(
         self,
         module: Module,
-        tf: str,
+        style: FileStyle,
         modes: Modes | None = None,
         names: Mapping[str, str] | None = None,
         replaced: Mapping[ast.AST, Replacement] | None = None,
     ) -> None:
         self.module = module
-        self.tf = tf
+        self.style = style
+        self.tf = style.tensorflow
         self.modes = modes
         self.names = dict(names or {})
         self.replaced = dict(replaced or {})
@@ -154,13 +155,13 @@ class Context:
     def _known(self, node: ast.Call | ast.Attribute) -> Iterable[Edit]:
         """A name of TensorFlow's, in TF2."""
         if isinstance(node, ast.Call):
-            made = made_by(self.module, node, self.tf)
+            made = made_by(self.module, node, self.style)
             if made is not None:
                 return made
             schedule = read_schedule(self.module, node)
             if schedule is not None:
-                return schedule_edits(schedule, FileStyle.of(self.module.source, self.tf))
-        return function(self.module, node, self.tf) or ()
+                return schedule_edits(schedule, self.style)
+        return function(self.module, node, self.style) or ()
 
     def _tensorflow(self, node: ast.AST) -> bool:
         return symbol(self.module.names.qualname(node)) is not None
@@ -195,7 +196,7 @@ class Context:
         return Edit(start, end, text)
 
 
-def made_by(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
+def made_by(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...] | None:
     """The edits of a call that makes a layer or a cell, and applies nothing; None for others.
 
     Raises:
@@ -203,12 +204,12 @@ def made_by(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...] | None:
     """
     layer = read_layer_class(module, call)
     if layer is not None:
-        return layer_edits(layer, tf)
+        return layer_edits(layer, style)
     cell = read_cell(module, call)
     if cell is not None:
-        return cell_edits(cell, tf)
+        return cell_edits(cell, style)
     recurrent = read_keras_recurrent(module, call)
-    return keras_recurrent_edits(recurrent, tf) if recurrent is not None else None
+    return keras_recurrent_edits(recurrent, style) if recurrent is not None else None
 
 
 def cast_to(node: ast.expr, dtype: str) -> Replacement:
@@ -216,7 +217,7 @@ def cast_to(node: ast.expr, dtype: str) -> Replacement:
 
     def write(context: Context) -> str:
         replaced = {other: text for other, text in context.replaced.items() if other is not node}
-        inner = Context(context.module, context.tf, context.modes, context.names, replaced)
+        inner = Context(context.module, context.style, context.modes, context.names, replaced)
         text = inner.render(node)
         context.used.update(inner.used)
         context.trains |= inner.trains

@@ -23,9 +23,10 @@ from migrate_mgpu.api.tables import name_of, negative
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.keras.constructors import initializer_edits, rename
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 
-def function(module: Module, node: ast.AST, tf: str) -> tuple[Edit, ...] | None:
+def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...] | None:
     """The edits of a mention of TensorFlow, or of a call of it; None where it is none.
 
     ``node`` is the call, or the longest chain of attributes of what is not called.
@@ -48,12 +49,12 @@ def function(module: Module, node: ast.AST, tf: str) -> tuple[Edit, ...] | None:
     if isinstance(node, ast.expr):
         initializer = read_initializer(module, node)
         if initializer is not None:
-            return initializer_edits(initializer, tf)
+            return initializer_edits(initializer, style)
     if isinstance(node, ast.Call):
-        edits = _call(module, node, tf, name)
+        edits = _call(module, node, style, name)
         if edits is not None:
             return edits
-    return _renamed(module, spelled, tf, name, isinstance(node, ast.Call))
+    return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
 
 
 def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
@@ -72,7 +73,7 @@ def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
 
 
 def _renamed(
-    module: Module, spelled: ast.AST, tf: str, name: str, called: bool
+    module: Module, spelled: ast.AST, style: FileStyle, name: str, called: bool
 ) -> tuple[Edit, ...]:
     """The edit of a name alone.
 
@@ -82,8 +83,8 @@ def _renamed(
     new, row = renames().get(name), FUNCTIONS.by_name.get(name)
     head, _, short = name.rpartition(".")
     if head in ("keras.losses.Reduction", "losses.Reduction") and short in REDUCTIONS:
-        quote = module.source.quote  # Keras 3 has words only
-        return (Edit(*module.source.span(spelled), f"{quote}{short.lower()}{quote}"),)
+        # Keras 3 has words only.
+        return (Edit(*module.source.span(spelled), style.string(short.lower())),)
     if head == "gfile" and short in GFILE:
         new = f"io.gfile.{GFILE[short]}"
     elif head == "contrib.data" and short in CONTRIB_DATA:
@@ -104,22 +105,22 @@ def _renamed(
     found = symbol(module.names.qualname(spelled))
     if new == name and found is not None and found.flavour == "plain" and found.name == name:
         return ()
-    if module.source.text[start:end] == f"{tf}.{new}":
+    if module.source.text[start:end] == f"{style.tensorflow}.{new}":
         return ()
-    return (Edit(start, end, f"{tf}.{new}"),)
+    return (Edit(start, end, f"{style.tensorflow}.{new}"),)
 
 
-def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...] | None:
+def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[Edit, ...] | None:
     """The edits of a call whose arguments change; None where they do not."""
     if name == "nn.dropout":
-        return _dropout(module, call, tf)
+        return _dropout(module, call, style)
     if name in ("where", "div"):
-        return _where(module, call, tf) if name == "where" else _div(module, call, tf)
+        return _where(module, call, style) if name == "where" else _div(module, call, style)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
     edit = BoundCall(module, call, row.signature)
-    edit.function(f"{tf}.{row.target}")
+    edit.function(f"{style.tensorflow}.{row.target}")
     edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
     for old in ("dim", "squeeze_dims", "keep_dims", "reduction_indices"):
         if is_none(edit.get(old)):
@@ -128,7 +129,7 @@ def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...
         edit.drop("name")
         if (half := edit.get("half_pixel_centers")) is None or is_none(half):
             edit.drop("half_pixel_centers")
-    constants = [(key, text.format(tf=tf)) for key, text in row.constants]
+    constants = [(key, text.format(tf=style.tensorflow)) for key, text in row.constants]
     if row.target == "cast" and edit.get("name") is None:
         constants = [("", text) for _, text in constants]
     rename(edit, row)
@@ -137,10 +138,10 @@ def _call(module: Module, call: ast.Call, tf: str, name: str) -> tuple[Edit, ...
     return edit.edits()
 
 
-def _dropout(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+def _dropout(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.nn.dropout(x, keep_prob)`: TF2 asks for the rate of what is dropped."""
     edit = BoundCall(module, call, ("x", "keep_prob", "noise_shape", "seed", "name", "rate"))
-    edit.function(f"{tf}.nn.dropout")
+    edit.function(f"{style.tensorflow}.nn.dropout")
     if edit.given("keep_prob") is not None:
         negative(edit, "keep_prob", "1")
         edit.rename("keep_prob", "rate")
@@ -150,10 +151,10 @@ def _dropout(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     return edit.edits()
 
 
-def _where(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.where`: TF1 chooses whole rows where the condition is a vector, TF2 broadcasts."""
     edit = BoundCall(module, call, ("condition", "x", "y", "name"))
-    edit.function(f"{tf}.where")
+    edit.function(f"{style.tensorflow}.where")
     condition, x, y = edit.get("condition"), edit.given("x"), edit.given("y")
     if condition is not None and x is not None and y is not None:
         mentioned = {ast.dump(part) for part in ast.walk(condition) if isinstance(part, ast.expr)}
@@ -174,7 +175,7 @@ def _where(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     return edit.edits()
 
 
-def _div(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
+def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.div` is Python 2's division: of integers it gives an integer."""
     edit = BoundCall(module, call, ("x", "y", "name"))
     values = [v for v in (edit.get("x"), edit.get("y")) if v is not None]
@@ -186,6 +187,6 @@ def _div(module: Module, call: ast.Call, tf: str) -> tuple[Edit, ...]:
     ):
         text = "`tf.div` gives integers for integers, and it cannot be told what it is given"
         raise Refused(module, call, text, "use tf.divide or tf.floordiv")
-    edit.function(f"{tf}.divide")
+    edit.function(f"{style.tensorflow}.divide")
     edit.order(("x", "y", "name"))
     return edit.edits()

@@ -47,7 +47,7 @@ def elements_of_output(loss: Loss, output: str, style: FileStyle) -> str | None:
     return text.format(tf=tf, labels=labels, outputs=output)
 
 
-def loss_edits(loss: Loss, tf: str, reduces: bool = True) -> tuple[Edit, ...]:
+def loss_edits(loss: Loss, style: FileStyle, reduces: bool = True) -> tuple[Edit, ...]:
     """The edits that make an expression of TF2: values of examples or elements, or one number.
 
     Weights are not in it (``replacement``); without ``reduces`` a mean is the values that it is
@@ -64,20 +64,20 @@ def loss_edits(loss: Loss, tf: str, reduces: bool = True) -> tuple[Edit, ...]:
     elif row.elementwise and (
         loss.weights is not None or loss.reduction in (Reduction.SUM, Reduction.NONE)
     ):
-        function = _of_elements(edit, loss, row, tf)
+        function = _of_elements(edit, loss, row, style)
         if row.elements is not None and row.elements.within and loss.setting is None:
             around.append(row.elements.within)
     else:
-        function = _of_examples(edit, loss, row, tf)
+        function = _of_examples(edit, loss, row, style)
     if loss.weights is None and loss.reduction in _REDUCED and reduces:
         around.insert(0, _REDUCED[loss.reduction])
     factor = f"{number(loss.factor)} * " if loss.factor != 1 else ""
-    edit.function(factor + "".join(f"{tf}.{one}(" for one in around) + function)
+    edit.function(factor + "".join(f"{style.tensorflow}.{one}(" for one in around) + function)
     _, end = module.source.span(loss.node)
     return (*edit.edits(), *([Edit(end, end, ")" * len(around))] if around else []))
 
 
-def _of_examples(edit: CallEdit, loss: Loss, row: LossRow, tf: str) -> str:
+def _of_examples(edit: CallEdit, loss: Loss, row: LossRow, style: FileStyle) -> str:
     """The function that gives a value for each example, the last axis averaged."""
     function, constants, order = row.target, row.constants, row.order
     names = {p.name: p.new_name for p in row.parameters if p.new_name}
@@ -93,27 +93,28 @@ def _of_examples(edit: CallEdit, loss: Loss, row: LossRow, tf: str) -> str:
     for old, new in names.items():
         edit.rename(old, new)
     edit.order(order)
-    return f"{tf}.{function}"
+    return f"{style.tensorflow}.{function}"
 
 
 def _is_smoothed(loss: Loss, row: LossRow) -> bool:
     return row.smoothed is not None and loss.setting is not None
 
 
-def _of_elements(edit: CallEdit, loss: Loss, row: LossRow, tf: str) -> str:
+def _of_elements(edit: CallEdit, loss: Loss, row: LossRow, style: FileStyle) -> str:
     """The function that gives a value for each element."""
     form = row.elements
     if form is None or loss.setting is not None:
         # Keras's functions average over the last axis, as no sum and no weights of TF1's do.
         for compared in (row.labels, row.outputs):
-            edit.wrap(compared, f"{tf}.expand_dims(", ", -1)")
-        return _of_examples(edit, loss, row, tf)
+            edit.wrap(compared, f"{style.tensorflow}.expand_dims(", ", -1)")
+        return _of_examples(edit, loss, row, style)
     if name_of(loss.module, loss.labels) not in ("cast", "to_float"):
+        tf = style.tensorflow
         edit.wrap(row.labels, f"{tf}.cast(", f", {tf}.float32)")
     edit.rename(row.labels, form.labels)
     edit.rename(row.outputs, form.outputs)
     edit.order((form.labels, form.outputs) if form.by_position else ())
-    return f"{tf}.{form.function}"
+    return f"{style.tensorflow}.{form.function}"
 
 
 def _free_name(module: Module, definition: Definition) -> str:
@@ -124,7 +125,7 @@ def replacement(loss: Loss, reduces: bool = True) -> Replacement:
     """A loss as an expression of TF2, its arguments as they are where it stands."""
 
     def write(context: Context) -> str:
-        text = context.render_call(loss.node, loss_edits(loss, context.tf, reduces))
+        text = context.render_call(loss.node, loss_edits(loss, context.style, reduces))
         if loss.weights is None or loss.reduction is None:
             return text
         name = _free_name(loss.module, WEIGHTED[loss.reduction])

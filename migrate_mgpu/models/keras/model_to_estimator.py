@@ -207,7 +207,7 @@ class _Placing:
         body = Block(source, indent + self.style.indent)
         for index, statement in enumerate(block):
             kept: dict[ast.AST, Replacement] = dict.fromkeys(self.plan.handled, _nothing)
-            edits = Context(self.module, self.style.tensorflow, replaced=kept).edits(statement)
+            edits = Context(self.module, self.style, replaced=kept).edits(statement)
             handled = [source.span(call) for call in self.plan.handled]
             edits = [e for e in edits if (e.start, e.end) not in handled]
             every = outermost([*own, *edits])

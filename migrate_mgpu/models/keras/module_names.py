@@ -48,7 +48,7 @@ def rest(
             continue
         if use.guarded:
             continue
-        if _rewritten(module, use, style.tensorflow, rules, found):
+        if _rewritten(module, use, style, rules, found):
             continue
         alias = _unused_alias(module, use.node, gone)
         if alias is not None:
@@ -81,7 +81,7 @@ def rest(
                 schedule = read_schedule(module, node)
                 if schedule is not None:
                     edits = schedule_edits(schedule, style)
-            edits = edits or function(module, node, style.tensorflow)
+            edits = edits or function(module, node, style)
         except Refused:
             found.left.append(use)
             continue
@@ -89,10 +89,10 @@ def rest(
     return found
 
 
-def _rewritten(module: Module, use: Use, tf: str, rules: Selection, found: Rest) -> bool:
+def _rewritten(module: Module, use: Use, style: FileStyle, rules: Selection, found: Rest) -> bool:
     """Whether a name is some rewriter's, which may be switched off."""
     for rewriter in of(SymbolRewriter):
-        made = rewriter.rewrite(module, use.node, tf)
+        made = rewriter.rewrite(module, use.node, style)
         if made is None:
             continue
         if _wanted(module, use.node, rewriter.rule, rules):

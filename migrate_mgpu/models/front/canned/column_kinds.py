@@ -91,7 +91,7 @@ class ColumnKinds(CategoryColumns):
             if len(arguments.args) == 1 and not arguments.defaults and not self._varies(function):
                 self._known(function)
                 own = arguments.args[0].arg
-                context = Context(self.module, self.tf, names={own: feature})
+                context = Context(self.module, self.style, names={own: feature})
                 return context.render(function.body)
         elif isinstance(function, (ast.Name, ast.Attribute)):
             return f"{self._known(function)}({feature})"
@@ -182,7 +182,7 @@ class ColumnKinds(CategoryColumns):
             self._known(initializer)
             if self._varies(initializer):
                 raise Refused(self.module, initializer, "this initializer is not followed", ADVICE)
-            made = Context(self.module, self.tf).render(initializer)
+            made = Context(self.module, self.style).render(initializer)
         else:
             base = f"({size})" if self._is_loose(dimension) else size
             made = f"{self.tf}.keras.initializers.TruncatedNormal(stddev={base} ** -0.5)"

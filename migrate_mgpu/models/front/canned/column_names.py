@@ -265,7 +265,7 @@ class ColumnNames:
                         "function only", "make it a constant of the module",
                     )  # fmt: skip
         if replaced:
-            return Context(self.module, self.tf, replaced=replaced).render(node)
+            return Context(self.module, self.style, replaced=replaced).render(node)
         return text_of(self.module, node)
 
     def _is_loose(self, node: ast.expr) -> bool:

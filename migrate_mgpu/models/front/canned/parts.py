@@ -134,7 +134,7 @@ class PartReader:
                 part.edit(self.module, Edit(first, last, key))
             part.gone.add(call)
         replaced = {place: written(key) for place, key in inline.items()}
-        return Context(self.module, self.style.tensorflow, replaced=replaced).render(node)
+        return Context(self.module, self.style, replaced=replaced).render(node)
 
     def _key(self, call: ast.Call) -> tuple[ast.expr, str]:
         """A column's key; `[numeric_column(name) for name in NAMES]` is `list(NAMES)`."""

@@ -125,7 +125,7 @@ def keras_edits(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit,
         for initializer in _INITIAL:
             _known(module, given.given(initializer), _INITIALIZERS, "initializers")
         return ()
-    recurrent = made_by(module, call, style.tensorflow)
+    recurrent = made_by(module, call, style)
     if recurrent is not None:
         return recurrent
     shown = module.source.code(call.func)

@@ -214,8 +214,8 @@ class _Reader:
                 module, call, "1.15 divides the loss twice by the replicas where a Keras "
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
-        context = Context(module, self.style.tensorflow)
-        edits = compiled_edits(made, FileStyle.of(module.source, self.style.tensorflow))
+        style = FileStyle.of(module.source, self.style.tensorflow)
+        context, edits = Context(module, style), compiled_edits(made, style)
         self._edit(module, *context.with_arguments(call, edits))
         self.result.handled.add(call)
 

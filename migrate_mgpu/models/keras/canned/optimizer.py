@@ -20,5 +20,5 @@ def write_optimizer(given: CannedOptimizer, style: FileStyle) -> tuple[str, tupl
     if given.named:
         return writer.text(), writer.classes
     assert isinstance(call, ast.Call)
-    context = Context(given.optimizer.module, style.tensorflow)
+    context = Context(given.optimizer.module, style)
     return context.render_call(call, writer.edits()), writer.classes

@@ -134,7 +134,7 @@ class BuiltReceiver:
             if not isinstance(shape, (ast.List, ast.Tuple)) or not shape.elts:
                 raise Refused(module, value, "a raw input whose shape is not written out", _ADVICE)
             rest = [text_of(module, node) for node in shape.elts[1:]]
-            dtype = Context(module, self.style.tensorflow).render(given["dtype"])
+            dtype = Context(module, self.style).render(given["dtype"])
             text = f"[{', '.join([self.size, *rest])}], {dtype}, name={style.string(str(key))}"
             specs.append(f"{self.style.tensorflow}.TensorSpec({text})")
             parameters.append(str(key))

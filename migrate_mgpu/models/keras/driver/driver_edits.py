@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import KEYS
 from migrate_mgpu.analysis.module import ROOTS, Module, tensorflow_name
-from migrate_mgpu.analysis.style import root
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.rewriters import PartRewriter
 from migrate_mgpu.models.ir import DriverCall
@@ -64,7 +64,7 @@ def text_of(
     """An expression of the author's in TF2's words, for another place."""
     keys = {key: _written(module, value) for key, value in _mode_keys(module).items()}
     keys.update((read, _substitute(text)) for read, text in module.substitutes.items())
-    return Context(module, root(module, node), replaced=keys).render(node, column, base)
+    return Context(module, style_at(module, node), replaced=keys).render(node, column, base)
 
 
 def mode_keys(module: Module, model: ModelPlan, changes: DriverEdits) -> None:

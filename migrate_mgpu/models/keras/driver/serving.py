@@ -118,7 +118,7 @@ class _Serving:
         if receiving is not None and self._alone(receiving, receiver):
             gone.add(receiving)
         replaced: dict[ast.AST, Replacement] = {c: _parameter(one) for c, one in made.items()}
-        context = Context(module, self.style.tensorflow, replaced=replaced)
+        context = Context(module, self.style, replaced=replaced)
         for statement in body[:start]:
             block.statement(statement, context.edits(statement), 1)
         serve = names.fresh(scope, "serve", "serving")
@@ -264,7 +264,7 @@ class _Serving:
                 if isinstance(name, ast.Name) and name.id in scope.bindings:
                     if name.id not in known:
                         raise Refused(module, name, "a shape that is made of inputs", _ADVICE)
-        context = Context(module, self.style.tensorflow)
+        context = Context(module, self.style)
         shape = "[None]" if self._parsed(one) else "None"
         shape = context.render(given["shape"]) if "shape" in given else shape
         dtype = context.render(given["dtype"])

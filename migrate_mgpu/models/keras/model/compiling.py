@@ -48,7 +48,6 @@ class Compiling:
         self.training = training
         self.results = results
         self.style = style
-        self.tf = style.tensorflow
         self.make_model = model
         self.distributed = distributed
         self.clipping = ""
@@ -150,7 +149,7 @@ class Compiling:
         replaced: dict[ast.AST, Replacement] = {
             call: self._optimizer(call, writer) for call, writer in self.optimizers.items()
         }
-        self.context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
+        self.context = Context(self.module, self.style, self.reading.modes, {}, replaced)
         self.units = self._needed([training.value, *self._limits], training.unit)
         if fits_compile(self.loss) and self.loss.loss is not None and self.loss.loss.setting:
             self._loss_setting(self.loss.loss.setting)
@@ -170,7 +169,7 @@ class Compiling:
         while stack:
             node, place = stack.pop()
             probe = Context(
-                self.module, self.tf, self.reading.modes, {}, dict(self.context.replaced)
+                self.module, self.style, self.reading.modes, {}, dict(self.context.replaced)
             )
             probe.edits(node)
             if probe.trains:
@@ -307,7 +306,7 @@ class Compiling:
         if len(inner) + len(line) + 1 <= source.width:
             return line
         deeper = inner + unit
-        fitted = [FileStyle.of(source).fitted(metric, deeper, len(deeper), 1) for metric in metrics]
+        fitted = [self.style.fitted(metric, deeper, len(deeper), 1) for metric in metrics]
         lines = "".join(f"\n{deeper}{metric}," for metric in fitted)
         return f"metrics=[{lines}\n{inner}]" if hangs else f"metrics=[{lines[:-1]}]"
 
@@ -328,4 +327,4 @@ class Compiling:
             arguments.append(self._metrics(body, metrics))
         base = body.indent + self.module.source.indent_unit
         head = f"{self.model}.compile"
-        body.line(FileStyle.of(self.module.source).call(head, arguments, base, len(base)), 1)
+        body.line(self.style.call(head, arguments, base, len(base)), 1)

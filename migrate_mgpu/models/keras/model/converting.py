@@ -52,7 +52,7 @@ from migrate_mgpu.source.style import FileStyle
 def convert(
     function: Function,
     graph: CallGraph,
-    tf: str,
+    style: FileStyle,
     predicts: bool,
     distributed: bool,
     bound: Collection[str] = (),
@@ -60,7 +60,7 @@ def convert(
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
-    ``tf`` is how the migrated module spells TensorFlow; ``predicts`` says whether the
+    ``style`` is that of the file; ``predicts`` says whether the
     program asks for predictions, ``distributed`` whether several replicas may train;
     ``bound`` are parameters that ``functools.partial`` or a lambda gives it; ``towers``
     share a batch, where replicas draw batches of their own.
@@ -68,7 +68,7 @@ def convert(
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    return _Conversion(function, graph, tf, predicts, distributed, bound, towers).plan()
+    return _Conversion(function, graph, style, predicts, distributed, bound, towers).plan()
 
 
 class _Conversion:
@@ -76,7 +76,7 @@ class _Conversion:
         self,
         function: Function,
         graph: CallGraph,
-        tf: str,
+        style: FileStyle,
         predicts: bool,
         distributed: bool,
         bound: Collection[str],
@@ -84,8 +84,7 @@ class _Conversion:
     ) -> None:
         self.function = function
         self.module = function.module
-        self.tf = tf
-        self.style = FileStyle.of(function.module.source, tf)
+        self.style = style
         self.predicts = predicts
         self.distributed = distributed
         self.towers = towers
@@ -109,7 +108,7 @@ class _Conversion:
         if not self._fits_compile(graph):
             self._with_steps(graph)
         self.classes = HelperClasses(self.helpers)
-        self.plain = PlainFunctions(graph, tf, self.helpers)
+        self.plain = PlainFunctions(graph, style, self.helpers)
 
     def _fits_compile(self, graph: CallGraph) -> bool:
         """Reads loss, metrics and predictions as what Keras makes of one output and the labels.
@@ -226,7 +225,7 @@ class _Conversion:
         for function in self.plain.functions:
             plan.gone.update(c for c in ast.walk(function.node) if cell_of(function.module, c))
         for module, own in nodes.items():
-            plan.edit(module, *class_edits(module, own, self.tf))
+            plan.edit(module, *class_edits(module, own, self.style))
 
     def _beside(self, plan: ModelPlan, compiling: Compiling) -> list[str]:
         """The classes that stand above the function."""
@@ -247,8 +246,7 @@ class _Conversion:
         names = self.module.names
         name = names.fresh(names.module_scope, AVERAGE_STATISTICS.name)
         plan.callbacks = (name,)
-        style = FileStyle.of(self.module.source, self.tf)
-        return [AVERAGE_STATISTICS.written(name, style)]
+        return [AVERAGE_STATISTICS.written(name, self.style)]
 
     def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
         """What TF1 itself did otherwise than its author may have meant."""
@@ -310,7 +308,7 @@ class _Conversion:
             steps.reserved if steps is not None else frozenset(),
             ["labels"] if steps is not None else [],
         )
-        network = Network(plan, self.tf, self.classes)
+        network = Network(plan, self.style, self.classes)
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
@@ -376,7 +374,7 @@ class _Conversion:
             self.loss.decay,
             self.distributed,
         )
-        network = Network(plan, self.tf, self.classes)
+        network = Network(plan, self.style, self.classes)
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         for found in network.layers.values():
@@ -407,7 +405,7 @@ class _Conversion:
             plan.gone.add(node)
         for network in self.helpers.networks.values():
             home, own = network.module, network.node
-            text = ModelClass(network, self.tf).text()
+            text = ModelClass(network, self.style).text()
             plan.edit(home, Edit(*home.source.span(own), text))
             self.has_layer_lists |= keeps_collections(own)
             plan.gone.add(own)

@@ -41,7 +41,6 @@ class LossWriter:
         self.reading = reading
         self.computation = computation
         self.style = style
-        self.tf = style.tensorflow
         self.name = name
         self.module = reading.module
 
@@ -50,7 +49,7 @@ class LossWriter:
         computation = self.computation
         nodes = [*computation.units, computation.value]
         replaced = replacements(self.module, nodes)
-        context = Context(self.module, self.tf, self.reading.modes, {}, replaced)
+        context = Context(self.module, self.style, self.reading.modes, {}, replaced)
         for unit in computation.units:
             self._shapes(context, unit, unit)
         self._shapes(context, computation.value, computation.unit)
@@ -68,11 +67,11 @@ class LossWriter:
             return isinstance(found, ast.Name) and found.id == output
 
         for name, other in partners(self.module, [node], resolve, is_output).items():
-            context.replaced[name] = _shaped(name, other, self.tf)
+            context.replaced[name] = _shaped(name, other)
 
     def write(self, block: Block) -> Context:
         """Adds the function to a block."""
-        computation, context, tf = self.computation, self.context(), self.tf
+        computation, context, tf = self.computation, self.context(), self.style.tensorflow
         objective = computation if isinstance(computation, Objective) else None
         output, _ = self.reading.output
         value, units = computation.value, list(computation.units)
@@ -161,5 +160,9 @@ class LossWriter:
         return False
 
 
-def _shaped(name: ast.Name, other: ast.expr, tf: str) -> Replacement:
-    return lambda context: f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
+def _shaped(name: ast.Name, other: ast.expr) -> Replacement:
+    def write(context: Context) -> str:
+        tf = context.tf
+        return f"{tf}.reshape({name.id}, {tf}.shape({context.render(other)}))"
+
+    return write

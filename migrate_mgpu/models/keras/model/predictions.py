@@ -26,7 +26,7 @@ class PredictStep:
     ) -> None:
         self.reading = reading
         self.predictions = predictions
-        self.tf = style.tensorflow
+        self.style = style
         self.outputs = outputs
 
     def write(self, network: Network, indent: str) -> str:
@@ -35,14 +35,15 @@ class PredictStep:
         source = reading.module.source
         if outputs is None:
             output, _ = reading.output
-            context = Context(reading.module, self.tf, reading.modes)
+            context = Context(reading.module, self.style, reading.modes)
         else:
             output = ", ".join(outputs.names_of(False))
             context = network.context({})
         unit = source.indent_unit
         block = Block(source, indent + unit)
         block.line("def predict_step(self, data):")
-        block.line(f"features, _, _ = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)", 1)
+        unpack = f"{self.style.tensorflow}.keras.utils.unpack_x_y_sample_weight"
+        block.line(f"features, _, _ = {unpack}(data)", 1)
         block.line(f"{output} = self(features, training=False)", 1)
         value, units = self.predictions.value, list(self.predictions.units)
         last = units[-1] if units else None

@@ -166,7 +166,7 @@ class Steps:
         head = f"{name} = " if adds else "return "
         base = block.indent + source.indent_unit
         text = context.render(value, len(base) + len(head), base)
-        text = FileStyle.of(source).fitted(text, base, len(base) + len(head), nested=True)
+        text = self.style.fitted(text, base, len(base) + len(head), nested=True)
         block.line(head + text, 1)
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
@@ -245,7 +245,7 @@ class Steps:
             line = f"{head}{', '.join(given)})"
             if weight:
                 line = f"{line[:-1]}, sample_weight={weight[0]})"
-                line = FileStyle.of(source).fitted(line, base, len(base), nested=True)
+                line = self.style.fitted(line, base, len(base), nested=True)
             block.line(line, 1)
         if flat:
             self._done(network, context, flat[0])

@@ -15,10 +15,10 @@ from migrate_mgpu.source.statements import start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 
-def classes(module: Module, calls: Iterable[ast.Call], tf: str) -> list[str]:
+def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
     kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
-    return [_class(module, kind, tf) for kind in (RNN, GRU, LSTM) if kind in kinds]
+    return [_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds]
 
 
 def cells_in(module: Module) -> list[ast.Call]:
@@ -26,7 +26,7 @@ def cells_in(module: Module) -> list[ast.Call]:
     return [c for c in module.names.calls if (row := _row(module, c)) is not None and row.cell]
 
 
-def _class(module: Module, kind: str, tf: str) -> str:
+def _class(module: Module, kind: str, style: FileStyle) -> str:
     """The class of one kind of cells, with the settings that the file's cells have."""
     given = {
         keyword
@@ -35,8 +35,7 @@ def _class(module: Module, kind: str, tf: str) -> str:
         for keyword in _given(module, call, row)
     }
     forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
-    style = FileStyle.of(module.source, tf)
-    unit, quote = style.indent, style.quote
+    tf, unit, quote = style.tensorflow, style.indent, style.quote
     act = "self.activation" if acts else f"{tf}.tanh"
     start = ", initializer=self.kernel_initializer" if begins else ""
     parameters = ["units"]
@@ -129,10 +128,10 @@ def _given(module: Module, call: ast.Call, row: CellRow) -> set[str]:
     return found | {"kernel" for name in kernels if edit.given(name) is not None}
 
 
-def class_edits(module: Module, nodes: Iterable[ast.AST], tf: str) -> list[Edit]:
+def class_edits(module: Module, nodes: Iterable[ast.AST], style: FileStyle) -> list[Edit]:
     """The classes that some code of a file needs, above the first function that makes a cell."""
     calls = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call)]
-    texts = classes(module, calls, tf)
+    texts = classes(module, calls, style)
     if not texts:
         return []
     source = module.source

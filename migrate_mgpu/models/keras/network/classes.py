@@ -16,6 +16,7 @@ from migrate_mgpu.models.front.network.layers import class_name
 from migrate_mgpu.models.front.network.summaries import only_writes_summaries
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
 
 # Packages whose functions make no variables of TensorFlow.
 _KNOWN = {
@@ -95,9 +96,9 @@ class HelperClasses:
 class PlainFunctions:
     """Functions without layers that the new code calls: TF2 must know what they use."""
 
-    def __init__(self, graph: CallGraph, tf: str, helpers: Helpers) -> None:
+    def __init__(self, graph: CallGraph, style: FileStyle, helpers: Helpers) -> None:
         self.graph = graph
-        self.tf = tf
+        self.style = style
         self.helpers = helpers
         self.edits: dict[Module, list[Edit]] = {}
         self.functions: list[Function] = []
@@ -121,7 +122,8 @@ class PlainFunctions:
             self._seen.add(function.node)
             same: dict[str, dict[str, Value]] = {}
             assert isinstance(function.node, ast.FunctionDef)
-            context = Context(function.module, self.tf, Modes(function.module, function.node, same))
+            style = FileStyle.of(function.module.source, self.style.tensorflow)
+            context = Context(function.module, style, Modes(function.module, function.node, same))
             self.functions.append(function)
             edits = [e for statement in function.node.body for e in context.edits(statement)]
             inside = function.module.names.ancestors(function.node)

@@ -55,7 +55,7 @@ def _follows(network: Network, model: str, call: ast.Call) -> bool:
 
 def write_direct(network: Network, body: Block) -> list[str]:
     """Adds the statements that make the model; the names that they read."""
-    context = Context(network.module, network.tf, network.plan.modes)
+    context = Context(network.module, network.style, network.plan.modes)
     for statement in network.plan.statements:
         if statement in network.plan.kept and network.times.is_setting(statement):
             body.statement(statement, context.edits(statement), 1)

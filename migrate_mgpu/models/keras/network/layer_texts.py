@@ -24,13 +24,13 @@ def constructor(found: Found, context: Context, column: int, base: str) -> str:
         text = context.render(made, column, base)
     else:
         assert found.layer is not None
-        edits = made_edits(found.layer, context.tf)
+        edits = made_edits(found.layer, context.style)
         text = context.render_call(found.call, edits, column, base)
-    style = FileStyle.of(source, context.tf)
+    style = context.style
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:
-            arguments = weight_arguments(found.layer, context.tf, context.render)
+            arguments = weight_arguments(found.layer, context.style, context.render)
             return style.call("self.add_weight", arguments, base, column)
     more = _regularizers(found, context)
     return _with_arguments(text, more, style, column, base) if more else text

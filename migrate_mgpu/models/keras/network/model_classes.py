@@ -15,16 +15,17 @@ from migrate_mgpu.models.keras.network.layer_texts import constructor
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 
 class ModelClass:
     """Writes the class of a network."""
 
-    def __init__(self, found: NetworkClass, tf: str) -> None:
+    def __init__(self, found: NetworkClass, style: FileStyle) -> None:
         self.found = found
         self.module, self.node = found.module, found.node
         self.call, self.init = found.call, found.init
-        self.tf = tf
+        self.style = style
         self.taken = set(found.sensitive)
 
     def text(self) -> str:
@@ -35,7 +36,7 @@ class ModelClass:
         for call, layer in self.found.layers.items():
             name = self._attribute_for(layer.name or layer.stem)
             base = source.indent_of(node) + source.indent_unit * 2
-            context = Context(self.module, self.tf)
+            context = Context(self.module, self.style)
             made = constructor(layer, context, len(base) + len(name) + 8, base)
             added.append(f"self.{name} = {made}")
             replaced[call] = self._use(name, layer.inputs, layer.training, layer.takes_training)
@@ -44,7 +45,9 @@ class ModelClass:
             if self._untold(call):
                 replaced[call] = self._told(call)
         same: dict[str, dict[str, str]] = {}
-        context = Context(self.module, self.tf, Modes(self.module, self.call, same), {}, replaced)
+        context = Context(
+            self.module, self.style, Modes(self.module, self.call, same), {}, replaced
+        )
         edits = [e for statement in node.body for e in context.edits(statement)]
         edits += [*self._header(), *self._call_header(), *self._added(added)]
         return render(source, node, outermost(edits))
@@ -100,7 +103,7 @@ class ModelClass:
         if self.found.keras:
             return []
         source = self.module.source
-        base = f"{self.tf}.keras.Model"
+        base = f"{self.style.tensorflow}.keras.Model"
         if self.node.bases:
             return [Edit(*source.span(self.node.bases[0]), base)]
         start = source.span(self.node)[0]

@@ -36,9 +36,9 @@ Member = Callable[["Network", str], str]
 class Network:
     """Writes the class of a plan."""
 
-    def __init__(self, plan: Plan, tf: str, classes: HelperClasses) -> None:
+    def __init__(self, plan: Plan, style: FileStyle, classes: HelperClasses) -> None:
         self.plan = plan
-        self.tf = tf
+        self.style = style
         self.module = plan.module
         self.classes = classes
         helpers = classes.helpers
@@ -134,7 +134,7 @@ class Network:
         members = [source.newline + member(self, indent) for member in self.members]
         made = self._init_block(indent, body)
         block = Block(source, indent)
-        block.line(f"class {plan.name}({self.tf}.keras.{plan.base}):")
+        block.line(f"class {plan.name}({self.style.tensorflow}.keras.{plan.base}):")
         doc = ast.get_docstring(plan.function, clean=False)
         if doc is not None and plan.result is None:
             block.statement(plan.function.body[0], [], 1)
@@ -215,7 +215,7 @@ class Network:
             if name not in self.times.in_loops
         }
         owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
-        return Context(self.module, self.tf, self.plan.modes, owned, replaced)
+        return Context(self.module, self.style, self.plan.modes, owned, replaced)
 
     def reads(self, context: Context) -> None:
         """Notes that a method has what was written in a context."""
@@ -343,7 +343,7 @@ class Network:
         if not calls:
             return []
         calls.sort(key=lambda call: (call.lineno, call.col_offset))
-        probe = Context(self.module, self.tf, self.plan.modes, {}, context.replaced)
+        probe = Context(self.module, self.style, self.plan.modes, {}, context.replaced)
         for statement in node.body:
             probe.edits(statement)
         targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
@@ -377,7 +377,7 @@ class Network:
         names = {
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
-        context = Context(self.module, self.tf, None, names)
+        context = Context(self.module, self.style, None, names)
         made = Constructor(
             plan,
             self.times,
@@ -422,7 +422,7 @@ class Network:
         head.lines += block.lines
         base = head.indent + source.indent_unit
         for name, value in self.made:
-            text = FileStyle.of(source).fitted(value, base, len(base) + len(name) + 3)
+            text = self.style.fitted(value, base, len(base) + len(name) + 3)
             head.line(f"{name} = {text}", 1)
         return head.text()
 

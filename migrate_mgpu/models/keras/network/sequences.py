@@ -54,9 +54,9 @@ def write_sequence(
 ) -> Context:
     """Adds `model = tf.keras.Sequential([...])` to a function's body."""
     source = network.module.source
-    context = Context(network.module, network.tf, network.plan.modes)
+    context = Context(network.module, network.style, network.plan.modes)
     base = body.indent + source.indent_unit
-    head = f"{name} = {network.tf}.keras.Sequential(["
+    head = f"{name} = {network.style.tensorflow}.keras.Sequential(["
     single = constructor(layers[0][1], context, len(base) + len(head), base)
     if len(layers) == 1 and "\n" not in single and not trailing(source, layers[0][0]):
         if len(base) + len(head) + len(single) + 2 <= _WIDTH:

@@ -7,27 +7,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter, of
 from migrate_mgpu.session_config.flows import Setting
-
-
-@record()
-class Writer:
-    """What a field's rewriter needs to write its calls in the style of a file."""
-
-    tf: str  # how the module spells TensorFlow
-    quote: str
-    unit: str  # one level of indentation
-    fresh: Callable[..., str]
-    code: Callable[[ast.expr], str]
-    imports: set[str] = field(default_factory=set)  # modules that the calls use
-
-    def string(self, text: str) -> str:
-        return f"{self.quote}{text}{self.quote}"
-
-    def devices(self, kind: str = "GPU") -> str:
-        return f"{self.tf}.config.list_physical_devices({self.string(kind)})"
+from migrate_mgpu.source.style import FileStyle
 
 
 def every_value(setting: Setting) -> str | None:
@@ -39,17 +22,19 @@ def every_value(setting: Setting) -> str | None:
 class FieldRewriter(Rewriter):
     """Moves ``fields``, paths of ConfigProto (``gpu_options.allow_growth``).
 
-    ``apply`` gives the lines that do in TF2 what the setting did; none for TF2's own
-    default. ``plan`` says why a value cannot move exactly; None when it can. ``early``:
-    TF2 refuses the call once the runtime is initialised.
+    ``apply`` gives the statements that do in TF2 what the setting did, in a file's style
+    (``FileStyle.lines``); none for TF2's own default. ``plan`` says why a value cannot move
+    exactly; None when it can. ``early``: TF2 refuses the call once the runtime is
+    initialised. ``imports`` are modules that the statements use.
     """
 
     folder = "session_config"
 
     fields: tuple[str, ...]
-    apply: Callable[[Setting, Writer], list[str]]
+    apply: Callable[[Setting, FileStyle], list[str]]
     plan: Callable[[Setting], str | None] = every_value
     early: bool = True
+    imports: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)

@@ -37,6 +37,22 @@ class Setting:
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
 
     @property
+    def code(self) -> str:
+        """The value as its author wrote it."""
+        return self.module.source.code(self.value)
+
+    @property
+    def operand(self) -> str:
+        """The same, as an operand of an operator."""
+        bound = isinstance(self.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call))
+        return self.code if bound else f"({self.code})"
+
+    def fresh(self, *candidates: str) -> str:
+        """The first of some names that is free where the setting stands."""
+        names = self.module.names
+        return names.fresh(names.scope_at(self.statement), *candidates)
+
+    @property
     def choice(self) -> tuple[ast.IfExp, bool] | None:
         """The conditional expression that chooses its constructor, and whether by its body."""
         child: ast.AST = self.creation or self.statement

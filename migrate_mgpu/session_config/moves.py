@@ -19,7 +19,6 @@ from migrate_mgpu.session_config.checks import (
 )
 from migrate_mgpu.session_config.field_rewriter import (
     FieldRewriter,
-    Writer,
     field_rewriters,
     known,
 )
@@ -30,6 +29,7 @@ from migrate_mgpu.source.container_edit import without_members
 from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.style import FileStyle
 
 
 @record(eq=False)
@@ -68,7 +68,7 @@ def build(
     emptied: list[tuple[Module, ast.stmt]] = []
     for (module, statement), members in statements(flow).items():
         layout = Layout(module.source, statement)
-        writer = _writer(move, module, statement)
+        style = _style(move, module, statement)
         settings = sorted(
             (m for m in members if isinstance(m, Setting)),
             key=lambda s: (s.value.lineno, s.value.col_offset),
@@ -79,7 +79,7 @@ def build(
             and _starts_config(flow, members)
             and not _sets_softness(flow, module, statement)
         ):
-            default = [f"{writer.tf}.config.set_soft_device_placement(False)"]
+            default = style.lines("{tf}.config.set_soft_device_placement(False)")
             if not hoist:
                 groups.append((None, default))
             elif default[0] not in early:
@@ -90,14 +90,15 @@ def build(
                 if known(setting) is not False:
                     move.overruled.append(setting)
                 continue
-            lines = rewriter.apply(setting, writer)
+            lines = rewriter.apply(setting, style)
             move.applied.append((setting, rewriter))
+            if lines:
+                move.needs(module, *rewriter.imports)
             if hoist and (native or rewriter.early):
                 early += lines
             else:
                 groups.append((setting, lines))
         groups = _by_choice(module, groups)
-        move.needs(module, *writer.imports)
         steps = [m for m in members if isinstance(m, Step)]
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks or any(step.creation is not None for step in steps):
@@ -314,25 +315,12 @@ def _end_line(setting: Setting | None) -> int:
     return (setting.value.end_lineno or 0) if setting else 0
 
 
-def _writer(move: Move, module: Module, statement: ast.stmt) -> Writer:
-    names, source = module.names, module.source
-    scope = names.scope_at(statement)
+def _style(move: Move, module: Module, statement: ast.stmt) -> FileStyle:
     tf = spelling(module, statement)
     if tf is None:
+        names = module.names
         tf = move.spellings.setdefault(module, names.fresh(names.module_scope, "tf", "tensorflow"))
-
-    def code(node: ast.expr) -> str:
-        text = source.code(node)
-        # A line break is only right inside brackets; one of our calls is around it.
-        return text
-
-    return Writer(
-        tf=tf,
-        quote=source.quote,
-        unit=source.indent_unit,
-        fresh=lambda *candidates: names.fresh(scope, *candidates),
-        code=code,
-    )
+    return FileStyle.of(module.source, tf)
 
 
 def _is_last(module: Module, statement: ast.stmt) -> bool:

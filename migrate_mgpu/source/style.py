@@ -38,6 +38,15 @@ class FileStyle:
         """A string literal; ``text`` has neither quotation marks nor backslashes."""
         return f"{self.quote}{text}{self.quote}"
 
+    def lines(self, template: str, **replacements: str) -> list[str]:
+        """The lines of new statements.
+
+        ``template`` has four spaces a level and the fields ``{tf}``, ``{quote}`` and those of
+        ``replacements``, which may have lines of their own: each stays in the line of its field.
+        """
+        replacements.update(tf=self.tensorflow, quote=self.quote)
+        return [line.format(**replacements) for line in self.indented(template).splitlines()]
+
     def indented(self, template: str) -> str:
         """Code that is written with four spaces a level, with the file's own levels."""
         return template.replace("    ", self.indent)

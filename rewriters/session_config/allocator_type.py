@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU110",
@@ -54,7 +55,7 @@ def plan(setting: Setting) -> str | None:
     return None if value in ("BFC", "") else "TF1 itself knows no allocator but BFC"
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
+def apply(setting: Setting, style: FileStyle) -> list[str]:
     return []
 
 

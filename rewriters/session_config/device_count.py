@@ -18,12 +18,11 @@ also lists visible devices stays, because TF1 combines the two.
 
 from __future__ import annotations
 
-import ast
-
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU107",
@@ -78,21 +77,23 @@ def plan(setting: Setting) -> str | None:
     return None
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    tf, value = writer.tf, constant(setting.value)
-    code = writer.code(setting.value)
+_NONE = "{tf}.config.set_visible_devices([], {quote}GPU{quote})"
+_FIRST = """\
+{tf}.config.set_visible_devices({tf}.config.list_physical_devices({quote}GPU{quote})[:{count}], \
+{quote}GPU{quote})
+"""
+_LOGICAL = """\
+{tf}.config.set_logical_device_configuration(
+    {tf}.config.list_physical_devices({quote}CPU{quote})[0],
+    [{tf}.config.LogicalDeviceConfiguration()] * {count})
+"""
+
+
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    value = constant(setting.value)
     if setting.path == "device_count.GPU":
-        shown = "[]" if value == 0 else f"{writer.devices()}[:{code}]"
-        return [f"{tf}.config.set_visible_devices({shown}, {writer.string('GPU')})"]
-    if value == 1:
-        return []
-    if not isinstance(setting.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)):
-        code = f"({code})"
-    return [
-        f"{tf}.config.set_logical_device_configuration(",
-        f"{writer.unit}{writer.devices('CPU')}[0],",
-        f"{writer.unit}[{tf}.config.LogicalDeviceConfiguration()] * {code})",
-    ]
+        return style.lines(_NONE if value == 0 else _FIRST, count=setting.code)
+    return [] if value == 1 else style.lines(_LOGICAL, count=setting.operand)
 
 
 REWRITER = FieldRewriter(RULE, CASES, ("device_count.GPU", "device_count.CPU"), apply, plan)

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer, enum_value
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, enum_value
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 _PREFIX = "graph_options.rewrite_options."
 _TOGGLES = (
@@ -99,17 +100,15 @@ def plan(setting: Setting) -> str | None:
     return None
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    name = setting.path[len(_PREFIX) :]
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    name, value = setting.path[len(_PREFIX) :], setting.code
     if name in _TOGGLES:
         state = enum_value(setting, _STATES)
         if state == 0:
             return []
         value = str(state == 1)
-    else:
-        value = writer.code(setting.value)
-    options = f"{{{writer.string(name)}: {value}}}"
-    return [f"{writer.tf}.config.optimizer.set_experimental_options({options})"]
+    call = "{tf}.config.optimizer.set_experimental_options({{{quote}{name}{quote}: {value}}})"
+    return style.lines(call, name=name, value=value)
 
 
 REWRITER = FieldRewriter(

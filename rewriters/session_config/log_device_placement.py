@@ -15,8 +15,9 @@ standard error, TF2 on standard error only.
 """
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU102",
@@ -47,8 +48,8 @@ with tf.Session() as sess:
 )
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    return [f"{writer.tf}.debugging.set_log_device_placement({writer.code(setting.value)})"]
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    return style.lines("{tf}.debugging.set_log_device_placement({value})", value=setting.code)
 
 
 REWRITER = FieldRewriter(RULE, CASES, ("log_device_placement",), apply, early=False)

@@ -26,8 +26,9 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer, known
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, known
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU104",
@@ -81,31 +82,30 @@ def plan(setting: Setting) -> str | None:
     return None
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
+_LOOP = """\
+for {index}, {gpu} in enumerate({tf}.config.list_physical_devices({quote}GPU{quote})):
+    {total} = ctypes.c_size_t()  # bytes
+    ctypes.CDLL({quote}libcuda.so.1{quote}).cuDeviceTotalMem_v2(ctypes.byref({total}), {index})
+    {limit} = {tf}.config.LogicalDeviceConfiguration(
+        memory_limit={fraction} * {total}.value / 2**20)
+    {tf}.config.set_logical_device_configuration({gpu}, [{limit}])
+"""
+# 0 is TF1's way to say: no limit.
+_GUARDED = "if {fraction}:\n" + "".join(f"    {line}" for line in _LOOP.splitlines(True))
+
+
+def apply(setting: Setting, style: FileStyle) -> list[str]:
     fraction = known(setting)
-    code = writer.code(setting.value)
     if fraction == 0:
         return []
-    if not isinstance(setting.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)):
-        code = f"({code})"
-    index = writer.fresh("index", "gpu_index")
-    gpu = writer.fresh("gpu", "physical_gpu")
-    total = writer.fresh("total", "total_memory")
-    limit = writer.fresh("limit", "memory_limit")
-    tf, unit = writer.tf, writer.unit
-    writer.imports.add("ctypes")
-    library = writer.string("libcuda.so.1")
-    lines = [
-        f"for {index}, {gpu} in enumerate({writer.devices()}):",
-        f"{unit}{total} = ctypes.c_size_t()  # bytes",
-        f"{unit}ctypes.CDLL({library}).cuDeviceTotalMem_v2(ctypes.byref({total}), {index})",
-        f"{unit}{limit} = {tf}.config.LogicalDeviceConfiguration(",
-        f"{unit}{unit}memory_limit={code} * {total}.value / 2**20)",
-        f"{unit}{tf}.config.set_logical_device_configuration({gpu}, [{limit}])",
-    ]
-    if fraction is None:  # 0 is TF1's way to say: no limit
-        lines = [f"if {code}:", *(unit + line for line in lines)]
-    return lines
+    return style.lines(
+        _GUARDED if fraction is None else _LOOP,
+        fraction=setting.operand,
+        index=setting.fresh("index", "gpu_index"),
+        gpu=setting.fresh("gpu", "physical_gpu"),
+        total=setting.fresh("total", "total_memory"),
+        limit=setting.fresh("limit", "memory_limit"),
+    )
 
 
 def _repeatable(node: ast.expr) -> bool:
@@ -117,4 +117,11 @@ def _repeatable(node: ast.expr) -> bool:
     )
 
 
-REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.per_process_gpu_memory_fraction",), apply, plan)
+REWRITER = FieldRewriter(
+    RULE,
+    CASES,
+    ("gpu_options.per_process_gpu_memory_fraction",),
+    apply,
+    plan,
+    imports=("ctypes",),
+)

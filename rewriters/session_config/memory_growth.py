@@ -16,8 +16,9 @@ stays, and a finding says so (`memory-fraction`).
 """
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU103",
@@ -47,13 +48,14 @@ sess = tf.Session()
 )
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    gpu = writer.fresh("gpu", "physical_gpu")
-    value = writer.code(setting.value)
-    return [
-        f"for {gpu} in {writer.devices()}:",
-        f"{writer.unit}{writer.tf}.config.experimental.set_memory_growth({gpu}, {value})",
-    ]
+_LOOP = """\
+for {gpu} in {tf}.config.list_physical_devices({quote}GPU{quote}):
+    {tf}.config.experimental.set_memory_growth({gpu}, {value})
+"""
+
+
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    return style.lines(_LOOP, gpu=setting.fresh("gpu", "physical_gpu"), value=setting.code)
 
 
 REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.allow_growth",), apply)

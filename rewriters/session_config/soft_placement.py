@@ -18,8 +18,9 @@ Exact; may be called at any time.
 """
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU101",
@@ -46,8 +47,8 @@ sess = tf.Session()
 )
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    return [f"{writer.tf}.config.set_soft_device_placement({writer.code(setting.value)})"]
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    return style.lines("{tf}.config.set_soft_device_placement({value})", value=setting.code)
 
 
 REWRITER = FieldRewriter(RULE, CASES, ("allow_soft_placement",), apply, early=False)

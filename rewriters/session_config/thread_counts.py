@@ -16,8 +16,9 @@ Exact. The calls must come before the runtime is initialised.
 """
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU105",
@@ -48,8 +49,9 @@ sess = tf.Session()
 )
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    return [f"{writer.tf}.config.threading.set_{setting.path}({writer.code(setting.value)})"]
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    call = "{tf}.config.threading.set_{field}({value})"
+    return style.lines(call, field=setting.path, value=setting.code)
 
 
 REWRITER = FieldRewriter(

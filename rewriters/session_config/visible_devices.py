@@ -23,8 +23,9 @@ import ast
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU106",
@@ -103,25 +104,29 @@ def plan(setting: Setting) -> str | None:
     return None
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
-    gpus = writer.fresh("gpus", "physical_gpus")
+_VISIBLE = """\
+{gpus} = {tf}.config.list_physical_devices({quote}GPU{quote})
+if {gpus}:
+    {tf}.config.set_visible_devices({chosen}, {quote}GPU{quote})
+"""
+
+
+def apply(setting: Setting, style: FileStyle) -> list[str]:
+    gpus = setting.fresh("gpus", "physical_gpus")
+    chosen = [f"{gpus}[{index}]" for index in _chosen(setting)]
+    if not chosen:  # an empty list leaves every GPU visible
+        return []
+    shown = chosen[0] if len(chosen) == 1 else f"[{', '.join(chosen)}]"
+    return style.lines(_VISIBLE, gpus=gpus, chosen=shown)
+
+
+def _chosen(setting: Setting) -> list[str]:
+    """The indices of the visible GPUs, as code."""
     value = constant(setting.value)
-    if value is None:
-        index = _single_index(setting.value)
-        assert index is not None
-        chosen = f"{gpus}[{writer.code(index)}]"
-    else:
-        indices = _indices(value)
-        assert indices is not None
-        if not indices:  # an empty list leaves every GPU visible
-            return []
-        picks = [f"{gpus}[{index}]" for index in indices]
-        chosen = picks[0] if len(picks) == 1 else f"[{', '.join(picks)}]"
-    return [
-        f"{gpus} = {writer.devices()}",
-        f"if {gpus}:",
-        f"{writer.unit}{writer.tf}.config.set_visible_devices({chosen}, {writer.string('GPU')})",
-    ]
+    if value is not None:
+        return [str(index) for index in _indices(value) or ()]
+    index = _single_index(setting.value)
+    return [setting.module.source.code(index)] if index is not None else []
 
 
 def _indices(value: object) -> list[int] | None:

@@ -19,8 +19,9 @@ called at any time.
 from __future__ import annotations
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, Writer, enum_value
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter, enum_value
 from migrate_mgpu.session_config.flows import Setting
+from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
     code="MGPU108",
@@ -69,9 +70,10 @@ def plan(setting: Setting) -> str | None:
     return None if level != 2 else "`set_jit` cannot ask for ON_2"
 
 
-def apply(setting: Setting, writer: Writer) -> list[str]:
+def apply(setting: Setting, style: FileStyle) -> list[str]:
     level = enum_value(setting, _LEVELS)
-    return [f"{writer.tf}.config.optimizer.set_jit({level == 1})"] if level else []
+    on = str(level == 1)
+    return style.lines("{tf}.config.optimizer.set_jit({on})", on=on) if level else []
 
 
 REWRITER = FieldRewriter(

@@ -217,7 +217,8 @@ class Carriers:
         layout = Layout(module.source, statement)
         if not layout.owns_lines:
             raise self._refused(module, statement)
-        kept = [comment.text for comment in comments(module.source.code(statement))]
+        stays = {comment.text for line in lines for comment in comments(line)}
+        kept = [c.text for c in comments(module.source.code(statement)) if c.text not in stays]
         kept += [layout.trailing_comment] if layout.trailing_comment else []
         block = module.names.block(statement)
         if not lines and all(one is statement or one in self.changes.gone for one in block):

@@ -8,6 +8,7 @@ import re
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.standard_library import is_standard
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -133,9 +134,7 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
             if layout.owns_lines:
                 edits.append(layout.replace([]))
             continue
-        code = module.source.text[layout.start : layout.end]
-        code = without_names(code, unused)
-        edits.append(Edit(layout.start, layout.end, code))
+        edits.append(import_edit(module.source, statement, unused))
     return edits
 
 
@@ -190,15 +189,3 @@ def _written(alias: ast.alias, planned: list[Edit]) -> bool:
     local = alias.asname or alias.name.split(".")[0]
     mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
     return any(mention.search(edit.new) for edit in planned)
-
-
-def without_names(code: str, aliases: list[ast.alias]) -> str:
-    """An import statement's text without some of its names."""
-    for alias in aliases:
-        text = rf"\b{re.escape(alias.name)}\b"
-        if alias.asname:
-            text += rf"\s+as\s+{alias.asname}\b"
-        head, keyword, names = code.partition("import")
-        names = re.sub(rf",\s*{text}|{text}\s*,\s*", "", names, count=1)
-        code = head + keyword + names
-    return code

@@ -211,7 +211,7 @@ def is_none(node: ast.AST | None) -> bool:
 def constant(node: ast.expr | None) -> object | None:
     """The value of a literal (also ``-1``), or None when it is not one."""
     try:
-        value: object = ast.literal_eval(node)
+        value: object = ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value

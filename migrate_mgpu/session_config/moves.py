@@ -172,7 +172,8 @@ def _carrier(
     members = {member for step in steps for member in step.members}
     if members:
         rest = without_members(module.source, layout.statement, members)
-        lines += [rest] if rest else []
+        stays = {comment.text for comment in comments(rest)}
+        lines = [line for line in lines if line not in stays] + ([rest] if rest else [])
     elif any(step.returns for step in steps) and not _is_last(module, layout.statement):
         lines.append("return")
     lines += ["yield"] if any(step.yields for step in steps) else []

@@ -250,9 +250,7 @@ class CallEdit:
                 comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
                 arguments.insert(0, added.with_changes(comma=comma))
                 continue
-            if arguments:
-                arguments[-1], added = followed(arguments[-1], added)
-            arguments.append(added)
+            arguments = followed(arguments, added) if arguments else [added]
         return call.with_changes(args=arguments, whitespace_before_args=space)
 
     def _value(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
+from migrate_mgpu.source.members import without
 from migrate_mgpu.source.source import Edit, Source, splice
 
 
@@ -13,29 +15,28 @@ def without_members(source: Source, statement: ast.stmt, members: Collection[ast
 
     Empty where nothing is left that the statement would do.
     """
+    import libcst as cst
+
     start, end = source.span(statement)
     edits: list[Edit] = []
     for node in ast.walk(statement):
-        if isinstance(node, (ast.Tuple, ast.List)) and any(e in members for e in node.elts):
-            kept = [source.code(e) for e in node.elts if e not in members]
-            if not kept:
-                return ""
-            first, last = source.span(node)
-            own = source.text[first:last]
-            opening = own[0] if own[0] in "([" and source.span(node.elts[0])[0] > first else ""
-            text = ", ".join(kept)
-            if len(kept) == 1:
-                opening = opening if "\n" in text else ""
-            closing = {"(": ")", "[": "]", "": ""}[opening]
-            edits.append(Edit(first - start, last - start, opening + text + closing))
-        elif isinstance(node, ast.Dict) and any(value in members for value in node.values):
-            pairs = [
-                f"{source.code(key)}: {source.code(value)}" if key else f"**{source.code(value)}"
-                for key, value in zip(node.keys, node.values)
-                if value not in members
-            ]
-            if not pairs:
-                return ""
-            first, last = source.span(node)
-            edits.append(Edit(first - start, last - start, "{" + ", ".join(pairs) + "}"))
+        if not isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
+            continue
+        own = node.values if isinstance(node, ast.Dict) else node.elts
+        gone = [index for index, member in enumerate(own) if member in members]
+        if not gone:
+            continue
+        if len(gone) == len(own):
+            return ""
+        first, last = source.span(node)
+        # In brackets, where any line break may be.
+        tree = cst.parse_expression(f"({source.text[first:last]}\n)")
+        tree = tree.with_changes(lpar=tree.lpar[1:], rpar=tree.rpar[:-1])
+        assert isinstance(tree, (cst.Tuple, cst.List, cst.Dict))
+        elements: Sequence[Any] = tree.elements
+        kept, _ = without(elements, gone, cst.SimpleWhitespace(""))
+        tree = tree.with_changes(elements=kept)
+        if len(kept) == 1 and isinstance(kept[0], cst.Element):
+            tree = kept[0].value
+        edits.append(Edit(first - start, last - start, cst.Module([]).code_for_node(tree)))
     return splice(source.text[start:end], edits)

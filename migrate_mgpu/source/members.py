@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     import libcst as cst
 
-    Member = TypeVar("Member", cst.Arg, cst.Param)
+    Member = TypeVar(
+        "Member", cst.Arg, cst.Param, cst.ImportAlias, cst.BaseElement, cst.BaseDictElement
+    )
     Space = cst.BaseParenthesizableWhitespace
 
 
@@ -38,20 +40,32 @@ def without(
     return kept, before
 
 
-def followed(member: Member, added: Member) -> tuple[Member, Member]:
-    """The last member and one more behind it, which takes over its end."""
+def followed(members: Sequence[Member], added: Member) -> list[Member]:
+    """The members and one more, which takes over the last one's end.
+
+    It stands on a line of its own where each of them does.
+    """
     import libcst as cst
 
-    bare, one = cst.SimpleWhitespace(""), cst.SimpleWhitespace(" ")
-    after = _after(member)
-    added = added.with_changes(comma=member.comma, **{after: getattr(member, after)})
-    return member.with_changes(comma=cst.Comma(whitespace_after=one), **{after: bare}), added
+    *others, last = members
+    space: Space = cst.SimpleWhitespace(" ")
+    ends = isinstance(last.comma, cst.Comma) and last.comma.whitespace_after
+    if isinstance(ends, cst.ParenthesizedWhitespace) and others:
+        space = _space_behind(others[-1])
+        if isinstance(space, cst.ParenthesizedWhitespace):
+            space = _without_side_comment(space.with_changes(empty_lines=()))
+    after = _after(last)
+    added = added.with_changes(comma=last.comma, **{name: getattr(last, name) for name in after})
+    bare = dict.fromkeys(after, cst.SimpleWhitespace(""))
+    return [*others, last.with_changes(comma=cst.Comma(whitespace_after=space), **bare), added]
 
 
-def _after(member: Member) -> str:
+def _after(member: Member) -> tuple[str, ...]:
+    """The field of the white space behind a member without a comma, if it has one."""
     import libcst as cst
 
-    return "whitespace_after_arg" if isinstance(member, cst.Arg) else "whitespace_after_param"
+    fields = {cst.Arg: "whitespace_after_arg", cst.Param: "whitespace_after_param"}
+    return tuple(name for kind, name in fields.items() if isinstance(member, kind))
 
 
 def _space_behind(member: Member) -> Space:
@@ -60,16 +74,20 @@ def _space_behind(member: Member) -> Space:
 
     if isinstance(member.comma, cst.Comma):
         return member.comma.whitespace_after
-    space: Space = getattr(member, _after(member))
-    return space
+    for name in _after(member):
+        space: Space = getattr(member, name)
+        return space
+    return cst.SimpleWhitespace("")
 
 
 def _with_space_behind(member: Member, space: Space) -> Member:
     import libcst as cst
 
-    if isinstance(member.comma, cst.Comma):
-        return member.with_changes(comma=member.comma.with_changes(whitespace_after=space))
-    return member.with_changes(**{_after(member): space})
+    fields = _after(member)
+    if isinstance(member.comma, cst.Comma) or not fields:
+        comma = member.comma if isinstance(member.comma, cst.Comma) else cst.Comma()
+        return member.with_changes(comma=comma.with_changes(whitespace_after=space))
+    return member.with_changes(**dict.fromkeys(fields, space))
 
 
 def _ending_as(member: Member, gone: Member) -> Member:
@@ -85,9 +103,10 @@ def _ending_as(member: Member, gone: Member) -> Member:
                 own = _with_comments(own, end)
                 own = own.with_changes(indent=end.indent, last_line=end.last_line)
             return _with_space_behind(member, own)
-    after = _after(member)
-    member = member.with_changes(comma=gone.comma, **{after: getattr(gone, after)})
-    return _with_space_behind(member, end)
+    ends = {name: getattr(gone, name) for name in _after(gone)}
+    member = member.with_changes(comma=gone.comma, **ends)
+    has_end = isinstance(gone.comma, cst.Comma) or ends
+    return _with_space_behind(member, end) if has_end else member
 
 
 def _with_comments(space: Space, other: Space) -> Space:

@@ -34,13 +34,13 @@ from migrate_mgpu.analysis.api_version import (
     swaps,
     v1_uses,
 )
-from migrate_mgpu.analysis.import_edits import without_names
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.symbols import table
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -169,17 +169,16 @@ def apply(module: Module, is_entry: bool, gone: AbstractSet[ast.AST]) -> list[Ed
     for statement in module.tensorflow_imports:
         if module.is_guarded(statement):
             continue
-        start, end = module.source.span(statement)
-        code = module.source.text[start:end]
-        new, call = _swapped(statement, code) if swap else (code, _explicit_call(statement))
-        if isinstance(statement, ast.ImportFrom) and new != code:
+        call = _call(statement, swap)
+        added = call.rstrip("()") if disable and call.startswith("disable") else ""
+        root = _v1_root(statement) if swap else ""
+        if isinstance(statement, ast.Import) and swap:
+            edits += _swapped(module, statement)
+        elif isinstance(statement, ast.ImportFrom) and (root or added):
             unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
-            if len(unused) < len(statement.names):
-                new = without_names(new, unused)
-        if disable and call and call.startswith("disable"):  # `from tensorflow import ...`
-            new = _with_name(new, "disable_v2_behavior")
-        if new != code:
-            edits.append(Edit(start, end, new))
+            leaves = root and len(unused) < len(statement.names)
+            unused = unused if leaves else []
+            edits.append(import_edit(module.source, statement, unused, added, root))
         if disable and call:
             edits.append(Layout(module.source, statement).insert_after([call]))
             disable = False
@@ -203,32 +202,44 @@ def _imports_v1_root(module: Module) -> bool:
     ) and bool(v1_uses(module))
 
 
-def _swapped(statement: ast.stmt, code: str) -> tuple[str, str | None]:
-    """An import with TF1's root, and the call that turns TF2's behaviour off there."""
-    if isinstance(statement, ast.Import):
-        call = None
-        for alias in statement.names:
-            if alias.name in ("tensorflow", "tensorflow.compat.v1"):
-                call = f"{alias.asname or 'tensorflow'}.disable_v2_behavior()"
-                if alias.name == "tensorflow.compat.v1" and not alias.asname:
-                    call = "tensorflow.compat.v1.disable_v2_behavior()"
-        code = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
-        code = re.sub(r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", code)
-        return code, call
-    assert isinstance(statement, ast.ImportFrom)
-    module = statement.module or ""
-    if module == "tensorflow.compat" or module.startswith(("tensorflow.python", "tensorflow.core")):
-        for alias in statement.names:
-            if module == "tensorflow.compat" and alias.name == "v1":
-                return code, f"{alias.asname or 'v1'}.disable_v2_behavior()"
-        return code, None
-    if module.startswith("tensorflow.compat.v1"):
-        return code, "disable_v2_behavior()" if module == "tensorflow.compat.v1" else None
+def _swapped(module: Module, statement: ast.Import) -> list[Edit]:
+    """`import tensorflow as tf` with TF1's root."""
+    start, end = module.source.span(statement)
+    code = module.source.text[start:end]
+    new = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
+    new = re.sub(r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", new)
+    return [Edit(start, end, new)] if new != code else []
+
+
+def _v1_root(statement: ast.Import | ast.ImportFrom) -> str:
+    """The module that has TF1's names which a `from` import asks for, where it is another."""
+    module = (statement.module or "") if isinstance(statement, ast.ImportFrom) else ""
+    others = ("tensorflow.compat", "tensorflow.python", "tensorflow.core")
+    if not module or module.startswith(others):
+        return ""
     inside = module[len("tensorflow.") :] + "." if "." in module else ""
     if not any(_differs(inside + alias.name) for alias in statement.names):
-        return code, None  # the same in TF1 and TF2, or a module of Keras
-    new = re.sub(r"\btensorflow\b", "tensorflow.compat.v1", code, count=1)
-    return new, "disable_v2_behavior()" if module == "tensorflow" else None
+        return ""  # the same in TF1 and TF2, or a module of Keras
+    return re.sub(r"\btensorflow\b", "tensorflow.compat.v1", module, count=1)
+
+
+def _call(statement: ast.Import | ast.ImportFrom, swap: bool) -> str:
+    """The call that turns TF2's behaviour off, by a name that an import gives (or could)."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name == "tensorflow":
+                root = (alias.asname or "tensorflow") + ("" if swap else ".compat.v1")
+                return f"{root}.disable_v2_behavior()"
+            if alias.name == "tensorflow.compat.v1":
+                return f"{alias.asname or alias.name}.disable_v2_behavior()"
+        return ""
+    for alias in statement.names:
+        if statement.module == "tensorflow.compat" and alias.name == "v1":
+            return f"{alias.asname or 'v1'}.disable_v2_behavior()"
+    known = statement.module == "tensorflow.compat.v1" or (
+        statement.module == "tensorflow" and swap and _v1_root(statement)
+    )
+    return "disable_v2_behavior()" if known else ""
 
 
 def _differs(name: str) -> bool:
@@ -237,37 +248,6 @@ def _differs(name: str) -> bool:
     if name.split(".")[0] == "keras" and status in ("v1_differs", "modules"):
         return False
     return status in ABSENT or status in ("v1_differs", "modules")
-
-
-def _explicit_call(statement: ast.stmt) -> str | None:
-    """The call in a module that keeps its import."""
-    if isinstance(statement, ast.Import):
-        for alias in statement.names:
-            if alias.name == "tensorflow":
-                return f"{alias.asname or 'tensorflow'}.compat.v1.disable_v2_behavior()"
-            if alias.name == "tensorflow.compat.v1":
-                return f"{alias.asname or alias.name}.disable_v2_behavior()"
-        return None
-    assert isinstance(statement, ast.ImportFrom)
-    for alias in statement.names:
-        if statement.module == "tensorflow.compat" and alias.name == "v1":
-            return f"{alias.asname or 'v1'}.disable_v2_behavior()"
-    if statement.module == "tensorflow.compat.v1":
-        return "disable_v2_behavior()"
-    return None
-
-
-def _with_name(code: str, name: str) -> str:
-    """A `from` import with one more name at its end."""
-    if code.rstrip().endswith(")"):
-        head, _, _ = code.rstrip().rpartition(")")
-        body = head.rstrip()
-        gap = head[len(body) :]
-        if body.endswith(","):
-            separator = gap if "\n" in gap else " "
-            return f"{body}{separator or ' '}{name}," + gap + ")"
-        return f"{body}, {name}{gap})"
-    return f"{code}, {name}"
 
 
 REWRITER = BridgeRewriter(RULE, CASES, apply)

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import Union
 
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.core.records import record
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
@@ -178,6 +179,38 @@ class CallGraph:
                 return self._runs_once(reference.module, reference.node, program, inner)
             child = parent
         return True
+
+    def runs_in(self, program: Program, module: Module, node: ast.AST) -> bool:
+        """Whether a program may run the code at a node of its modules.
+
+        It does not where the code stands under the main guard of a file that is not the entry
+        point, or in a function that is called from there alone.
+        """
+        if module is program.entry:
+            return True
+        return not self._only_as_script(module, node, program.modules, set())
+
+    def _only_as_script(
+        self, module: Module, node: ast.AST, program: Collection[Module], seen: set[ast.AST]
+    ) -> bool:
+        parents = list(module.names.ancestors(node))
+        if any(is_main_guard(parent) for parent in parents):
+            return True
+        outermost = parents[-2] if len(parents) > 1 else node
+        if not isinstance(outermost, (ast.FunctionDef, ast.AsyncFunctionDef)) or outermost in seen:
+            return False
+        mentions = [
+            (one, mention, self.target(one, mention))
+            for one, mention in self._mentions.get(outermost.name, ())
+            if one in program and outermost not in one.names.ancestors(mention)
+        ]
+        if not mentions:  # `tf.app.run()` calls the main of the script
+            return outermost.name == "main" and module.has_main_guard
+        return all(
+            self._only_as_script(one, mention, program, {*seen, outermost})
+            for one, mention, target in mentions
+            if target is None or target.node is outermost  # None: it may be this one
+        )
 
     @cached_property
     def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:

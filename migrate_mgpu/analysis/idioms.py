@@ -1,4 +1,4 @@
-"""Forms that Python programs have in common: statements that only show something."""
+"""Forms that Python programs have in common: statements that only show something, main guards."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ _READ_ONLY = (
     ast.Name, ast.Subscript, ast.Tuple, ast.UnaryOp, ast.keyword, ast.operator, ast.unaryop,
     ast.cmpop, ast.expr_context, ast.Slice, ast.BoolOp, ast.boolop,
 )  # fmt: skip
+
+
+def is_main_guard(statement: ast.AST) -> bool:
+    """`if __name__ == "__main__":`"""
+    return isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
+    )
 
 
 def showing(module: Module, node: ast.expr) -> ast.Expr | None:

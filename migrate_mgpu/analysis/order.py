@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Union
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import position
 
@@ -190,10 +191,3 @@ def _headers(statement: ast.stmt) -> list[ast.stmt]:
 
 def _expression(node: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Expr(node), node)
-
-
-def is_main_guard(statement: ast.AST) -> bool:
-    """`if __name__ == "__main__":`"""
-    return isinstance(statement, ast.If) and any(
-        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
-    )

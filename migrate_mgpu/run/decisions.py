@@ -6,9 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.analysis.order import is_main_guard
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, NATIVE, REFUSED
@@ -19,7 +19,7 @@ from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import build
-from migrate_mgpu.session_config.sessions import conflict, goes_away
+from migrate_mgpu.session_config.sessions import conflict, goes_away, is_opened
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 _OFF = "switched-off"
@@ -67,11 +67,9 @@ class ConfigDecisions:
         for state in states:
             if state.kind == REFUSED:
                 problems.append(stays_on_tf1(flow, state.program))
-            elif state.kind == BRIDGE:
-                other = conflict(flow, state.sessions)
-                if other is not None:
-                    problems.append(_differs(other.sink.module, other.sink.call, other.plain))
-                problems += _bare(flow, state)
+            elif state.kind == BRIDGE and is_opened(flow, state.program, self.graph):
+                problems += self._conflict(flow, state)
+                problems += _bare(flow, state, self.graph)
         if native:
             for sink in flow.sinks:
                 if goes_away(sink, self.graph) is None:
@@ -84,6 +82,12 @@ class ConfigDecisions:
         point = Timing(self.graph, modules, native).place(flow)
         if isinstance(point, Diagnostic):
             return Outcome(flow, f.KEPT, [point])
+        for state in states:  # where the calls go, programs may run that open no session of it
+            if state.kind == BRIDGE and isinstance(point, Hoist):
+                if self.graph.runs_in(state.program, point.module, point.statement):
+                    problems += self._conflict(flow, state)
+        if problems:
+            return Outcome(flow, f.KEPT, problems)
         drop = {
             gone.statement
             for sink in flow.sinks
@@ -92,6 +96,10 @@ class ConfigDecisions:
         }
         hoist = (point.module, point.statement) if isinstance(point, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
+
+    def _conflict(self, flow: Flow, state: State) -> list[Diagnostic]:
+        other = conflict(flow, state.sessions)
+        return [] if other is None else [_differs(other.sink.module, other.sink.call, other.plain)]
 
     def _leaks(self, flow: Flow) -> list[Diagnostic]:
         """Options that hold under a condition only, in code that may run again with another one.
@@ -167,13 +175,17 @@ def _lines(*nodes: ast.AST) -> tuple[int, int]:
     return first, last
 
 
-def _bare(flow: Flow, state: State) -> list[Diagnostic]:
+def _bare(flow: Flow, state: State, graph: CallGraph) -> list[Diagnostic]:
     """Calls that leave the config out, in a program that hands it to the same function as well."""
     modules = state.program.modules
     given = (h for h in flow.handovers if h.module in modules and not is_none(h.argument))
     if not flow.settings or not any(given):
         return []
-    return [_differs(module, call, True) for module, call in flow.without if module in modules]
+    return [
+        _differs(module, call, True)
+        for module, call in flow.without
+        if module in modules and graph.runs_in(state.program, module, call)
+    ]
 
 
 def _differs(module: Module, call: ast.Call, plain: bool) -> Diagnostic:

@@ -33,7 +33,7 @@ from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
-from migrate_mgpu.session_config.sessions import Session, goes_away, sessions_of
+from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.suppressions import file_suppressed
@@ -161,7 +161,8 @@ class ProgramStates:
         by_state: dict[State, list[Outcome]] = {state: [] for state in states}
         for outcome in outcomes:
             for state in programs_of(outcome.flow):
-                by_state[state].append(outcome)
+                if is_opened(outcome.flow, state.program, self.graph):
+                    by_state[state].append(outcome)
         changed = True
         while changed:
             changed = False
@@ -219,6 +220,7 @@ class ProgramStates:
     def _state(self, program: Program) -> State | None:
         """A program's first state, before its flows are looked at; None without a site."""
         modules = program.modules
+        runs_in = self.graph.runs_in
         inside = set(modules)
         flows = [flow for flow in self.flows if flow.module in inside]
         sessions = sessions_of(modules, self._flow_of)
@@ -234,7 +236,8 @@ class ProgramStates:
             and not any(needs_tf1(module) for module in modules)
         ):
             return None  # a test case's `self.session()`, and nothing of TF1
-        state = State(program, BRIDGE, [], sessions, flows, estimators=made, copies=copied)
+        ours = [one for one in sessions if runs_in(program, one.sink.module, one.sink.call)]
+        state = State(program, BRIDGE, [], ours, flows, estimators=made, copies=copied)
         if made:
             self._estimators(state)
             if state.kind == NATIVE or not (flows or opened):

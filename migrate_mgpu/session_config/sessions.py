@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
@@ -39,6 +40,12 @@ def sessions_of(modules: list[Module], flow_of: dict[ast.Call, Flow]) -> list[Se
         for sink in sink_calls(module)
         if sink.kind.opens_session and not module.is_guarded(sink.call)
     ]
+
+
+def is_opened(flow: Flow, program: Program, graph: CallGraph) -> bool:
+    """Whether a program may open a session of a flow, or what becomes of it is not known."""
+    sinks = flow.sinks
+    return not sinks or any(graph.runs_in(program, one.module, one.call) for one in sinks)
 
 
 def conflict(flow: Flow, sessions: list[Session]) -> Session | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from migrate_mgpu.output.baseline import Baseline
     from migrate_mgpu.output.progress import Progress
     from migrate_mgpu.output.report import Report
+    from migrate_mgpu.parity.pair import Migration
     from migrate_mgpu.run.files import Unread
 
 # A file without any of these words has nothing that the prefilter could hit; looking
@@ -89,23 +90,52 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
     return (catalogue.rules if name == "rules" else catalogue.explain)(argv, stdout, stderr)
 
 
-def migrate_copy(program: Path, copy: Path) -> str | None:
-    """Migrates a copy of a program's folder in place; why not, where it could not be done.
-    ``program`` is its path in that folder."""
+def migrate_copy(program: Path, copy: Path) -> Migration:
+    """Migrates a copy of a program's folder in place. ``program`` is its path in that folder.
+
+    Raises:
+        NotMigrated: why it could not be done.
+    """
+    from migrate_mgpu.core.records import replaced
     from migrate_mgpu.core.states import REFUSED
+    from migrate_mgpu.output import diff
+    from migrate_mgpu.parity.pair import Migration, NotMigrated
     from migrate_mgpu.run import files
     from migrate_mgpu.run import migrate as run
+
+    def shown(path: Path) -> Path:
+        return path.relative_to(copy) if copy in path.parents else path
 
     paths, _ = files.discover([str(copy)])
     result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
     entry = copy / program
+    own = {entry}
     for file in result.files:
         if file.path == entry and file.error:
-            return file.error
+            raise NotMigrated(file.error)
     for state in result.programs:
-        if state.entry == entry and state.state == REFUSED:
-            return "; ".join(f"{one.where}: {one.message}" for one in state.reasons) or REFUSED
-    return None
+        if state.entry == entry:
+            own.update(state.paths)
+            if state.state == REFUSED:
+                reasons = "; ".join(
+                    f"{shown(one.path)}:{one.line}: {one.message}" for one in state.reasons
+                )
+                raise NotMigrated(reasons or REFUSED)
+    changed = [replaced(one, path=shown(one.path)) for one in result.files if one.path in own]
+    findings = [
+        {
+            "path": str(file.path),
+            "cell": one.cell,
+            "line": one.line,
+            "code": one.code,
+            "state": one.state,
+            "message": one.message,
+            "advice": one.advice or None,
+        }
+        for file in changed
+        for one in file.findings
+    ]
+    return Migration("".join(map(diff.of, changed)), findings)
 
 
 def programs_of(folder: Path) -> list[Path]:
@@ -261,7 +291,8 @@ def _write_result(result: RunResult, source: tuple[str, bytes], stdout: TextIO) 
 def _print(options: Options, report: Report, stdout: TextIO, stderr: TextIO) -> None:
     """The findings, on standard error where standard output has a diff or a result."""
     if options.diff:
-        from migrate_mgpu.output import diff, style
+        from migrate_mgpu.core import style
+        from migrate_mgpu.output import diff
 
         paint = style.painter(stdout, options.color)
         for file in report.result.files:

@@ -10,16 +10,20 @@ packages, so an interrupted creation or one of an older pin is made again.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import hashlib
 import json
 import os
 import platform
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -76,6 +80,116 @@ def known() -> dict[str, Recipe]:
     }
 
 
+# Of runtimes with packages that somebody asked for, by their names.
+_EXTENDED: dict[str, Recipe] = {}
+
+
+def extended(name: str, packages: Iterable[str]) -> str:
+    """The name of a runtime that has more packages: ``tf1.15+pandas``; ``ensure`` makes it.
+
+    Raises:
+      RuntimeUnavailable: an interpreter of the user's, into which nothing is installed.
+    """
+    more = sorted(set(packages))
+    if not more:
+        return name
+    base = known().get(name)
+    if base is None:
+        raise RuntimeUnavailable(
+            f"{name}: packages are added to {', '.join(known())} only; install {', '.join(more)} "
+            "into this one yourself"
+        )
+    text = "+".join(more)
+    if not re.fullmatch(r"[\w.+=-]{1,60}", text):
+        text = hashlib.sha256(text.encode()).hexdigest()[:10]
+    requirements = (*base.requirements, *more)
+    purpose = f"{name} with {', '.join(more)}"
+    _EXTENDED[f"{name}+{text}"] = replace(base, requirements=requirements, purpose=purpose)
+    return f"{name}+{text}"
+
+
+def recipes() -> dict[str, Recipe]:
+    """The runtimes by name: those that can be made, and those with more packages."""
+    made: dict[str, Recipe] = {}
+    for stamp in sorted(folder().glob(f"*+*/{_STAMP}")):
+        name, base = stamp.parent.name, known().get(stamp.parent.name.partition("+")[0])
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            found = json.loads(stamp.read_text())
+            if base is not None:
+                requirements = tuple(found["requirements"])
+                more = requirements[len(base.requirements) :]
+                purpose = f"{name.partition('+')[0]} with {', '.join(more)}"
+                made[name] = replace(base, requirements=requirements, purpose=purpose)
+    return {**known(), **made, **_EXTENDED}
+
+
+def required(path: Path) -> list[str]:
+    """What a requirements file asks for beside TensorFlow itself, which the runtime has.
+
+    Raises:
+      RuntimeUnavailable: it cannot be read.
+    """
+    found: list[str] = []
+    try:
+        lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    except (OSError, ValueError) as error:
+        raise RuntimeUnavailable(f"{path}: cannot be read: {error}") from error
+    for line in lines:
+        line = re.split(r"(?:^|\s)#", line)[0].strip()
+        inner = re.match(r"(?:-r|--requirement)[\s=]+(\S+)", line)
+        if inner:
+            found += required(path.parent / inner[1])
+        elif re.match(r"[A-Za-z0-9]", line) and not _TENSORFLOWS.match(line):
+            found.append(line)
+    return found
+
+
+_TENSORFLOWS = re.compile(r"(?:tensorflow|tensorboard|tf-nightly|tf-estimator|keras-nightly)", re.I)
+
+
+def unpinned(requirement: str) -> str:
+    """A requirement without its versions: old ones do not fit the newer Python of TensorFlow 2."""
+    name = re.match(r"[\w.-]+(?:\[[^\]]*\])?", requirement)
+    return name[0] if name else requirement
+
+
+def add_packages(parser: argparse.ArgumentParser) -> None:
+    """``--with`` and ``-r``: packages that programs need beside TensorFlow."""
+    parser.add_argument(
+        "--with",
+        dest="packages",
+        action="append",
+        default=[],
+        metavar="PACKAGE",
+        help="add packages that the program imports, such as pandas (may be repeated)",
+    )
+    parser.add_argument(
+        "-r",
+        "--requirements",
+        type=Path,
+        metavar="FILE",
+        help="add what a requirements file names, without TensorFlow; for TensorFlow 2 without "
+        "its versions",
+    )
+
+
+def packages(options: argparse.Namespace, name: str) -> list[str]:
+    """What ``--with`` and ``-r`` add to a runtime."""
+    found = split(options.packages)
+    if options.requirements is not None:
+        lines = required(options.requirements)
+        found += lines if name == TF1 else map(unpinned, lines)
+    return found
+
+
+def split(texts: Sequence[str]) -> list[str]:
+    """The packages of several ``--with``, each of which may be a list by commas."""
+    return [one.strip() for text in texts for one in _COMMA.split(text)]
+
+
+_COMMA = re.compile(r",(?=\s*[A-Za-z])")  # not the one of `pandas>=1,<2`
+
+
 def folder() -> Path:
     """Where runtimes lie."""
     chosen = os.environ.get("MIGRATE_MGPU_RUNTIMES")
@@ -96,7 +210,8 @@ def find(name_or_path: str | Path) -> Runtime | None:
     name = str(name_or_path)
     if name == CURRENT:
         return _current()
-    if name not in known():
+    recipe = recipes().get(name)
+    if recipe is None:
         path = Path(name).expanduser()
         if path.is_file() and os.access(path, os.X_OK):
             # Not resolved: a virtual environment's python is a link, and is that link.
@@ -104,7 +219,7 @@ def find(name_or_path: str | Path) -> Runtime | None:
         names = ", ".join([*known(), CURRENT])
         raise RuntimeUnavailable(f"{name}: neither an interpreter nor one of {names}")
     place = folder() / name
-    if not _complete(place, known()[name]):
+    if not _complete(place, recipe):
         return None
     python = _python_in(place)
     if not _runs(python):
@@ -126,7 +241,7 @@ def create(name: str, progress: TextIO | None = None) -> Runtime:
     Raises:
       RuntimeUnavailable: it cannot be made; the message says why and what to do.
     """
-    if name not in known():
+    if name not in recipes():
         raise RuntimeUnavailable(f"{name}: not one of {', '.join(known())}")
     return _make(name, time.time(), progress)
 
@@ -141,7 +256,7 @@ def ensure(name_or_path: str | Path, progress: TextIO | None = None) -> Runtime:
       RuntimeUnavailable: as ``find`` and ``create`` do.
     """
     name, asked = str(name_or_path), time.time()
-    if name not in known():
+    if name not in recipes():
         found = find(name)
         assert found is not None  # an interpreter's path is found or raises
         return found
@@ -152,7 +267,7 @@ def ensure(name_or_path: str | Path, progress: TextIO | None = None) -> Runtime:
     try:
         return _make(name, asked, progress)
     except RuntimeUnavailable as error:
-        again = f"migrate-mgpu runtimes create {name}"
+        again = f"migrate-mgpu runtimes create {_as_words(name)}"
         raise RuntimeUnavailable(f"{error}\nwhen that is mended: {again}") from error
 
 
@@ -178,7 +293,7 @@ def remove(name: str) -> bool:
     Raises:
       RuntimeUnavailable: not a known name: an interpreter of the user's is not ours.
     """
-    if name not in known():
+    if name not in recipes():
         raise RuntimeUnavailable(f"{name}: not one of {', '.join(known())}")
     place = folder() / name
     if not place.exists():
@@ -208,8 +323,23 @@ def missing(names: Iterable[str]) -> str | None:
     if not gone:
         return None
     verb, them = ("is", "it") if len(gone) == 1 else ("are", "them")
-    command = f"migrate-mgpu runtimes create {' '.join(gone)}"
+    command = "; ".join(f"migrate-mgpu runtimes create {one}" for one in _together(gone))
     return f"{' and '.join(gone)} {verb} not here; to make {them}: {command}"
+
+
+def _together(names: Sequence[str]) -> list[str]:
+    """The words of as few ``runtimes create`` as make these."""
+    plain = [name for name in names if name in known()]
+    return [*([" ".join(plain)] if plain else []), *(_as_words(n) for n in names if n not in plain)]
+
+
+def _as_words(name: str) -> str:
+    """A runtime as the command line names it: ``tf1.15 --with pandas``."""
+    recipe, base = recipes().get(name), name.partition("+")[0]
+    if name in known() or recipe is None:
+        return name
+    more = recipe.requirements[len(known()[base].requirements) :]
+    return shlex.join([base, *(word for one in more for word in ("--with", one))])
 
 
 def for_reference(compat_v1: bool) -> str:
@@ -292,7 +422,7 @@ print(json.dumps(found))
 
 
 def _make(name: str, asked: float, progress: TextIO | None) -> Runtime:
-    recipe, place = known()[name], folder() / name
+    recipe, place = recipes()[name], folder() / name
     place.parent.mkdir(parents=True, exist_ok=True)
     with _locked(place.parent / f".{name}.lock"):
         python = _python_in(place)
@@ -425,11 +555,11 @@ def _explain(error: str, name: str) -> str:
     lowered = error.lower()
     if "no space left" in lowered or "disk quota" in lowered:
         advice = (
-            f"the disk is full: it takes {known()[name].gigabytes:g} GB in {folder()} "
+            f"the disk is full: it takes {recipes()[name].gigabytes:g} GB in {folder()} "
             "(MIGRATE_MGPU_RUNTIMES chooses another folder)"
         )
     elif "no interpreter found" in lowered or "python-build-standalone" in lowered:
-        versions = known()[name].pythons
+        versions = recipes()[name].pythons
         advice = (
             f"no Python {' or '.join(versions)} was found among pyenv's versions, on PATH and "
             "uv's own, and uv could not download one; install it "

@@ -30,6 +30,8 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         chosen = actions.add_parser(action, help=text)
         chosen.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
         chosen.add_argument("--all", action="store_true", help="all of them")
+        if action == "create":
+            runtimes.add_packages(chosen)
     try:
         # argparse writes to the process's own streams: they are these, or a test's.
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
@@ -42,13 +44,16 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     if not options.names and not options.all:
         print(f"give the names of runtimes ({', '.join(names)}) or --all", file=stderr)
         return USAGE
+    known = list(runtimes.recipes())
     for name in options.names:
-        if name not in names:
-            near = meant(name, names)
+        if name not in known:
+            near = meant(name, known)
             print(f"{name}: not one of {', '.join(names)}{near}", file=stderr)
             return USAGE
-    for name in names if options.all else options.names:
+    for name in (known if options.action == "remove" else names) if options.all else options.names:
         try:
+            if options.action == "create":
+                name = runtimes.extended(name, runtimes.packages(options, name))
             if options.action == "create":
                 print(f"{name}: {_versions(runtimes.create(name, stderr))}", file=stdout)
             else:
@@ -62,7 +67,7 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 def _list(stdout: TextIO) -> int:
     print(runtimes.folder(), file=stdout)
-    for name, recipe in runtimes.known().items():
+    for name, recipe in runtimes.recipes().items():
         try:
             found = runtimes.find(name)
             state = _versions(found) if found else f"not made (about {recipe.gigabytes:g} GB)"

@@ -19,6 +19,8 @@ MODELS = ("", "keras", "normalize", "front", "model_plan", "properties", "ir")
 # The rooms within `parity/`; ``SHARED`` is all that the others take from the probe's.
 PARITY = ("", "reports", "diagnose", "compare", "runs", "probe")
 SHARED = "parity.probe.matching"
+# What parity reads of other people's notebooks.
+NOTEBOOKS = {"source.notebook", "source.source"}
 # Not among them: only these import parity and the runtimes.
 APART = {"parity", "runtimes", "runtimes_command"}
 MAY_IMPORT_APART = {"cli", "pytest_plugin", *APART}
@@ -116,7 +118,8 @@ def test_only_cli_and_the_plugin_import_parity() -> None:
 def test_parity_knows_nothing_of_rewriting() -> None:
     for name in MODULES:
         if room(name) == "parity":
-            assert {room(other) for other in IMPORTS[name]} <= {"parity", "runtimes"}, name
+            others = IMPORTS[name] - {"core.style", "core.options", *NOTEBOOKS}
+            assert {room(other) for other in others} <= {"parity", "runtimes"}, name
 
 
 def inside(name: str) -> bool:

@@ -239,6 +239,36 @@ def test_command(small):
     assert code == 8 and "no Python 3.99" in err
 
 
+def test_packages_beside_tensorflow(small, tmp_path):
+    more = wheel(tmp_path, "pandas", "1.0")
+    name = runtimes.extended("small", [more])
+    assert re.fullmatch(r"small\+[0-9a-f]{10}", name) and runtimes.find(name) is None
+    assert runtimes.missing([name]) == (
+        f"{name} is not here; to make it: migrate-mgpu runtimes create small --with {more}"
+    )
+    made = runtimes.ensure(name)
+    answer = subprocess.run([made.python, "-c", "import pandas, tensorflow"], capture_output=True)
+    assert answer.returncode == 0, answer.stderr
+    runtimes._EXTENDED.clear()  # as in another process: the folder says what it is
+    assert runtimes.find(name) == made
+    assert runtimes.recipes()[name].purpose == f"small with {more}"
+    assert runtimes.remove(name) and name not in runtimes.recipes()
+    assert runtimes.extended("small", []) == "small"
+    assert runtimes.extended("small", ["b==1", "a"]) == "small+a+b==1"
+    with pytest.raises(RuntimeUnavailable, match="install a into this one yourself"):
+        runtimes.extended(sys.executable, ["a"])
+
+
+def test_requirement_files(tmp_path):
+    (tmp_path / "base.txt").write_text("tensorflow-gpu==1.15.0\nscikit-learn[x]>=0.20,<1  # why\n")
+    (tmp_path / "all.txt").write_text("-r base.txt\n--no-index\n\nnumpy==1.16.4 \\\n  ; x\n-e .\n")
+    found = runtimes.required(tmp_path / "all.txt")
+    assert found == ["scikit-learn[x]>=0.20,<1", "numpy==1.16.4    ; x"]
+    assert [runtimes.unpinned(one) for one in found] == ["scikit-learn[x]", "numpy"]
+    with pytest.raises(RuntimeUnavailable, match="cannot be read"):
+        runtimes.required(tmp_path / "none.txt")
+
+
 def test_import_is_light():
     code = "import sys, migrate_mgpu.runtimes as r; print('platformdirs' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

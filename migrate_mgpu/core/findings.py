@@ -52,6 +52,7 @@ class ProgramResult:
     reasons: tuple[Finding, ...] = ()
     runs_on: str = ""
     next: str = ""
+    paths: tuple[Path, ...] = ()  # of its modules
 
 
 @record()

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.style import painter
 from migrate_mgpu.output.report import AVAILABLE, migrated
-from migrate_mgpu.output.style import painter
 
 if TYPE_CHECKING:
+    from migrate_mgpu.core.style import Paint
     from migrate_mgpu.output.report import Report
-    from migrate_mgpu.output.style import Paint
 
 _STYLES = {
     f.APPLIED: "green",

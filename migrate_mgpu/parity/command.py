@@ -8,16 +8,17 @@ import importlib.util
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Optional, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from migrate_mgpu.core.options import COLORS
 from migrate_mgpu.parity.reports import output
+from migrate_mgpu.runtimes import add_packages, split
 
 if TYPE_CHECKING:
-    from migrate_mgpu.parity.pair import Pair
+    from migrate_mgpu.parity.pair import Migrate, Pair
 
 EQUAL, NOT_EQUIVALENT, USAGE, NOT_COMPARED = 0, 1, 2, 8
 INTERRUPTED = 130  # as shells have it
-Migrate = Callable[[Path, Path], Optional[str]]
 Programs = Callable[[Path], Sequence[Path]]
 
 
@@ -35,9 +36,7 @@ def command(
     """Run the subcommand.
 
     Args:
-      migrate: ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of
-        the one that ``program`` is the path in; it returns None, or why the program could
-        not be migrated.
+      migrate: as ``parity.pair.Migrate``.
       programs: ``programs(folder)`` are the TF1 programs of a folder, for ``--all``.
 
     Returns:
@@ -108,7 +107,13 @@ def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> An
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("programs", nargs="*", type=Path, metavar="PROGRAM", help="one or two")
+    parser.add_argument(
+        "programs", nargs="*", type=Path, metavar="PROGRAM", help="a script or notebook, or two"
+    )
+    parser.add_argument(
+        "-m", dest="module", metavar="MODULE", help="run a module, as `python -m MODULE` does"
+    )
+    add_packages(parser)
     parser.add_argument(
         "--all", type=Path, metavar="FOLDER", help="compare every pair or program of a folder"
     )
@@ -128,7 +133,8 @@ def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> An
         "--root",
         type=Path,
         metavar="FOLDER",
-        help="copied with the programs, which begin in it (each program's own folder)",
+        help="the folder that is copied, and in which the programs start (each program's own, or "
+        "the one above its package; with -m this one)",
     )
     parser.add_argument(
         "--run-on",
@@ -144,6 +150,9 @@ def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> An
 
 def _output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.add_argument(
+        "--color", choices=COLORS, default="auto", help="colours: on a terminal (auto)"
+    )
     output.add_options(parser)
 
 
@@ -198,6 +207,11 @@ def _run(
     options = _parser().parse_args(own)
     if options.all is not None:
         return _all(options, own, program_argv, stdout, stderr, migrate, programs)
+    if options.module is not None:
+        if options.programs:
+            raise _Usage("-m MODULE stands alone: a copy of the module is migrated")
+        options.root = options.root or Path()
+        options.programs = [_module_file(options.module, options.root)]
     if not options.programs or len(options.programs) > 2:
         raise _Usage("give one program, or the old and the new one")
     if len(options.programs) == 1 and migrate is None:
@@ -294,10 +308,35 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
         options.dropout,
         options.run_on,
         Limits(seconds=options.timeout, memory_mib=options.memory),
+        module=options.module,
     )
     after = paths[1] if len(paths) == 2 else None
     allowed, runs = _tolerances(options), (options.reference, options.target)
-    return Pair(paths[0], after, devices, options.root, chosen, allowed, *runs)
+    return Pair(
+        paths[0],
+        after,
+        devices,
+        options.root,
+        chosen,
+        allowed,
+        *runs,
+        packages=tuple(split(options.packages)),
+        requirements=options.requirements,
+    )
+
+
+def _module_file(module: str, root: Path) -> Path:
+    """The file that ``python -m`` would run, found in the folder and where PYTHONPATH points."""
+    from migrate_mgpu.parity.runs.programs import search_path
+
+    place = Path(*module.split("."))
+    folders = [root.resolve(), *search_path(root.resolve() / "x.py", root.resolve())]
+    for folder in folders:
+        for path in (folder / place.with_suffix(".py"), folder / place / "__main__.py"):
+            if path.is_file():
+                return path
+    looked = ", ".join(map(str, dict.fromkeys(folders)))
+    raise _Usage(f"-m {module}: no such module in {looked} (--root FOLDER, PYTHONPATH)")
 
 
 def _numpy(stderr: TextIO) -> bool:
@@ -322,7 +361,7 @@ def _finish(
     if options.json:
         stdout.write(json.dumps(result, indent=1) + "\n")
     else:
-        terminal.write(result, stdout)
+        terminal.write(result, stdout, options.color)
     written = output.write(options, [result], stderr)
     return _status([result]) | (0 if written else NOT_COMPARED)
 

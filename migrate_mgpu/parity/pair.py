@@ -9,7 +9,7 @@ import contextlib
 import datetime
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Optional, TextIO
@@ -19,12 +19,25 @@ from migrate_mgpu.parity import comparison, recorded, storage
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import written_for
 from migrate_mgpu.parity.runs.devices import NoGpus
-from migrate_mgpu.parity.runs.programs import Options, copy_folder
+from migrate_mgpu.parity.runs.programs import Options, copied, copy_folder, home, search_path
 from migrate_mgpu.runtimes import Runtime
 
+
+@dataclass(frozen=True)
+class Migration:
+    """What a migration did to a program: its diff, and what it said of it."""
+
+    diff: str
+    findings: Sequence[Mapping[str, Any]]
+
+
+class NotMigrated(Exception):
+    """A program could not be migrated; the message says why."""
+
+
 # ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
-# ``program`` is the path in; it returns None, or why the program could not be migrated.
-Migrate = Callable[[Path, Path], Optional[str]]
+# ``program`` is the path in; it raises NotMigrated where it cannot.
+Migrate = Callable[[Path, Path], Optional[Migration]]
 
 
 class NotCompared(Exception):
@@ -45,6 +58,8 @@ class Pair:
       reference: a runtime's name or an interpreter; None for the best one that is there.
       target: the same, of the new program.
       name: what reports call the pair; both programs when empty.
+      packages: added to both runtimes.
+      requirements: a file of packages to add; for TensorFlow 2 without their versions.
     """
 
     before: Path
@@ -56,6 +71,20 @@ class Pair:
     reference: str | None = None
     target: str | None = None
     name: str = ""
+    packages: tuple[str, ...] = ()
+    requirements: Path | None = None
+
+    def more(self, name: str) -> list[str]:
+        """The packages that are added to a runtime."""
+        lines = runtimes.required(self.requirements) if self.requirements else []
+        if name != runtimes.TF1:
+            lines = [runtimes.unpinned(line) for line in lines]
+        return [*self.packages, *lines]
+
+    @property
+    def whole(self) -> Path:
+        """The folder that the old program is copied with."""
+        return (self.root or home(self.before)).resolve()
 
 
 def compare(
@@ -83,20 +112,23 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
         if not make:  # nothing is said of a program that cannot be run here
             _present(_wanted(pair, only_recorded))
-        after, roots = _new_program(pair, Path(work), migrate)
+        _say_size(pair.whole, progress)
+        before, after, roots, migration = _programs(pair, Path(work), migrate)
         # All of them before the first run.
         names = _wanted(pair, only_recorded, make, progress)
         made = {name: runtimes.ensure(name, progress) for name in names if name is not None}
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
             keep_reference(pair, make, progress)
+        origin = pair.whole if pair.after is None else None
+        options = replace(pair.options, roots=roots, origin=origin, progress=progress)
         request = comparison.Request(
             reference,
             target,
-            pair.before,
+            before,
             after,
             pair.devices,
-            replace(pair.options, roots=roots),
+            options,
             pair.tolerances,
         )
         place = storage.new()
@@ -106,8 +138,36 @@ def compare(
         "comparison": int(place.name),
         "results": [one.as_data() for one in judged],
     }
+    if migration is not None:
+        result["migration"] = {"diff": migration.diff, "findings": list(migration.findings)}
+        for one in result["results"]:
+            one["diagnosis"] += _announced(one, migration)
     storage.write(place, result)
     return result
+
+
+# How many findings a cause names.
+_MOST = 6
+
+
+def _announced(one: Mapping[str, Any], migration: Migration) -> list[dict[str, Any]]:
+    """What the migration said of the program, as a possible cause where no other is known."""
+    told = [found for found in migration.findings if found["state"] == "manual"]
+    if not told or one["diagnosis"] or one["headline"] is None:
+        return []
+    evidence = [f"{f['path']}:{f['line']}: {f['code']}: {f['message']}" for f in told[:_MOST]]
+    evidence += [f"and {len(told) - _MOST} more"] if len(told) > _MOST else []
+    return [
+        {
+            "cause": "announced",
+            "title": "the migration reported that the program may behave differently",
+            "likelihood": "possible",
+            "rung": one["headline"],
+            "evidence": evidence,
+            "advice": "check whether one of these findings explains it",
+            "anchor": "losses-differ.md#announced",
+        }
+    ]
 
 
 def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None) -> None:
@@ -121,6 +181,7 @@ def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None
         # A trace is written anew with what it was written with.
         name = pair.reference or recorded.runtime_of(pair.before, pair.devices)
         name = name or _best_reference(pair)
+        name = name if "+" in name else runtimes.extended(name, pair.more(name))
         if not make:
             _present([name])
         runtime = runtimes.ensure(name, progress)
@@ -167,21 +228,69 @@ def _about(pair: Pair, command: str) -> dict[str, Any]:
     }
 
 
-def _new_program(pair: Pair, work: Path, migrate: Migrate | None) -> tuple[Path, tuple[Path, ...]]:
-    """The new program, and the folders that are copied with the programs."""
-    roots = [pair.root] if pair.root else []
-    if pair.after is not None:
-        return pair.after, tuple(roots)
-    if migrate is None:
-        raise NotCompared("give the old and the new program")
-    root = (pair.root or pair.before.resolve().parent).resolve()
-    copy = work / root.name
-    copy_folder(root, copy)
-    place = pair.before.resolve().relative_to(root)
-    refused = migrate(place, copy)
-    if refused is not None:
-        raise NotCompared(f"{pair.before}: not migrated: {refused}")
-    return copy / place, (*roots, copy)
+_MUCH_BYTES, _MUCH_FILES = 500 * 10**6, 20_000
+
+
+def _say_size(folder: Path, progress: TextIO | None) -> None:
+    """That much is copied, before it is."""
+    if progress is None:
+        return
+    files, size = copied(folder)
+    if size > _MUCH_BYTES or files > _MUCH_FILES:
+        text = f"copying {files} files ({runtimes.shown_size(size)}) of {folder} for each run"
+        print(f"{text}; --root FOLDER chooses another folder", file=progress, flush=True)
+
+
+def _programs(
+    pair: Pair, work: Path, migrate: Migrate | None
+) -> tuple[Path, Path, tuple[Path, ...], Migration | None]:
+    """The old and the new program, the folders that are copied with them, and what migrated it."""
+    roots = [pair.root.resolve()] if pair.root else []
+    before, after, migration = pair.before, pair.after, None
+    if after is None:
+        if migrate is None:
+            raise NotCompared("give the old and the new program")
+        root = pair.whole
+        copy = work / "new" / root.name
+        copy_folder(root, copy)
+        place = before.resolve().relative_to(root)
+        try:
+            migration = migrate(place, copy)
+        except NotMigrated as error:
+            raise NotCompared(f"{before}: not migrated: {error}") from error
+        after = copy / place
+        roots.append(copy)
+        if after.suffix == NOTEBOOK:
+            after = _script(after)
+    elif after.suffix == NOTEBOOK:
+        after = _script(after, work / "new", roots)
+    if before.suffix == NOTEBOOK:
+        before = _script(before, work / "old", roots)
+    return before, after, tuple(roots), migration
+
+
+NOTEBOOK = ".ipynb"
+
+
+def _script(notebook: Path, work: Path | None = None, roots: list[Path] | None = None) -> Path:
+    """A notebook's code cells as a script beside it, in a copy of its folder."""
+    from migrate_mgpu.source.notebook import decode
+    from migrate_mgpu.source.source import SourceError
+
+    if work is not None and roots is not None:
+        inside = next((root for root in roots if root in notebook.resolve().parents), None)
+        root = inside or home(notebook)
+        copy = work / root.name
+        copy_folder(root, copy)
+        roots.append(copy)
+        notebook = copy / notebook.resolve().relative_to(root)
+    try:
+        text = decode(notebook, notebook.read_bytes()).text
+    except SourceError as error:
+        raise NotCompared(f"{notebook.name}: {error}") from error
+    script = notebook.with_name(f"{notebook.name}.py")
+    script.write_text(text, encoding="utf-8")
+    return script
 
 
 def _wanted(
@@ -189,13 +298,15 @@ def _wanted(
 ) -> tuple[str | None, str]:
     """The runtimes of both programs, the old one's as ``_reference`` has it."""
     old = None if only_recorded else _reference(pair, make, progress)
-    return old, pair.target or runtimes.for_target()
+    target = pair.target or (runtimes.for_target() if not pair.more("") else runtimes.LAST_KERAS_2)
+    return old, runtimes.extended(target, pair.more(target))
 
 
 def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:
     """The runtime of the old program; None when its recorded trace must stand in."""
     kept = recorded.folder(pair.before, 1).parent.is_dir()
     name = pair.reference or (runtimes.TF1 if kept else _best_reference(pair))
+    name = runtimes.extended(name, pair.more(name))
     if not kept:
         return name
     with contextlib.suppress(runtimes.RuntimeUnavailable):
@@ -207,8 +318,12 @@ def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:
 
 
 def _best_reference(pair: Pair) -> str:
-    root = pair.root or pair.before.parent
-    return runtimes.for_reference(written_for.says_compat_v1(pair.before, root))
+    if pair.before.suffix == NOTEBOOK:
+        return runtimes.for_reference(b"compat.v1" in pair.before.read_bytes())
+    path = search_path(pair.before, pair.whole)
+    says = written_for.says_compat_v1(pair.before, pair.whole, *path)
+    best = runtimes.for_reference(says)
+    return runtimes.LAST_KERAS_2 if best == runtimes.CURRENT and pair.more(best) else best
 
 
 def _present(names: Iterable[str | None]) -> None:
@@ -220,13 +335,19 @@ def _present(names: Iterable[str | None]) -> None:
 def _repeat(pair: Pair, reference: Runtime | None = None, target: Runtime | None = None) -> str:
     """The command that compares this pair in this way."""
     options, allowed = pair.options, pair.tolerances
-    words = ["migrate-mgpu", "parity", str(pair.before)]
+    words = ["migrate-mgpu", "parity"]
+    words += ["-m", options.module] if options.module else [str(pair.before)]
     words += [str(pair.after)] if pair.after else []
+    for package in pair.packages:
+        words += ["--with", package]
+    words += ["-r", str(pair.requirements)] if pair.requirements else []
     words += ["--devices", ",".join(map(str, pair.devices))]
     words += ["--root", str(pair.root)] if pair.root else []
     words += ["--steps", str(options.steps)] if options.steps else []
-    words += ["--reference", reference.name] if reference else []
-    words += ["--target", target.name] if target else []
+    for side, runtime in (("--reference", reference), ("--target", target)):
+        if runtime is not None:
+            more = pair.packages or pair.requirements
+            words += [side, runtime.name.partition("+")[0] if more else runtime.name]
     words += ["--run-on", options.run_on] if options.run_on != "auto" else []
     words += ["--dropout", options.dropout] if options.dropout != "mask" else []
     words += [] if allowed.rtol is None else ["--rtol", f"{allowed.rtol:g}"]

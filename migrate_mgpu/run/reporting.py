@@ -215,6 +215,7 @@ def program(state: State, off: str) -> f.ProgramResult:
         reasons,
         state.runs_on if kind != REFUSED else "",
         NEXT.get(kind, _ON.get(off, "select MGPU201 (v1-behavior) too: it makes bridges")),
+        tuple(module.path for module in state.program.modules),
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.output import diff, progress, style
+from migrate_mgpu.core import style
+from migrate_mgpu.output import diff, progress
 from migrate_mgpu.output.report import Report
 from migrate_mgpu.output.text import write
 

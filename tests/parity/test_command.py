@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.parity.command import command
+from migrate_mgpu.parity.pair import NotMigrated
 from migrate_mgpu.parity.runs import supervise
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
@@ -134,7 +135,11 @@ def test_one_program_is_migrated_in_a_copy(live, tmp_path):
     status, stdout, stderr = run(str(program), "--devices", "1", "--steps", "2", migrate=migrate)
     assert status == 0, stdout + stderr
     assert program.read_bytes() == before and list(tmp_path.glob("*.py")) == [program]
-    status, _, stderr = run(str(program), migrate=lambda path, copy: "tf.contrib")
+
+    def refuse(path: Path, copy: Path) -> None:
+        raise NotMigrated("tf.contrib")
+
+    status, _, stderr = run(str(program), migrate=refuse)
     assert status == 8 and "not migrated: tf.contrib" in stderr
 
 

@@ -19,6 +19,7 @@ import jsonschema
 import pytest
 
 from migrate_mgpu.parity.command import command
+from migrate_mgpu.parity.pair import Migration, NotMigrated
 from migrate_mgpu.parity.runs import hardware
 
 pytest.importorskip("numpy")
@@ -159,6 +160,10 @@ def test_the_verdicts_come_first_and_the_broken_rung_before_the_others(tmp_path)
     assert [line[4] for line in lines if line.startswith(("  - ", "  = "))] == list("12345678")
 
 
+def not_migrated(place: Path, copy: Path) -> None:
+    raise NotMigrated("tf.contrib")
+
+
 # Runtimes that are not here ---------------------------------------------------------------------
 
 
@@ -176,7 +181,7 @@ def test_where_the_runtime_cannot_be_made_nothing_runs(tmp_path, monkeypatch):
 def test_a_refused_program_needs_no_runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
     (program, _) = pair(tmp_path / "p", "import tensorflow as tf\n")
-    status, _, stderr = run(program, migrate=lambda path, copy: "tf.contrib")
+    status, _, stderr = run(program, migrate=not_migrated)
     assert status == 8 and stderr == f"{program}: not migrated: tf.contrib\n"
 
 
@@ -273,3 +278,198 @@ def test_an_interruption_ends_everything(tmp_path, number):
     assert "interrupted" in stderr and "Traceback" not in stderr
     assert sleeping() == 0
     assert list(temporary.iterdir()) == []
+
+
+# What people have ------------------------------------------------------------------------------
+
+
+def package(folder: Path) -> Path:
+    """A project with its package below ``src/``, whose modules import each other by its name."""
+    inside = folder / "project" / "src" / "churn"
+    inside.mkdir(parents=True)
+    (inside.parents[1] / "pyproject.toml").write_text("[project]\nname = 'churn'\n")
+    (inside / "__init__.py").write_text("")
+    (inside / "data.py").write_text("ROWS = 3\n")
+    (inside / "__main__.py").write_text("from . import train\n\ntrain.main()\n")
+    (inside / "train.py").write_text(
+        "import os, sys\nfrom churn import data\n\n\ndef main():\n"
+        "    print(data.ROWS, __name__, os.path.basename(os.getcwd()), *sys.argv[1:])\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    return inside.parents[1]
+
+
+def printed(stdout: str, traces: Path) -> str:
+    """What the target of the newest comparison printed."""
+    number = json.loads(stdout)["comparison"]
+    return (traces / f"{number:04}" / "devices-1" / "target.stdout").read_text()
+
+
+def as_it_is(place: Path, copy: Path) -> None:
+    assert (copy / place).is_file()
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd", "expected"),
+    [
+        (["src/churn/train.py"], ".", "3 __main__ src x"),
+        (["src/churn/train.py", "--root", "."], ".", "3 __main__ project x"),
+        (["-m", "churn.train"], ".", "3 __main__ project x"),
+        (["-m", "churn.train"], "src", "3 __main__ src x"),
+        (["-m", "churn"], ".", "3 churn.train project x"),
+        (["-m", "churn.train", "--root", "project"], "..", "3 __main__ project x"),
+    ],
+)
+def test_packages(tmp_path, monkeypatch, argv, cwd, expected):
+    monkeypatch.chdir(package(tmp_path) / cwd)
+    status, stdout, stderr = run(*argv, *HERE, "--json", "--", "x", migrate=as_it_is)
+    assert status == 0, stdout + stderr
+    assert printed(stdout, tmp_path / "records") == expected + "\n"
+
+
+def test_pythonpath_leads_into_the_copies(tmp_path, monkeypatch):
+    root = tmp_path / "p"
+    (program, _) = pair(root / "scripts", "import helper\nprint(helper.__file__)\n")
+    (root / "lib").mkdir()
+    (root / "lib" / "helper.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(root / "lib"))
+    argv = [program, *HERE, "--root", str(root), "--json"]
+    status, stdout, _ = run(*argv, migrate=as_it_is)
+    assert status == 0
+    found = printed(stdout, tmp_path / "records")
+    assert found.endswith("lib/helper.py\n") and str(root) not in found, "that of the copy"
+
+
+def test_a_module_that_is_nowhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, stderr = run("-m", "churn.trian", *HERE, migrate=as_it_is)
+    assert status == 2 and stderr.startswith("-m churn.trian: no such module in ")
+
+
+def test_a_notebook_is_its_cells(tmp_path):
+    cells = [("markdown", "# A title"), ("code", "%matplotlib inline\nx = 2"), ("code", "print(x)")]
+    content = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": [{"cell_type": kind, "metadata": {}, "source": text} for kind, text in cells],
+    }
+    notebook = tmp_path / "p" / "demo.ipynb"
+    notebook.parent.mkdir()
+    notebook.write_text(json.dumps(content))
+
+    def migrate(place: Path, copy: Path) -> None:
+        text = (copy / place).read_text()
+        (copy / place).write_text(text.replace("x = 2", "x = 3"))
+
+    status, stdout, stderr = run(str(notebook), *HERE, "--json", migrate=as_it_is)
+    assert (status, printed(stdout, tmp_path / "records")) == (0, "2\n"), stderr
+    status, stdout, _ = run(str(notebook), *HERE, "--json", migrate=migrate)
+    assert (status, printed(stdout, tmp_path / "records")) == (1, "3\n")
+    other = tmp_path / "p" / "other.ipynb"
+    other.write_text("no JSON")
+    status, _, stderr = run(str(notebook), str(other), *HERE)
+    assert status == 8 and stderr.startswith("other.ipynb: is not valid JSON")
+
+
+def test_virtual_environments_are_known_by_what_they_are(tmp_path):
+    text = "import os\nprint(*sorted(os.listdir('.')))\n"
+    programs = pair(tmp_path / "p", text)
+    for name, sign in (("env-3.7", "pyvenv.cfg"), ("conda", "conda-meta/x"), ("venv", "code.py")):
+        path = tmp_path / "p" / name / sign
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    _, stdout, _ = run(*programs, *HERE, "--json")
+    assert printed(stdout, tmp_path / "records") == ".tmp after.py before.py venv\n"
+
+
+def test_that_much_is_copied_is_said(tmp_path, monkeypatch):
+    from migrate_mgpu.parity import pair as pairs
+
+    programs = pair(tmp_path / "p", "print(1)\n")
+    assert "copying" not in run(*programs, *HERE)[2]
+    monkeypatch.setattr(pairs, "_MUCH_FILES", 1)
+    said = run(*programs, *HERE)[2]
+    assert said.startswith(
+        f"copying 2 files (0 MB) of {tmp_path / 'p'} for each run; --root FOLDER"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("import sklearn\n", "if `sklearn` is a package, add it: --with scikit-learn; if it"),
+        ("open('data.csv')\n", "--root FOLDER copies more, and starts them there"),
+    ],
+)
+def test_a_crash_that_comes_from_how_it_is_run_has_an_advice(tmp_path, text, advice):
+    _, stdout, _ = run(*pair(tmp_path / "p", text), *HERE)
+    assert advice in stdout
+
+
+def test_the_steps_of_both_sides_on_a_terminal(tmp_path, monkeypatch):
+    from migrate_mgpu.parity.runs.programs import Steps
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(Steps, "EVERY_S", 0.0)
+    losses = [[0.5, 0.4, 0.3], [0.5, 0.4]]
+    trace = {"training": {"series": [{"losses": losses}]}}
+    (tmp_path / "target.json").write_text(json.dumps(trace))
+    stream = Terminal()
+    shown = Steps(stream, 2, tmp_path)
+    shown.show()
+    assert "\rrunning on 2 devices: steps: reference 0, target 2 (0 s)" in stream.getvalue()
+    shown.clear()
+    assert stream.getvalue().endswith("\r\x1b[K")
+    silent = io.StringIO()
+    Steps(silent, 2, tmp_path).show()
+    assert silent.getvalue() == ""
+
+
+# What the migration of a program said ---------------------------------------------------------
+
+
+def finding(state: str, message: str) -> dict:
+    about = {"path": "before.py", "cell": None, "line": 2, "code": "MGPU401", "advice": None}
+    return {**about, "state": state, "message": message}
+
+
+def test_what_the_migration_did_and_said_is_in_every_report(tmp_path):
+    (program, _) = pair(tmp_path / "p", "print('loss', 0.5)\n")
+    diff = "--- before.py\n+++ before.py\n@@ -1 +1 @@\n-print('loss', 0.5)\n+print('loss', 0.6)\n"
+    told = [finding("applied", "moved"), finding("manual", "the model is evaluated once")]
+
+    def migrate(place: Path, copy: Path) -> Migration:
+        (copy / place).write_text("print('loss', 0.6)\n")
+        return Migration(diff, told)
+
+    page = tmp_path / "page.html"
+    status, stdout, _ = run(program, *HERE, "--report", str(page), migrate=migrate)
+    assert status == 1 and stdout.splitlines()[0] == f"{program} -> its migrated copy"
+    assert "the migration reported:\n  before.py:2: MGPU401 manual: the model is evalu" in stdout
+    assert "moved" not in stdout
+    html = page.read_text()
+    assert '<span class="removed">-print(&#39;loss&#39;, 0.5)</span>' in html
+    assert "<li>before.py:2: MGPU401 manual: the model is evaluated once</li>" in html
+    status, stdout, _ = run(program, *HERE, "--json", migrate=migrate)
+    assert valid(stdout)["migration"] == {"diff": diff, "findings": told}
+
+
+def test_what_was_announced_is_a_possible_cause_where_no_other_is_known(tmp_path):
+    (program, _) = pair(tmp_path / "p", "print('loss', 0.5)\n")
+    told: list = []
+
+    def migrate(place: Path, copy: Path) -> Migration:
+        (copy / place).write_text("print('loss', 0.5, 'and more')\n")
+        return Migration("", told)
+
+    (one,) = json.loads(run(program, *HERE, "--json", migrate=migrate)[1])["results"]
+    known = [cause["cause"] for cause in one["diagnosis"]]
+    assert one["verdict"] == "not equivalent" and "announced" not in known
+    told.append(finding("manual", "the model is evaluated once"))
+    (one,) = json.loads(run(program, *HERE, "--json", migrate=migrate)[1])["results"]
+    causes = [cause["cause"] for cause in one["diagnosis"]]
+    assert causes == (known or ["announced"]), "a cause that was found is not hidden"

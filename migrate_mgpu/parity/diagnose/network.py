@@ -12,6 +12,12 @@ from migrate_mgpu.parity.diagnose.evidence import Evidence, close, same, show
 LOW_PRECISION = 4e-3  # relative: half a unit in the last place of bfloat16
 
 
+_DROPOUT = (
+    "Keras' rate is what is dropped, TF1's keep_prob what is kept; layers drop only with "
+    "training=True"
+)
+
+
 def same_outputs(e: Evidence) -> bool | None:
     """Whether the first batch's logits are the same; None when they were not recorded."""
     one, other = e.entropy(False), e.entropy(True)
@@ -22,6 +28,11 @@ def same_outputs(e: Evidence) -> bool | None:
 
 def dropout(e: Evidence, when: str = "training") -> Iterator[Diagnosis]:
     before, after = _dropouts(e, False, when), _dropouts(e, True, when)
+    if before is None and after == [] and not e.declared(True, "dropout", when):
+        text = f"the old program has dropout in {when}, the new one has none; its rate is not known"
+        yield Diagnosis(
+            "dropout", f"dropout in {when} is gone", POSSIBLE, e.rung.number, [text], _DROPOUT
+        )
     if before is None or after is None or _equal(before, after):
         return
     evidence = [f"dropout in {when}: {_rates(after)}; it was {_rates(before)}"]
@@ -29,12 +40,11 @@ def dropout(e: Evidence, when: str = "training") -> Iterator[Diagnosis]:
         evidence.append("that is one minus the old rate")
     yield Diagnosis(
         "dropout",
-        f"dropout in {when} is not as it was",
+        f"dropout in {when} changed",
         LIKELY,
         e.rung.number,
         evidence,
-        "Keras' rate is what is dropped, TF1's keep_prob what is kept; layers drop only with "
-        "training=True",
+        _DROPOUT,
     )
 
 
@@ -67,7 +77,7 @@ def batch_norm(e: Evidence, names: tuple[str, ...] = ("mode", "epsilon")) -> Ite
                 continue
             yield Diagnosis(
                 "batch-norm",
-                f"batch normalization's {name} is not as it was",
+                f"batch normalization's {name} changed",
                 LIKELY,
                 e.rung.number,
                 [f"batch normalization's {name} in {when} is {b}, it was {a}"],

@@ -1,7 +1,8 @@
 """Run an unedited TensorFlow program and record the configuration it really uses.
 
     PYTHON probe.py --out trace.json [--gpus N] [--gpu-memory M,M]
-        [--map-gpus | --split-gpu MIB | --real-gpus M,M] [--watch OPTIONS.json] PROGRAM [ARGS]
+        [--map-gpus | --split-gpu MIB | --real-gpus M,M] [--watch OPTIONS.json]
+        [--module NAME] PROGRAM [ARGS]
 
 The program runs as ``__main__`` with its own ``sys.argv``, ``sys.path[0]`` and
 working directory; its standard output and exit status are its own. This file is
@@ -285,18 +286,22 @@ def _line_buffer_output() -> None:
         pass  # not a C library of this form: native lines may come late
 
 
-def run(trace: Trace, program: str, argv: list[str]) -> int:
-    """Execute the program; returns its exit status. The trace is saved."""
+def run(trace: Trace, program: str, argv: list[str], module: str | None = None) -> int:
+    """Execute the program, or as ``python -m`` does a module; returns its exit status. The
+    trace is saved."""
     _line_buffer_output()
     install(trace)
     if trace.isolation is not None:
         trace.isolation.patch_python()
     _save_before_os_exit(trace)
     sys.argv = [program, *argv]
-    sys.path[0] = os.path.dirname(os.path.abspath(program))
+    sys.path[0] = os.getcwd() if module else os.path.dirname(os.path.abspath(program))
     status = 0
     try:
-        runpy.run_path(program, run_name="__main__")
+        if module:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
     except SystemExit as exit_:
         if exit_.code is not None and not isinstance(exit_.code, int):
             sys.stderr.write(f"{exit_.code}\n")
@@ -359,6 +364,7 @@ def main() -> int:
     parser.add_argument("--split-gpu", type=int, metavar="MIB", help="run them on parts of GPU 0")
     parser.add_argument("--real-gpus", metavar="MIB,...", help="total memory of the machine's own")
     parser.add_argument("--watch", help="record the training; a JSON file with options")
+    parser.add_argument("--module", help="run this module of the program's file, as python -m")
     parser.add_argument("program")
     parser.add_argument("argv", nargs=argparse.REMAINDER)
     options = parser.parse_args()
@@ -381,7 +387,7 @@ def main() -> int:
     if options.watch:
         with open(options.watch, encoding="utf-8") as stream:
             trace.watch(json.load(stream))
-    return run(trace, options.program, options.argv)
+    return run(trace, options.program, options.argv, options.module)
 
 
 if __name__ == "__main__":

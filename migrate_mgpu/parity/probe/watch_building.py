@@ -49,7 +49,7 @@ class GraphBuilding:
         global tools
         tools = graph_tools
         self.recorder = recorder
-        self._declared = declared
+        self.declared = declared
         self._local = threading.local()
 
     def patch_gradients(self, module: Any) -> None:
@@ -141,7 +141,7 @@ class GraphBuilding:
             state.train_ops.append(TrainOp(index, "sum" if shares else "mean"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
-        train_op.rate = self._declared.rate_tensor(optimizer)
+        train_op.rate = self.declared.rate_tensor(optimizer)
         train_op.optimizer = optimizer
         train_op.operations |= set(tools.operations(result))
         for place, loss in enumerate(losses):
@@ -157,7 +157,7 @@ class GraphBuilding:
         for train_op in state.train_ops:
             if train_op.index is None:
                 train_op.index = recorder.series_number(state.model, train_op.place)
-                self._declared.optimizer(train_op.index, train_op.optimizer, in_graph=True)
+                self.declared.optimizer(train_op.index, train_op.optimizer, in_graph=True)
 
 
 def state_of(graph: Any) -> GraphState:

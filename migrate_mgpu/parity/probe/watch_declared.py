@@ -58,6 +58,7 @@ class Declared:
         self._tools, self._eager = tools, eager_tools
         self._optimizers: dict[int, Any] = {}  # series -> Keras' optimizer
         self._in_graphs: list[tuple[Any, dict[str, Any], str]] = []
+        self.open_rates: list[tuple[Any, dict[str, Any]]] = []  # of dropouts: what feeds say
         recorder.resolve_declared = self._resolve
 
     # Optimizers -----------------------------------------------------------------------------
@@ -146,6 +147,8 @@ class Declared:
         for graph, entry, kind in self._in_graphs:
             state = getattr(graph, _STATE, None)
             trains = state is not None and bool(state.train_ops)
+            if entry.get("rate", 0.0) is None and not self.recorder.finished:
+                continue  # the first step may tell
             if trains or self.recorder.finished:
                 self._keep(kind, entry, "training" if trains else "evaluation")
 
@@ -184,7 +187,10 @@ class Declared:
             value = number(self._tools.module("framework.tensor_util").constant_value(rate))
         except Exception:
             value = number(rate)
-        self.note("dropout", {"rate": value}, self._eager.taped())
+        entry = {"rate": value}
+        self.note("dropout", entry, self._eager.taped())
+        if value is None and hasattr(rate, "op"):
+            self.open_rates.append((rate, entry))
 
 
 def number(value: Any) -> float | None:

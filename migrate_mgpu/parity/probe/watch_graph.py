@@ -38,6 +38,7 @@ class Plan:
         self.sources: dict[tuple[int, int], frozenset[Any]] = {}
         self.example_tensors: dict[Any, Any] = {}
         self.fetches: dict[Any, Any] = {}
+        self.dropouts: dict[int, dict[str, Any]] = {}  # declared ones, whose rate is fetched
 
 
 class GraphWatch:
@@ -181,9 +182,12 @@ class GraphWatch:
                     self.recorder.note(f"a loss cannot be fetched: {loss.name}")
                     continue
                 plan.fetches[("loss", train_op.index, place)] = loss
-                sources = frozenset(
-                    op for op in tools.ancestors([loss.op], _SOURCES) if op.type in _SOURCES
-                )
+                above = tools.ancestors([loss.op], _SOURCES)
+                for rate, entry in self._built.declared.open_rates:
+                    if rate.op in above and graph.is_fetchable(rate):
+                        plan.fetches[("dropout", id(entry))] = rate
+                        plan.dropouts[id(entry)] = entry
+                sources = frozenset(op for op in above if op.type in _SOURCES)
                 plan.sources[train_op.index, place] = sources
                 for op in sources:
                     usable = [t for t in op.outputs if tools.batched(t) and graph.is_fetchable(t)]
@@ -245,6 +249,9 @@ class GraphWatch:
             if numpy.ndim(value):
                 counts[tensor.op] = numpy.shape(value)[0]
         self._batches.after(plan, found, fed)
+        for number, entry in plan.dropouts.items():
+            if entry["rate"] is None and ("dropout", number) in found:
+                entry["rate"] = float(found["dropout", number])
         for train_op in plan.train_ops:
             series = recorder.get_series(train_op.index)
             series.combine = train_op.combine

@@ -5,40 +5,63 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from migrate_mgpu.core.style import painter
+from migrate_mgpu.parity.compare.outcome import EQUIVALENT, NOT_EQUIVALENT
 from migrate_mgpu.parity.reports import words
 
+if TYPE_CHECKING:
+    from migrate_mgpu.core.style import Paint
+
 MOST_CHARACTERS = 300
+MOST_TOLD = 5  # findings of the migration
 MOST_OUTPUTS = 8  # of a broken rung; --json has them all
 
 
-def write(result: Mapping[str, Any], stdout: TextIO) -> None:
+_STYLES = {
+    EQUIVALENT: "bold green",
+    NOT_EQUIVALENT: "bold red",
+    "equal": "green",
+    "differs": "red",
+}
+
+
+def write(result: Mapping[str, Any], stdout: TextIO, color: str = "auto") -> None:
     """The verdicts; for each number of devices what broke first, why, the ladder and what ran;
     and how to repeat it."""
-    print(f"{result['before']} -> {result['after']}", file=stdout)
+    paint = painter(stdout, color)
+    print(words.pair({**result, "name": ""}), file=stdout)
     for one in result["results"]:
         reason = f": {words.visible(one['reason'])}" if one["reason"] else ""
-        print(f"{words.devices(one)}: {one['verdict'].upper()}{reason}", file=stdout)
+        verdict = paint(one["verdict"].upper(), _STYLES.get(one["verdict"], "bold yellow"))
+        print(f"{words.devices(one)}: {verdict}{reason}", file=stdout)
+    told = words.told(result) if words.verdict(result) != EQUIVALENT else []
+    if told:
+        print("\nthe migration reported:", file=stdout)
+        for line in told[:MOST_TOLD]:
+            print(f"  {words.visible(line)}", file=stdout)
+        if len(told) > MOST_TOLD:
+            print(f"  and {len(told) - MOST_TOLD} more: --json has them all", file=stdout)
     for one in result["results"]:
-        _one(one, stdout)
+        _one(one, stdout, paint)
     if result["comparison"] is not None:
         print(f"\ncomparison {result['comparison']}; to repeat: {result['command']}", file=stdout)
 
 
-def _one(one: Mapping[str, Any], stdout: TextIO) -> None:
-    print(f"\n{words.devices(one)}, {words.place(one)}", file=stdout)
+def _one(one: Mapping[str, Any], stdout: TextIO, paint: Paint) -> None:
+    print(paint(f"\n{words.devices(one)}, {words.place(one)}", "bold"), file=stdout)
     for line in words.crash_lines(one):
         print(f"  {words.visible(line)}", file=stdout)
     first = [rung for rung in one["rungs"] if rung["rung"] == one["headline"]]
     for rung in first:
-        _rung(rung, stdout)
+        _rung(rung, stdout, paint)
         _broken(rung, stdout)
     for line in words.diagnosis(one):
         print(f"  {words.visible(line)}", file=stdout)
     for rung in words.rungs(one):
         if rung not in first:
-            _rung(rung, stdout)
+            _rung(rung, stdout, paint)
     _ran(one, stdout)
 
 
@@ -72,10 +95,12 @@ def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
         print(f"  {whose}{words.hardware(about)}", file=stdout)
 
 
-def _rung(rung: Mapping[str, Any], stdout: TextIO) -> None:
+def _rung(rung: Mapping[str, Any], stdout: TextIO, paint: Paint) -> None:
     mark, text = words.MARKS[rung["status"]], words.visible(words.about(rung))
     text = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
-    line = f"  {mark} {rung['rung']} {rung['name']:<30} {rung['status']:<13} {text}"
+    style = _STYLES.get(rung["status"], "")
+    status = paint(f"{rung['status']:<13}", style)
+    line = f"  {paint(mark, style)} {rung['rung']} {rung['name']:<30} {status} {text}"
     print(line.rstrip(), file=stdout)
 
 
@@ -97,8 +122,9 @@ def _numbers(output: Mapping[str, Any]) -> str:
     parts = [f"largest difference {output['largest_absolute']:.3g}"]
     if output["largest_relative"] is not None:
         parts.append(f"relative {output['largest_relative']:.3g}")
-    if output["needed"] is not None:
-        parts.append(f"--rtol '{output['name']}={output['needed'] * 1.01:.2g}' would pass")
+    near = words.would_pass(output)
+    if near is not None:
+        parts.append(f"--rtol '{output['name']}={near:.2g}' would pass")
     return f" ({', '.join(parts)})"
 
 
@@ -110,7 +136,7 @@ def write_list(folder: Path, stdout: TextIO) -> None:
         if (place / "result.json").is_file():
             result = json.loads((place / "result.json").read_text(encoding="utf-8"))
             verdicts = ", ".join(f"{words.devices(o)} {o['verdict']}" for o in result["results"])
-            pair = f"{result['before']} -> {result['after']}"
+            pair = words.pair({**result, "name": ""})
             print(f"{int(place.name):>5} {pair}: {verdicts}", file=stdout)
     taken = runtimes.shown_size(runtimes.size(folder))
     print(f"{taken} in {folder} (migrate-mgpu parity remove deletes)", file=stdout)

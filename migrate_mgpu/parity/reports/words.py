@@ -45,7 +45,7 @@ def verdict(result: Mapping[str, Any]) -> str:
 
 def pair(result: Mapping[str, Any]) -> str:
     """Its name, of those of a folder, or both programs."""
-    return str(result.get("name") or "") or f"{result['before']} -> {result['after']}"
+    return str(result.get("name") or "") or f"{result['before']} -> {new_program(result)}"
 
 
 def place(one: Mapping[str, Any]) -> str:
@@ -78,6 +78,8 @@ def crash_lines(one: Mapping[str, Any]) -> list[str]:
     for side, crash in crashes(one):
         lines.append(f"the {side}, {one[side]['program']} on {one[side]['runtime']}:")
         lines += [f"    {line}" for line in crash["lines"]]
+        if crash.get("advice"):
+            lines.append(f"  What to do: {crash['advice']}")
     return lines
 
 
@@ -119,6 +121,31 @@ def _spared(output: Mapping[str, Any]) -> bool:
 def what(output: Mapping[str, Any]) -> str:
     """An output's detail, without its name where that stands in front of it."""
     return str(output["detail"]).removeprefix(f"{output['name']}: ")
+
+
+# A tolerance above this would pass programs that are not the same.
+NEAR = 1e-3
+
+
+def would_pass(output: Mapping[str, Any]) -> float | None:
+    """The relative tolerance that would let an output pass, of a near miss only."""
+    needed = output["needed"]
+    return needed * 1.01 if needed is not None and needed <= NEAR else None
+
+
+def told(result: Mapping[str, Any]) -> list[str]:
+    """What the migration of a program left to its owner to do or to know."""
+    found = (result.get("migration") or {}).get("findings", ())
+    return [
+        f"{one['path']}:{one['line']}: {one['code']} {one['state']}: {one['message']}"
+        for one in found
+        if one["state"] in ("manual", "kept")
+    ]
+
+
+def new_program(result: Mapping[str, Any]) -> str:
+    """The new program, as reports call it."""
+    return "its migrated copy" if result["migrated"] else str(result["after"])
 
 
 def diagnosis(one: Mapping[str, Any]) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from migrate_mgpu.parity.runs import devices as places
 from migrate_mgpu.parity.runs import hardware, launch
@@ -17,8 +21,11 @@ from migrate_mgpu.parity.runs.supervise import Limits, Process, run_all
 from migrate_mgpu.runtimes import Runtime
 
 _NOT_COPIED = shutil.ignore_patterns(
-    ".git", "__pycache__", ".venv", "venv", "node_modules", ".mypy_cache", ".ruff_cache"
+    ".git", "__pycache__", "node_modules", ".tox", ".nox", ".*_cache"
 )
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual environment has at its top
+# What a project has at its top: its folder is no package, even with an __init__.py.
+_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -34,12 +41,38 @@ class Options:
     # A program in one of these folders is copied with all of that, and begins in it;
     # another one with the folder that it lies in.
     roots: tuple[Path, ...] = ()
+    origin: Path | None = None  # what the programs' roots are copies of
+    module: str | None = None  # run by `python -m`, from the folder that it begins in
+    progress: TextIO | None = None  # is told how many steps both sides have done
 
     def root_of(self, program: Path) -> Path:
         for root in self.roots:
             if root.resolve() in program.resolve().parents:
                 return root.resolve()
-        return program.resolve().parent
+        return home(program)
+
+
+def home(program: Path) -> Path:
+    """The folder that a program is copied with: its own, or above its outermost package."""
+    folder = program.resolve().parent
+    while (folder / "__init__.py").is_file():
+        if any((folder / name).exists() for name in _PROJECT):
+            break
+        folder = folder.parent
+    return folder
+
+
+def search_path(program: Path, root: Path) -> list[Path]:
+    """Where the modules of a program are, as if it were installed: above its package, in
+    ``src/``, and where PYTHONPATH points."""
+    above = home(program)
+    found = [above] if above != program.resolve().parent else []
+    found += [root / "src"] if (root / "src").is_dir() else []
+    for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        # Packages of another interpreter do not run in a runtime's.
+        if entry and not re.search(r"(?:site|dist)-packages", entry):
+            found.append(Path(entry).resolve())
+    return list(dict.fromkeys(found))
 
 
 def run_pair(
@@ -66,11 +99,13 @@ def run_pair(
         first = _process("reference", *reference, devices, options, folder, work, initial, place)
         first.on_end = ended
         second = _process("target", *target, devices, options, folder, work, initial, place)
+        steps = Steps(options.progress, devices, folder)
         if place.kind == places.CPUS:
-            run_all([first, second])
+            run_all([first, second], steps.show)
         else:
-            run_all([first])
-            run_all([second])
+            run_all([first], steps.show)
+            run_all([second], steps.show)
+        steps.clear()
     return (
         collect(folder, "reference", reference[1].name, reference[0].name, first),
         collect(folder, "target", target[1].name, target[0].name, second),
@@ -114,6 +149,11 @@ def _process(
     copy = (work / side).resolve() / root.name
     copy_folder(root, copy)
     (copy / ".tmp").mkdir()
+    path = []
+    for one in search_path(program, root):
+        # The folder that the root is a copy of, or the root: what is inside is in the copy.
+        tops = [top for top in (options.origin, root) if top and top in (one, *one.parents)]
+        path.append(str(copy / one.relative_to(tops[0]) if tops else one))
     out = folder / f"{side}.json"
     watch = folder / f"{side}.options.json"
     chosen: dict[str, Any] = {
@@ -127,6 +167,7 @@ def _process(
     watch.write_text(json.dumps(chosen), encoding="utf-8")
     command = [str(runtime.python), str(launch.PROBE / "probe.py"), "--out", str(out)]
     command += ["--watch", str(watch), *place.probe_options(devices)]
+    command += ["--module", options.module] if options.module else []
     command += [str(copy / program.resolve().relative_to(root))]
     command += [text.replace("{devices}", str(devices)) for text in options.argv]
     return Process(
@@ -136,6 +177,7 @@ def _process(
             {
                 "TMPDIR": str(copy / ".tmp"),
                 "PYTHONDONTWRITEBYTECODE": "1",
+                **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),
                 **place.environment(),
             }
         ),
@@ -143,6 +185,74 @@ def _process(
         folder / f"{side}.stderr",
         options.limits,
     )
+
+
+class Steps:
+    """How many steps both sides have done, on a terminal, while they run."""
+
+    EVERY_S = 1.0
+    MOST_BYTES = 4 * 2**20  # of a trace that is read for its number of steps
+
+    def __init__(self, stream: TextIO | None, devices: int, folder: Path) -> None:
+        self._stream = stream if stream is not None and stream.isatty() else None
+        self._devices, self._folder = devices, folder
+        self._begin = self._shown = time.monotonic()
+        self._done = {"reference": 0, "target": 0}
+
+    def show(self) -> None:
+        """Write the line anew, once a second."""
+        now = time.monotonic()
+        if self._stream is None or now - self._shown < self.EVERY_S:
+            return
+        self._shown = now
+        for side in self._done:
+            self._done[side] = self._steps(side)
+        counts = ", ".join(f"{side} {done}" for side, done in self._done.items())
+        devices = f"{self._devices} device{'s' * (self._devices != 1)}"
+        line = f"running on {devices}: steps: {counts} ({now - self._begin:.0f} s)"
+        self._stream.write(f"\r{line}\x1b[K")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _steps(self, side: str) -> int:
+        """Those that the trace had when the probe wrote it last."""
+        try:
+            path = self._folder / f"{side}.json"
+            if path.stat().st_size > self.MOST_BYTES:
+                return self._done[side]
+            training = json.loads(path.read_text(encoding="utf-8")).get("training") or {}
+        except (OSError, ValueError):  # not there yet
+            return self._done[side]
+        series = training.get("series", ())
+        return sum(min((len(one) for one in s["losses"]), default=0) for s in series)
+
+
+def copied(source: Path) -> tuple[int, int]:
+    """How many files of a folder are copied for a run, and their bytes."""
+    files = total = 0
+    for place, folders, names in os.walk(source):
+        left_out = _left_out(place, [*folders, *names])
+        folders[:] = [name for name in folders if name not in left_out]
+        for name in names:
+            with contextlib.suppress(OSError):
+                size = os.stat(os.path.join(place, name)).st_size
+                if name not in left_out and size <= LINKED_ABOVE:
+                    files, total = files + 1, total + size
+    return files, total
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """What is no part of a program: virtual environments, caches, git's own files."""
+    found = set(_NOT_COPIED(folder, names))
+    for name in names:
+        if any(os.path.exists(os.path.join(folder, name, sign)) for sign in _ENVIRONMENT):
+            found.add(name)
+    return found
 
 
 def copy_folder(source: Path, target: Path) -> None:
@@ -157,7 +267,7 @@ def copy_folder(source: Path, target: Path) -> None:
     shutil.copytree(
         source,
         target,
-        ignore=_NOT_COPIED,
+        ignore=_left_out,
         copy_function=copy_or_link,
         ignore_dangling_symlinks=True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -81,7 +82,8 @@ class Side:
         frames = exception.get("frames", [])
         lines = [text for frame in frames for text in _frame(*frame)]
         file, line = frames[-1][:2] if frames else (None, None)
-        return Crash(failure, file, line, (*lines, failure), True)
+        advice = _advice(exception["type"], exception["message"])
+        return Crash(failure, file, line, (*lines, failure), True, advice)
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Crash:
       file, line: the innermost of the program's own lines that was executed.
       lines: the traceback, of the program's own lines; without one the last lines of stderr.
       crashed: by an exception or a signal; otherwise it left, or was ended at a limit.
+      advice: what to do where that can be told.
     """
 
     message: str
@@ -100,10 +103,39 @@ class Crash:
     line: int | None
     lines: tuple[str, ...]
     crashed: bool
+    advice: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}, line {self.line}: " if self.file else ""
         return f"{'crashed' if self.crashed else 'did not finish'}: {place}{self.message}"
+
+
+# Packages that are imported by another name than they are installed by.
+_PACKAGES = {
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+def _advice(kind: str, message: str) -> str:
+    """What to do about an exception that comes from how a program is run here."""
+    missing = re.search(r"No module named '([\w.]+)'", message)
+    if missing and kind in ("ModuleNotFoundError", "ImportError"):
+        name = missing[1].partition(".")[0]
+        package = _PACKAGES.get(name, name)
+        return (
+            f"if `{name}` is a package, add it: --with {package}; if it is a module of your "
+            "project, name the project's folder: --root FOLDER (or set PYTHONPATH)"
+        )
+    if kind in ("FileNotFoundError", "NotFoundError"):
+        return (
+            "programs run in a copy of their own folder; --root FOLDER copies more, and starts "
+            "them there"
+        )
+    return ""
 
 
 def _frame(file: str, line: int, function: str, source: str) -> list[str]:

@@ -122,7 +122,7 @@ class Process:
                         yield int(entry.name)
 
 
-def run_all(processes: Sequence[Process]) -> None:
+def run_all(processes: Sequence[Process], meanwhile: Callable[[], None] = lambda: None) -> None:
     """Run them at the same time; however this ends, they have ended."""
     started: list[Process] = []
     try:
@@ -131,6 +131,7 @@ def run_all(processes: Sequence[Process]) -> None:
             started.append(process)
         # A list: each of them is looked at.
         while not all([process.poll() for process in processes]):  # noqa: C419
+            meanwhile()
             time.sleep(POLL_S)
     finally:
         for process in started:

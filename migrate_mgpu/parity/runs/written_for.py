@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def says_compat_v1(program: Path, root: Path) -> bool:
+def says_compat_v1(program: Path, *folders: Path) -> bool:
     """Whether each module of the program that imports TensorFlow says ``compat.v1``.
 
     Args:
-      root: the folder that it begins in; modules are looked for there and beside the program.
+      folders: where modules are looked for, after the program's own.
     """
-    importing = [tree for tree in _modules(program, (program.parent, root)) if _imports(tree)]
+    importing = [tree for tree in _modules(program, (program.parent, *folders)) if _imports(tree)]
     return bool(importing) and all(map(_says_compat_v1, importing))
 
 

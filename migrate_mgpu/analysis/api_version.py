@@ -65,21 +65,31 @@ def is_tf2(module: Module) -> Use | None:
     return None
 
 
-def reads_eagerly(module: Module) -> ast.Call | None:
-    """An ``x.numpy()``: under v1 behaviour a tensor or variable has none."""
+def reads_eagerly(module: Module) -> list[ast.Call]:
+    """Each ``x.numpy()``: under v1 behaviour a tensor or variable has none.
+
+    Not where the code makes its own eager context (`with context.eager_mode():`).
+    """
     if "numpy" not in module.names.attributes:
-        return None
+        return []
     if any(name.split(".")[0] == "torch" for name in _imported(module)):
-        return None  # its tensors have one, too
-    for node in ast.walk(module.tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "numpy"
-            and not (node.args or node.keywords)
-        ):
-            return node
-    return None
+        return []  # its tensors have one, too
+    return [
+        call
+        for attribute in module.names.attributes["numpy"]
+        if isinstance(call := module.names.parents[attribute], ast.Call)
+        and call.func is attribute
+        and not (call.args or call.keywords)
+        and not any(_is_eager(parent) for parent in module.names.ancestors(call))
+    ]
+
+
+def _is_eager(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.With) and any(
+        isinstance(item.context_expr, ast.Call)
+        and ast.unparse(item.context_expr.func).rpartition(".")[2] == "eager_mode"
+        for item in statement.items
+    )
 
 
 def _imported(module: Module) -> Iterator[str]:

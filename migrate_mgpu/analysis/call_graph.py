@@ -180,36 +180,50 @@ class CallGraph:
             child = parent
         return True
 
-    def runs_in(self, program: Program, module: Module, node: ast.AST) -> bool:
+    def runs_in(
+        self, program: Program, module: Module, node: ast.AST, unmentioned: bool = True
+    ) -> bool:
         """Whether a program may run the code at a node of its modules.
 
         It does not where the code stands under the main guard of a file that is not the entry
-        point, or in a function that is called from there alone.
+        point, or in a function or class that is mentioned from such places alone. One that
+        nothing mentions runs if ``unmentioned`` says so: somebody outside may call it.
         """
-        if module is program.entry:
-            return True
-        return not self._only_as_script(module, node, program.modules, set())
+        return self._runs_in(program, module, node, unmentioned, set())
 
-    def _only_as_script(
-        self, module: Module, node: ast.AST, program: Collection[Module], seen: set[ast.AST]
+    def _runs_in(
+        self,
+        program: Program,
+        module: Module,
+        node: ast.AST,
+        unmentioned: bool,
+        seen: set[ast.AST],
     ) -> bool:
         parents = list(module.names.ancestors(node))
         if any(is_main_guard(parent) for parent in parents):
-            return True
+            return module is program.entry
         outermost = parents[-2] if len(parents) > 1 else node
-        if not isinstance(outermost, (ast.FunctionDef, ast.AsyncFunctionDef)) or outermost in seen:
-            return False
+        if not isinstance(outermost, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return True
         mentions = [
             (one, mention, self.target(one, mention))
             for one, mention in self._mentions.get(outermost.name, ())
-            if one in program and outermost not in one.names.ancestors(mention)
+            if one in program.modules and outermost not in one.names.ancestors(mention)
         ]
-        if not mentions:  # `tf.app.run()` calls the main of the script
-            return outermost.name == "main" and module.has_main_guard
-        return all(
-            self._only_as_script(one, mention, program, {*seen, outermost})
+        mentions = [
+            (one, mention)
             for one, mention, target in mentions
-            if target is None or target.node is outermost  # None: it may be this one
+            if target is None or outermost in (target.node, target.owner)  # None: it may be this
+        ]
+        if not mentions:
+            if outermost.name == "main" and module.has_main_guard:  # `tf.app.run()` calls it
+                return module is program.entry
+            return unmentioned or _is_registered(outermost)
+        seen.add(outermost)
+        return any(
+            self._runs_in(program, one, mention, unmentioned, seen)
+            for one, mention in mentions
+            if not seen.intersection(one.names.ancestors(mention))
         )
 
     @cached_property
@@ -239,6 +253,11 @@ class CallGraph:
                         for original in originals:
                             found.setdefault(original, []).append((module, mention))
         return found
+
+
+def _is_registered(node: Definition | ast.ClassDef) -> bool:
+    """Whether something calls a function or class that no code mentions: a decorator, tests."""
+    return bool(node.decorator_list) or "test" in node.name.lower()
 
 
 def _is_started(reference: Reference) -> bool:

@@ -8,6 +8,8 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol
 
+PYTHON_2 = "python-2"  # the key of what is said of those
+
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
 _PYTHON_2_NAMES = {
@@ -51,16 +53,19 @@ def incompatibilities(module: Module) -> list[Diagnostic]:
 
 
 def _python_2(module: Module) -> list[Diagnostic]:
+    """One for each name and each function or class, of which a program may run some only."""
     found: list[Diagnostic] = []
-    seen: set[str] = set()
+    seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names
     for node in names.scope_of_name:
-        if node.id in _PYTHON_2_NAMES and node.id not in seen:
+        if node.id in _PYTHON_2_NAMES:
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:
-                seen.add(node.id)
-                found.append(_named(Place(module, node), node.id))
+                outermost = list(names.ancestors(node))[-2]
+                if (node.id, outermost) not in seen:
+                    seen.add((node.id, outermost))
+                    found.append(_named(Place(module, node), node.id))
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
             for alias in statement.names:
@@ -72,4 +77,4 @@ def _python_2(module: Module) -> list[Diagnostic]:
 
 def _named(place: Place, name: str) -> Diagnostic:
     advice = "convert the file to Python 3 first, for example with 2to3"
-    return Diagnostic("python-2", place, f"`{name}` is Python 2", advice)
+    return Diagnostic(PYTHON_2, place, f"`{name}` is Python 2", advice, symbol=name)

@@ -24,7 +24,7 @@ _KERAS_MODEL = re.compile(
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
-_SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six")
+_SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six|is_py[23]")
 
 
 @record(frozen=True, eq=False)

@@ -131,7 +131,7 @@ class Report:
 
     def limits(self, state: State, project: Project) -> None:
         """What makes it smaller that a migrated program runs on TF2."""
-        found = limits(state.program, project)
+        found = [*state.limits, *limits(state.program, project)]
         for why in found:
             self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:

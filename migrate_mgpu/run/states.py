@@ -20,16 +20,17 @@ from migrate_mgpu.analysis.api_version import (
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.incompatibilities import PYTHON_2, incompatibilities
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
@@ -77,6 +78,7 @@ class State:
     sessions: list[Session] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     runs_on: str = ""
+    limits: list[Diagnostic] = field(default_factory=list)  # what makes `runs_on` smaller
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
@@ -88,6 +90,12 @@ class State:
     def keep_config(self) -> None:
         """A bridged program works with a config on its session as well."""
         self.kind = KEPT
+
+
+def _unless_called(why: Diagnostic) -> Diagnostic:
+    """What would keep a program from running, in code that it never calls."""
+    reason = f"{why.reason}; nothing here calls this code, and the program runs until it does"
+    return replaced(why, reason=reason, code=CLAIM)
 
 
 def estimator_stays(why: Diagnostic) -> Diagnostic:
@@ -352,8 +360,14 @@ class ProgramStates:
 
     def _module_obstacles(self, state: State, module: Module) -> None:
         copied = {copy.call.func for copy in state.copies}
+        told: set[str] = set()
         for why in self._incompatibilities(module):
-            if not (copied and _is_copied(module, why.node, why.symbol, copied)):
+            if why.key == PYTHON_2 and not self._runs(state.program, why):
+                state.limits.append(_unless_called(why))
+            elif why.key == PYTHON_2 and why.symbol in told:
+                continue  # once for each file
+            elif not (copied and _is_copied(module, why.node, why.symbol, copied)):
+                told.add(why.symbol)
                 state.refuse(why)
         mixed = is_mixed(module)
         if mixed is not None:
@@ -373,6 +387,11 @@ class ProgramStates:
             place = Place(module, module.tree.body[0])
             state.refuse(Diagnostic(_OUTSIDE, place, text, advice))
 
+    def _runs(self, program: Program, why: Diagnostic) -> bool:
+        """Whether a program may come to a place; what nobody outside sees is called from inside."""
+        seen_outside = why.module is program.entry and not why.module.has_main_guard
+        return self.graph.runs_in(program, why.module, why.node, seen_outside)
+
     def _bridge(self, state: State) -> None:
         needed = state.program.needed
         if not any(is_plain_v1(module) for module in needed):
@@ -383,12 +402,14 @@ class ProgramStates:
                     advice = "v1 behaviour would change it; move its options by hand"
                     state.refuse(Diagnostic("tf2-code", Place(module, use.node), text, advice))
                     return
-                read = None if speaks_both(module) else reads_eagerly(module)
-                if read is not None:
+                for read in () if speaks_both(module) else reads_eagerly(module):
                     text = f"it runs eagerly (`{ast.unparse(read)[:60]}`) and opens v1 sessions"
                     advice = "v1 behaviour would break it; move its options by hand"
-                    state.refuse(Diagnostic("eager-code", Place(module, read), text, advice))
-                    return
+                    why = Diagnostic("eager-code", Place(module, read), text, advice)
+                    if self._runs(state.program, why):
+                        state.refuse(why)
+                        return
+                    state.limits.append(_unless_called(why))
         state.runs_on = bridge_runs_on(state.program.modules)
 
     def _native(self, state: State) -> None:

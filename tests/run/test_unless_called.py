@@ -1,0 +1,92 @@
+"""What would break a program on TF2 keeps it from there only where the program comes to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.core.findings import RunResult
+from tests.support.migration import run, said
+
+TRAIN = """\
+import tensorflow as tf
+import ops
+
+config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+sess = tf.compat.v1.Session(config=config)
+"""
+OPS = """\
+import tensorflow as tf
+
+
+def shown(x):
+    return {code}
+
+
+class Shown:
+    def show(self, x):
+        return {code}
+
+
+def relu(x):
+    return tf.nn.relu(x)
+"""
+EAGERLY, PYTHON_2 = "x.numpy()", "unichr(x)"
+
+
+def program(code: str, use: str, ops: str = OPS) -> RunResult:
+    return run(("train.py", TRAIN + use), ("ops.py", ops.format(code=code)), bridge=True)
+
+
+@pytest.mark.parametrize("code", [EAGERLY, PYTHON_2])
+@pytest.mark.parametrize("use", ["", "ops.relu(sess)\n", "def shown():\n    pass\n\n\nshown()\n"])
+def test_what_the_program_never_calls_makes_its_claim_smaller(code: str, use: str) -> None:
+    found = program(code, use)
+    assert [one.state for one in found.programs] == ["bridge"], said(found)
+    (claim,) = [one.runs_on for one in found.programs]
+    assert claim == "TF 2.15 and newest, but for what MGPU908 names"
+    told = [(g.path.name, g.line) for g in found.findings if g.code == "MGPU908"]
+    assert told == [("ops.py", 5), ("ops.py", 10)]
+    assert all("until it does" in g.message for g in found.findings if g.code == "MGPU908")
+
+
+@pytest.mark.parametrize(("code", "reason"), [(EAGERLY, "runs eagerly"), (PYTHON_2, "Python 2")])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "print(ops.shown(1))\n",
+        "ops.Shown().show(1)\n",
+        "from ops import shown as show\n\n\ndef main():\n    show(1)\n\n\nmain()\n",
+        "def run(module):\n    module.shown(1)\n\n\nrun(ops)\n",
+        "table = {'a': ops.shown}\n",
+        "class Mine(ops.Shown):\n    pass\n\n\nMine().show(1)\n",
+    ],
+)
+def test_what_it_may_call_refuses_it(code: str, reason: str, use: str) -> None:
+    found = program(code, use)
+    assert [one.state for one in found.programs] == ["refused"]
+    assert any(reason in one for one in said(found)), said(found)
+
+
+@pytest.mark.parametrize(("code", "reason"), [(EAGERLY, "runs eagerly"), (PYTHON_2, "Python 2")])
+def test_what_others_may_call_refuses_it(code: str, reason: str) -> None:
+    """A library's callers are not seen; a decorator may register what it decorates."""
+    library = run(OPS.format(code=code) + "\n\n" + TRAIN.replace("import ops\n", ""), bridge=True)
+    registered = program(code, "", OPS.replace("def shown", "@tf.function\ndef shown"))
+    for found in (library, registered):
+        assert [one.state for one in found.programs] == ["refused"]
+        assert any(reason in one for one in said(found)), said(found)
+
+
+def test_code_that_makes_its_own_eager_context() -> None:
+    code = "1\n\n\ndef evaluated(x):\n    with context.eager_mode():\n        return x.numpy()"
+    ops = OPS.replace("{code}", "1", 1).replace("{code}", code)
+    found = program("", "ops.evaluated(1)\n", ops)
+    assert [one.state for one in found.programs] == ["bridge"], said(found)
+    assert found.programs[0].runs_on == "TF 2.15 and newest"
+
+
+@pytest.mark.parametrize("guard", ["if is_py2:", "if not is_py3:", "if six.PY2:"])
+def test_a_switch_between_pythons(guard: str) -> None:
+    ops = f"import six\n\n{guard}\n    text = unicode\nelse:\n    text = str\n"
+    found = program("", "print(ops.text)\n", ops)
+    assert [one.state for one in found.programs] == ["bridge"], said(found)

@@ -14,11 +14,12 @@ from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.models.front.canned.estimator import read_canned
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
 from migrate_mgpu.models.front.rewriters import ModelPartRewriter
-from migrate_mgpu.models.keras.canned.estimator import CannedClasses, read_canned
+from migrate_mgpu.models.keras.canned.estimator import CannedClasses, write_canned
 from migrate_mgpu.models.keras.driver.driver_calls import write_driver
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
@@ -138,7 +139,7 @@ class Conversions:
         style = style_at(flow.module, flow.call)
         if flow.kind == KERAS:
             return read_keras_model(flow, self.graph, style)
-        return read_canned(flow, self.graph, style, self._classes)
+        return write_canned(read_canned(flow, self.graph), style, self._classes)
 
     def _model(self, function: Function) -> ModelPlan:
         node = function.node

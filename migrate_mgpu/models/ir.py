@@ -360,6 +360,116 @@ class Head(Operation):
     statement: ast.stmt | None = None
 
 
+@record(frozen=True, eq=False)
+class BoundExpression:
+    """An expression of the author's for another place.
+
+    ``bound`` says what names in it stand for there: a loop's variable in one of its rounds, a
+    parameter in the one call of its function. ``item``: the value under this key is meant.
+    """
+
+    module: Module
+    node: ast.expr
+    bound: Mapping[ast.AST, BoundExpression] = field(default_factory=dict)
+    item: BoundExpression | None = None
+
+
+@record(frozen=True, eq=False)
+class FeatureColumn(Operation):
+    """A feature column.
+
+    ``name`` is TF1's, by which columns are ordered. ``bound`` says what names in ``arguments``
+    stand for. ``sources`` are the columns that it is made of, or the key of a feature that it
+    crosses. ``size`` counts its numbers, words or buckets, None where that is not written out.
+    ``texts``: it may read strings. ``comments`` are the author's about it.
+    """
+
+    node: ast.Call
+    name: str
+    bound: Mapping[ast.AST, BoundExpression] = field(default_factory=dict)
+    sources: tuple[FeatureColumn | BoundExpression, ...] = ()
+    size: int | None = None
+    texts: bool = False
+    comments: tuple[str, ...] = ()
+
+    def argument(self, name: str) -> BoundExpression:
+        """An argument that is given."""
+        return BoundExpression(self.module, self.arguments[name], self.bound)
+
+
+@record(frozen=True, eq=False)
+class Key:
+    """A plain number in a list of columns: its call, and the key of its feature.
+
+    ``loop``: it stands in a comprehension, and the key is what that goes over.
+    """
+
+    call: ast.Call
+    node: ast.expr
+    loop: ast.ListComp | None = None
+
+
+@record(frozen=True, eq=False)
+class PlainNumbers:
+    """A list of columns of one number each, however it is made: ``node`` is what stands for it."""
+
+    module: Module
+    node: ast.expr
+    keys: tuple[Key, ...]
+
+
+@record(frozen=True, eq=False)
+class PartOptimizer:
+    """The optimizer of a part of a canned Estimator.
+
+    ``named`` is the string that it is known by, where no call makes it. ``statement`` gave it a
+    variable. ``made`` is the object that a variable holds (None for a function that makes one).
+    """
+
+    optimizer: Optimizer
+    named: str = ""
+    statement: ast.stmt | None = None
+    made: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
+class Part:
+    """A linear or a dense part of a canned Estimator, over ``numbers`` or ``columns``.
+
+    ``settings`` are those of its layers, by TF1's names of the parameters, to which ``prefix``
+    belongs. ``statements`` are those that make nothing but columns, ``comments`` the author's
+    about the list of them.
+    """
+
+    linear: bool
+    prefix: str
+    optimizer: PartOptimizer
+    settings: Mapping[str, ast.expr]
+    numbers: PlainNumbers | None = None
+    columns: tuple[FeatureColumn, ...] = ()
+    statements: tuple[ast.stmt, ...] = ()
+    comments: tuple[str, ...] = ()
+
+
+@record(frozen=True, eq=False)
+class CannedModel:
+    """What a canned Estimator trains: the sum of its parts' logits, behind a head.
+
+    ``results`` are the keys that a program reads of an evaluation; None where it may read any.
+    ``statements`` made nothing but columns, an optimizer or a head, and go.
+    """
+
+    module: Module
+    node: ast.Call
+    name: str
+    head: Head
+    parts: tuple[Part, ...]
+    results: frozenset[str] | None
+    predicts: bool
+    distributed: bool
+    statements: tuple[ast.stmt, ...] = ()
+
+
 # -- devices ------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.api.feature_columns import COLUMNS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm
@@ -11,8 +12,10 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
 from migrate_mgpu.api.strategies import STRATEGIES, StrategyRow
 from migrate_mgpu.models.ir import (
     PREDICT,
+    BoundExpression,
     Distribution,
     Driving,
+    FeatureColumn,
     Layer,
     Loss,
     Objective,
@@ -22,6 +25,9 @@ from migrate_mgpu.models.ir import (
     StrategyChoice,
     Variation,
 )
+
+# What is bracketed within another expression.
+_LOOSE = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
 
 # -- losses -------------------------------------------------------------------
 
@@ -159,3 +165,29 @@ def predicts(driving: Driving) -> bool:
     """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
     asks = [call for call in driving.calls if call.kind == PREDICT or call.exporters]
     return bool(driving.exports or asks)
+
+
+# -- feature columns ----------------------------------------------------------
+
+
+def needs_brackets(expression: BoundExpression) -> bool:
+    """Whether an expression is bracketed within another one."""
+    if expression.item is not None:
+        return False
+    meant = expression.bound.get(expression.node)
+    return needs_brackets(meant) if meant is not None else isinstance(expression.node, _LOOSE)
+
+
+def is_category(column: FeatureColumn) -> bool:
+    """Whether only a linear model takes a column as it is."""
+    return COLUMNS.by_kind[column.kind].category
+
+
+def embeds(column: FeatureColumn) -> bool:
+    """Whether a column has weights of its own, a row for each of its categories."""
+    return column.kind == "embedding"
+
+
+def updates_rows(column: FeatureColumn, linear: bool) -> bool:
+    """Whether TF1 updates only those rows of a column's weights that a batch uses."""
+    return embeds(column) or (linear and COLUMNS.by_kind[column.kind].by_rows)

@@ -34,6 +34,29 @@ def comments(code: str) -> list[Comment]:
     return found
 
 
+def is_comment(line: str) -> bool:
+    """Whether a line is a comment, and not the beginning of a notebook's cell."""
+    return line.strip().startswith("#") and not line.startswith("# %%")
+
+
+def comments_above(source: Source, statement: ast.stmt) -> list[str]:
+    """The comments right above a statement."""
+    found: list[str] = []
+    line = statement.lineno - 1
+    while line >= 1 and is_comment(source.line_text(line)):
+        found.insert(0, source.line_text(line).strip())
+        line -= 1
+    return found
+
+
+def comments_of(source: Source, statement: ast.stmt) -> list[str]:
+    """The comments above a statement, in it and behind it."""
+    found = comments_above(source, statement)
+    found += [comment.text for comment in comments(source.code(statement))]
+    behind = Layout(source, statement).trailing_comment
+    return [*found, *([behind] if behind else [])]
+
+
 class Layout:
     """Where a statement stands on its lines, and how new lines around it look."""
 

@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 
+from migrate_mgpu.api.feature_columns import COLUMNS
 from migrate_mgpu.api.functions import FUNCTIONS
 from migrate_mgpu.api.heads import HEADS, HeadRow
 from migrate_mgpu.api.initializers import INITIALIZERS
@@ -21,7 +22,8 @@ from migrate_mgpu.api.strategies import STRATEGIES
 from migrate_mgpu.api.variables import VARIABLES
 
 TABLES = {
-    "cells": CELLS, "functions": FUNCTIONS, "heads": HEADS, "initializers": INITIALIZERS,
+    "cells": CELLS, "columns": COLUMNS, "functions": FUNCTIONS, "heads": HEADS,
+    "initializers": INITIALIZERS,
     "keras_layers": KERAS_LAYERS, "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,
     "optimizers": OPTIMIZERS, "runs": RUNS, "schedules": SCHEDULES,
     "strategies": STRATEGIES, "variables": VARIABLES,

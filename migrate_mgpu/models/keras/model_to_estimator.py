@@ -7,7 +7,6 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
-from migrate_mgpu.models.front.canned.column_names import comments_above
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import folder_of
 from migrate_mgpu.models.front.keras_model.model import KerasPlan
@@ -17,7 +16,7 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, comments_above
 from migrate_mgpu.source.style import FileStyle
 
 

@@ -10,25 +10,27 @@ from __future__ import annotations
 import ast
 import re
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import Scope, constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.canned.column_kinds import Buckets
-from migrate_mgpu.models.front.canned.columns import Column, ColumnReader
+from migrate_mgpu.models.front.canned.columns import ColumnReader
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.keras.canned.network import folded
+from migrate_mgpu.models.ir import FeatureColumn, PlainNumbers
+from migrate_mgpu.models.normalize.column_tensors import ORDER, ColumnTensors, Tensor
+from migrate_mgpu.models.properties import embeds, is_category
+from migrate_mgpu.source.blocks import render
+from migrate_mgpu.source.new_code import Code, call, deeper, lines
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 _PARAMETERS = ("features", "feature_columns")
-_ORDER = "# Feature columns stand in the order of their names."
 # They train the rows of an embedding that a batch does not use as TF1 does: not at all, or
 # all of them (Adam).
 _ALL_ROWS = {"train.GradientDescentOptimizer", "train.AdagradOptimizer", "train.AdamOptimizer"}
@@ -39,9 +41,9 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     if flow.function is None:
         return {}
     module = flow.function.module
-    for call in module.names.calls:
-        if name_of(module, call) == "feature_column.input_layer":
-            found = _InputLayer(flow, graph, module, call)
+    for node in module.names.calls:
+        if name_of(module, node) == "feature_column.input_layer":
+            found = _InputLayer(flow, graph, module, node)
             try:
                 edits = found.edits()
             except Refused:
@@ -60,28 +62,26 @@ class _Columns:
     key: ast.expr | None = None
 
 
-class _InlineColumns(ColumnReader):
-    """Reads columns for the function that they stand in: it makes their layers as it goes."""
+class _InlineColumns(ColumnTensors):
+    """Writes columns for the function that they stand in: it makes their layers as it goes."""
 
-    def __init__(
-        self, module: Module, style: FileStyle, graph: CallGraph, scope: Scope, features: str
-    ) -> None:
-        super().__init__(module, style, graph)
+    def __init__(self, columns: Module, style: FileStyle, features: str, at: Module, scope: Scope):
+        super().__init__(columns, style, features)
+        self.names = at.names
         self.scope = scope
-        self.features = features
 
-    def _applied(self, column: Column, attribute: str, layer: str, given: str) -> str:
-        tensor = self.module.names.fresh(self.scope, attribute)
-        column.before.append(f"{tensor} = {layer}({given})")
-        return tensor
+    def applied(self, tensor: Tensor, attribute: str, layer: Code, given: Code) -> Code:
+        name = self.names.fresh(self.scope, attribute)
+        tensor.before.append((name, call(str(layer), given)))
+        return name
 
-    def _bucket(self, column: Column, buckets: Buckets, shape: str) -> str:
-        side = self.style.string("right")
-        floats = f"{self.tf}.constant({buckets.limits}, {self.tf}.float32)"
+    def bucket(self, tensor: Tensor, buckets: FeatureColumn, number: Code, shape: str) -> Code:
+        side = f"side={self.style.string('right')}"
+        floats = call(f"{self.tf}.constant", self.limits(buckets), f"{self.tf}.float32")
         # It looks up as many lists as there are limits' lists: one.
-        flat = f"{self.tf}.reshape({buckets.number}, [-1])"
-        found = f"{self.tf}.searchsorted({floats}, {flat}, side={side})"
-        return found if shape == "[-1]" else f"{self.tf}.reshape({found}, {shape})"
+        flat = call(f"{self.tf}.reshape", number, "[-1]")
+        found = call(f"{self.tf}.searchsorted", floats, flat, side)
+        return found if shape == "[-1]" else call(f"{self.tf}.reshape", found, shape)
 
 
 class _InputLayer:
@@ -96,8 +96,8 @@ class _InputLayer:
         self.tf = self.style.tensorflow
 
     def edits(self) -> dict[Module, list[Edit]]:
-        edit = BoundCall(self.module, self.call, _PARAMETERS)
-        features, given = edit.get("features"), edit.get("feature_columns")
+        arguments = NamedArguments(self.module, self.call, _PARAMETERS)
+        features, given = arguments.get("features"), arguments.get("feature_columns")
         statement = self.module.names.statement(self.call)
         layout = Layout(self.module.source, statement)
         plain = len(self.call.args) + len(self.call.keywords) == 2
@@ -110,12 +110,11 @@ class _InputLayer:
         columns = self._columns(given)
         if columns is None:
             return {}
-        scope = self.module.names.scope_at(statement)
-        reader = _InlineColumns(columns.module, self.style, self.graph, scope, features.id)
-        calls = reader.scalars(columns.node)
-        if calls is not None:
-            return self._keys(columns, calls, features.id, given, layout)
-        return self._each(columns, reader.read(columns.node), reader, layout)
+        reader = ColumnReader(columns.module, self.graph)
+        numbers = reader.numbers(columns.node)
+        if numbers is not None:
+            return self._keys(columns, numbers, features.id, given, layout)
+        return self._each(columns, reader, features.id, layout)
 
     def _loops(self, statement: ast.stmt) -> list[ast.AST]:
         loops = (ast.For, ast.While)
@@ -160,30 +159,24 @@ class _InputLayer:
     def _keys(
         self,
         columns: _Columns,
-        calls: list[ast.Call],
+        numbers: PlainNumbers,
         features: str,
         given: ast.expr,
         layout: Layout,
     ) -> dict[Module, list[Edit]]:
-        found: dict[Module, list[Edit]] = {}
-        tf = self.tf
+        tf, source = self.tf, columns.module.source
+        keys = [Edit(*source.span(key.call), source.code(key.node)) for key in numbers.keys]
+        found = {columns.module: keys}
         own = self.module.source.code(given)
-        for call in calls:
-            node = next((k.value for k in call.keywords if k.arg == "key"), None) or call.args[0]
-            start, end = columns.module.source.span(call)
-            text = columns.module.source.code(node)
-            found.setdefault(columns.module, []).append(Edit(start, end, text))
-            if columns.node is given and not isinstance(given, ast.Name):
-                own = own.replace(columns.module.source.code(call), text)
         if not isinstance(given, (ast.Name, ast.Subscript)):
-            found = {}  # the list stands in the call itself, which is written anew
+            own, found = render(source, given, keys), {}  # it stands in the call itself
         scope = self.module.names.scope_at(layout.statement)
         name = self.module.names.fresh(scope, "name", "key", "column_name")
         number = f"{tf}.cast({tf}.reshape({features}[{name}], [-1, 1]), {tf}.float32)"
-        lines = [number, f"for {name} in sorted({own})"]
-        if len(layout.indent) + sum(map(len, lines)) + 5 <= self.style.width:
-            lines = [" ".join(lines)]
-        edit = layout.replace(self._concat(lines, scope, layout))
+        inner = [number, f"for {name} in sorted({own})"]
+        if len(layout.indent) + sum(map(len, inner)) + 5 <= self.style.width:
+            inner = [" ".join(inner)]
+        edit = layout.replace(self._concat(inner, scope, layout))
         found.setdefault(self.module, []).append(edit)
         return found
 
@@ -194,43 +187,40 @@ class _InputLayer:
         source, unit = self.module.source, self.style.indent
         name = self.module.names.fresh(scope, "columns", "inputs", "input_columns")
         target = source.code(statement.targets[0])
-        lines = [_ORDER, f"{name} = [", *(unit + line for line in inner), "]"]
-        lines.append(f"{target} = {self.tf}.concat({name}, axis=1)")
+        found = [ORDER, f"{name} = [", *deeper(inner, unit), "]"]
+        found.append(f"{target} = {self.tf}.concat({name}, axis=1)")
         if layout.trailing_comment:
-            lines[-1] += f"  {layout.trailing_comment}"
-        return lines
+            found[-1] += f"  {layout.trailing_comment}"
+        return found
 
     # -- other columns ------------------------------------------------------------
 
     def _each(
-        self,
-        columns: _Columns,
-        every: list[Column],
-        reader: ColumnReader,
-        layout: Layout,
+        self, columns: _Columns, reader: ColumnReader, features: str, layout: Layout
     ) -> dict[Module, list[Edit]]:
+        every = reader.read(columns.node)
         distributed = bool(self.flow.distribution.training)
-        if any(c.categorical or (c.texts and distributed) for c in every):
+        if any(is_category(column) or (column.texts and distributed) for column in every):
             return {}
-        if any(c.embeds for c in every) and not self._trains_all_rows():
+        if any(map(embeds, every)) and not self._trains_all_rows():
             return {}
-        names = self.module.names
-        scope = names.scope_at(layout.statement)
+        scope = self.module.names.scope_at(layout.statement)
+        writer = _InlineColumns(columns.module, self.style, features, self.module, scope)
+        base, unit = layout.indent, self.style.indent
         before: list[str] = []
-        lines: list[str] = []
-        for column in every:
-            before += column.before
-            lines += [*column.comments, f"{column.expression},"]
-        shown = [*reader.comments, *before, *self._concat(lines, scope, layout)]
-        shown = [part for line in shown for part in self._folded(line, layout.indent)]
+        inner: list[str] = []
+        for tensor in writer.write(every):
+            for name, value in tensor.before:
+                before += lines(value, base, unit, f"{name} = ")
+            inner += [base + unit + comment for comment in tensor.column.comments]
+            inner += lines(tensor.expression, base + unit, unit, tail=",")
+        before = [line[len(base) :] for line in before]
+        inner = [line[len(base + unit) :] for line in inner]
+        shown = [*reader.comments, *before, *self._concat(inner, scope, layout)]
         found = {self.module: [layout.replace(shown)]}
         for edit in self._gone(columns, reader):
             found.setdefault(columns.module, []).append(edit)
         return found
-
-    def _folded(self, line: str, indent: str) -> list[str]:
-        """A line, in several where it is too long."""
-        return [part.removeprefix(indent) for part in folded(indent + line).split("\n")]
 
     def _trains_all_rows(self) -> bool:
         module = self.module

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from keyword import iskeyword
 
 from migrate_mgpu.analysis.arguments import bind
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
@@ -18,32 +15,24 @@ from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
-from migrate_mgpu.models.keras.driver.driver_edits import text_of
-from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.source.source import Source
-from migrate_mgpu.source.statements import Layout, comments
-from migrate_mgpu.source.style import FileStyle
+from migrate_mgpu.models.ir import BoundExpression
+from migrate_mgpu.source.statements import comments_above, comments_of
 
 ADVICE = "write the column as Keras layers by hand"
 LISTED = "write the columns as a list"
-_IN_CALL = ("column", "columns", "features", "net", "self", "terms", "training")
 _READS = ("copy", "count", "get", "index", "items", "keys", "values")
-
-# What needs parentheses within another expression.
-_LOOSE = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
 
 
 @record(frozen=True)
-class Shown:
-    """What a name is, with the text of that; ``loose``: within another one it is bracketed."""
+class Meaning:
+    """What a name stands for: its value, and the expression by which a program says it."""
 
-    node: ast.expr
-    text: str
-    loose: bool = False
+    value: ast.expr
+    expression: BoundExpression
 
 
 # Of a loop, all of its variables in each round.
-Rounds = list[tuple[Shown, ...]]
+Rounds = list[tuple[Meaning, ...]]
 
 
 class ColumnNames:
@@ -52,19 +41,13 @@ class ColumnNames:
     ``statements`` are those that make nothing but columns, ``comments`` those of the list.
     """
 
-    features = "features"  # the name that they have where the columns are written
-
-    def __init__(self, module: Module, style: FileStyle, graph: CallGraph) -> None:
+    def __init__(self, module: Module, graph: CallGraph) -> None:
         self.module = module
-        self.style = style
-        self.tf = style.tensorflow
         self.graph = graph
         self.statements: list[ast.stmt] = []
         self.comments: list[str] = []
-        self._attributes: set[str] = set()
-        self._limits: dict[str, str] = {}  # layers of buckets, and their attributes
-        self._bound: dict[str, Shown] = {}  # a loop's variables
-        self._given: dict[ast.AST, dict[str, Shown]] = {}  # a function's parameters
+        self._bound: dict[str, Meaning] = {}  # a loop's variables
+        self._parameters_of: dict[ast.AST, dict[str, Meaning]] = {}  # a function's
 
     # -- variables and functions ------------------------------------------------
 
@@ -118,13 +101,13 @@ class ColumnNames:
         alone = [reference.call for reference in references] == [node]
         if not alone and not all(self._taken(reference) for reference in references):
             return node
-        if alone and home not in self._given:
-            self._given[home] = self._parameters(home, node)
+        if alone and home not in self._parameters_of:
+            self._parameters_of[home] = self._parameters(home, node)
         if home not in self.statements:
             self.statements.append(home)
             self.comments += [
                 *comments_above(self.module.source, home),
-                *self.comments_of(given[0]),
+                *comments_of(self.module.source, given[0]),
             ]
         return given[0].value
 
@@ -134,20 +117,20 @@ class ColumnNames:
         here = call is not None and reference.module is self.module
         return here and call is not None and taken_by_another(self.module, call)
 
-    def _parameters(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Shown]:
+    def _parameters(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Meaning]:
         """What a function's parameters are in the one call of it, as far as the module knows."""
         arguments = bind(call, Function(self.module, function))
         if arguments.unclear is not None:
             return {}
-        shown: dict[str, Shown] = {}
+        found: dict[str, Meaning] = {}
         for name, value in {**arguments.defaults, **arguments.written()}.items():
             try:
-                shown[name] = Shown(value, self._known(value), self._is_loose(value))
+                found[name] = Meaning(value, self.expression(value))
             except Refused:
                 continue  # refused where it is needed
-        return shown
+        return found
 
-    def _meant(self, name: ast.Name, inside: Collection[ast.AST] = ()) -> Shown | None:
+    def _meant(self, name: ast.Name, inside: Collection[ast.AST] = ()) -> Meaning | None:
         """What a loop's variable or a function's parameter is; None for any other name."""
         names = self.module.names
         if name not in names.scope_of_name:
@@ -157,12 +140,12 @@ class ColumnNames:
             return self._bound[name.id]
         if home is None or len(home.bindings.get(name.id, ())) != 1:
             return None
-        return self._given.get(home.node, {}).get(name.id)
+        return self._parameters_of.get(home.node, {}).get(name.id)
 
     # -- loops --------------------------------------------------------------------
 
     @contextmanager
-    def bound(self, target: ast.expr, values: tuple[Shown, ...]) -> Iterator[None]:
+    def bound(self, target: ast.expr, values: tuple[Meaning, ...]) -> Iterator[None]:
         """A loop's variables, in one of its rounds."""
         parts = target.elts if isinstance(target, ast.Tuple) else [target]
         before = dict(self._bound)
@@ -175,7 +158,7 @@ class ColumnNames:
             self._bound = before
 
     def rounds(self, target: ast.expr, over: ast.expr) -> Rounds | None:
-        """What a loop's variables are in each of its rounds, with text; None if not written out."""
+        """What a loop's variables are in each of its rounds; None if that is not written out."""
         items = False
         if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
             if over.func.attr != "items" or over.args or over.keywords:
@@ -186,28 +169,28 @@ class ColumnNames:
         if not all(isinstance(name, ast.Name) for name in names):
             return None
         if items:
-            if not isinstance(written, ast.Dict) or len(names) != 2 or None in written.keys:
+            if not isinstance(written, ast.Dict) or len(names) != 2:
                 return None
             found: Rounds = []
             for key, value in zip(written.keys, written.values):
-                assert key is not None
-                shown = self._literal(key)
-                if shown is None:
+                literal = None if key is None else self._literal(key)
+                if literal is None:
                     return None
-                item = Shown(value, f"{self._known(over)}[{shown}]")
-                found.append((Shown(key, shown, self._is_loose(key)), item))
+                whole = self.expression(over)
+                item = BoundExpression(self.module, over, whole.bound, literal.expression)
+                found.append((literal, Meaning(value, item)))
             return found
         if not isinstance(written, (ast.List, ast.Tuple)) or len(names) != 1:
             return None
-        values = [(element, self._literal(element)) for element in written.elts]
-        if any(shown is None for _, shown in values):
-            return None
-        return [(Shown(one, shown or "", self._is_loose(one)),) for one, shown in values]
+        values = [self._literal(element) for element in written.elts]
+        rounds: Rounds = [(value,) for value in values if value is not None]
+        return rounds if len(rounds) == len(values) else None
 
-    def _literal(self, node: ast.expr) -> str | None:
-        """The text of a text or a number."""
-        value = constant(node)
-        return self.module.source.code(node) if isinstance(value, (str, int, float)) else None
+    def _literal(self, node: ast.expr) -> Meaning | None:
+        """A text or a number, which means itself."""
+        if not isinstance(constant(node), (str, int, float)):
+            return None
+        return Meaning(node, BoundExpression(self.module, node))
 
     # -- expressions --------------------------------------------------------------
 
@@ -216,89 +199,35 @@ class ColumnNames:
         if isinstance(node, ast.Name):
             meant = self._meant(node)
             if meant is not None:
-                return meant.node
+                return meant.value
         value = assigned(self.module, node)
         if isinstance(value, (ast.List, ast.Dict)) and isinstance(node, ast.Name):
             return node if changes(self.module, node) else value
         return value
 
-    def comments_of(self, statement: ast.stmt) -> list[str]:
-        """The comments above a statement, in it and behind it."""
-        source = self.module.source
-        found = comments_above(source, statement)
-        found += [comment.text for comment in comments(source.code(statement))]
-        behind = Layout(source, statement).trailing_comment
-        return [*found, *([behind] if behind else [])]
-
-    def _key(self, edit: BoundCall) -> str:
-        node = edit.get("key")
-        value = self.value_of(node)
-        key = constant(value)
-        if not isinstance(key, str):
-            raise Refused(
-                self.module, node or edit.call, "the name of this feature column is not written "
-                "out, and the columns stand in the order of their names", ADVICE,
-            )  # fmt: skip
-        return key
-
-    def _feature(self, edit: BoundCall) -> str:
-        node = edit.get("key")
-        assert node is not None
-        return f"{self.features}[{self._known(node)}]"
-
-    def _known(self, node: ast.expr) -> str:
+    def expression(self, node: ast.expr) -> BoundExpression:
         """An expression in the model's class: it may read what the module knows, no more."""
         names = self.module.names
         inside = set(ast.walk(node))
-        replaced: dict[ast.AST, Replacement] = {}
+        bound: dict[ast.AST, BoundExpression] = {}
         for part in inside:
-            if isinstance(part, ast.Name) and part in names.scope_of_name:
-                home = names.defining_scope(part.id, names.scope_of_name[part])
-                meant = self._meant(part, inside)
-                if meant is not None:
-                    bracketed = meant.loose and part is not node
-                    replaced[part] = written(f"({meant.text})" if bracketed else meant.text)
-                    continue
-                if home is not None and not home.is_module and home.node not in inside:
-                    raise Refused(
-                        self.module, node, f"`{part.id}` of this feature column is known in one "
-                        "function only", "make it a constant of the module",
-                    )  # fmt: skip
-        if replaced:
-            return Context(self.module, self.style, replaced=replaced).render(node)
-        return text_of(self.module, node)
-
-    def _is_loose(self, node: ast.expr) -> bool:
-        """Whether the text of an expression is bracketed within another one."""
-        meant = self._meant(node) if isinstance(node, ast.Name) else None
-        return meant.loose if meant is not None else isinstance(node, _LOOSE)
+            if not isinstance(part, ast.Name) or part not in names.scope_of_name:
+                continue
+            home = names.defining_scope(part.id, names.scope_of_name[part])
+            meant = self._meant(part, inside)
+            if meant is not None:
+                bound[part] = meant.expression
+            elif home is not None and not home.is_module and home.node not in inside:
+                raise Refused(
+                    self.module, node, f"`{part.id}` of this feature column is known in one "
+                    "function only", "make it a constant of the module",
+                )  # fmt: skip
+        return BoundExpression(self.module, node, bound)
 
     def _varies(self, node: ast.AST) -> bool:
         """Whether an expression reads a loop's variable or a function's parameter."""
         inside = set(ast.walk(node))
         return any(isinstance(n, ast.Name) and self._meant(n, inside) is not None for n in inside)
-
-    def _none(self, edit: BoundCall, *names: str, allowed: tuple[object, ...] = ()) -> None:
-        for name in names:
-            value = edit.given(name)
-            if value is not None and constant(value) not in allowed:
-                raise Refused(
-                    self.module, value, f"`{name}` of a feature column is not converted", ADVICE
-                )
-
-    def _attribute(self, key: str, suffix: str) -> str:
-        base = "".join(c if c.isalnum() else "_" for c in key).strip("_").lower() or "feature"
-        name = f"{base}_{suffix}"
-        while name in self._attributes or name[0].isdigit():
-            name = f"_{name}" if name[0].isdigit() else f"{name}_"
-        self._attributes.add(name)
-        return name
-
-    def _local(self, wished: str) -> str:
-        """A variable of `call`'s, none of whose other names it is."""
-        name = self._attribute(wished, "local").removesuffix("_local")
-        taken = name in self.module.names.module_scope.bindings or hasattr(builtins, name)
-        return f"{name}_values" if taken or name in _IN_CALL or iskeyword(name) else name
 
 
 def changes(module: Module, name: ast.Name) -> bool:
@@ -314,11 +243,6 @@ def changes(module: Module, name: ast.Name) -> bool:
     return False
 
 
-def written(text: str) -> Replacement:
-    """What a node becomes, whatever is around it."""
-    return lambda context: text
-
-
 def taken_by_another(module: Module, mention: ast.expr) -> bool:
     """Whether a variable is an Estimator's list of columns at a mention."""
     parent = module.names.parents[mention]
@@ -327,18 +251,3 @@ def taken_by_another(module: Module, mention: ast.expr) -> bool:
         return False
     head, _, last = tensorflow_name(module, call.func).rpartition(".")
     return head == "estimator" and last in CANNED_KINDS
-
-
-def comments_above(source: Source, statement: ast.stmt) -> list[str]:
-    """The comments right above a statement."""
-    found: list[str] = []
-    line = statement.lineno - 1
-    while line >= 1 and is_comment(source.line_text(line)):
-        found.insert(0, source.line_text(line).strip())
-        line -= 1
-    return found
-
-
-def is_comment(line: str) -> bool:
-    """Whether a line is a comment, and not the beginning of a notebook's cell."""
-    return line.strip().startswith("#") and not line.startswith("# %%")

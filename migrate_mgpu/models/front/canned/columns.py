@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import tensorflow_name
-from migrate_mgpu.models.front.canned.categories import Column, Maker
-from migrate_mgpu.models.front.canned.column_kinds import NUMERIC, PARAMETERS
-from migrate_mgpu.models.front.canned.column_names import (
-    LISTED,
-    Shown,
-    taken_by_another,
-)
-from migrate_mgpu.models.front.canned.crosses import CrossedColumns
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.api.feature_columns import COLUMNS, NUMBER
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.canned.column_kinds import ColumnKinds
+from migrate_mgpu.models.front.canned.column_names import LISTED, Meaning, taken_by_another
+from migrate_mgpu.models.ir import FeatureColumn, Key, PlainNumbers
+from migrate_mgpu.source.statements import comments_of
+
+_NUMBER = COLUMNS.by_kind[NUMBER]
 
 
-class ColumnReader(CrossedColumns):
+class ColumnReader(ColumnKinds):
     """Reads the columns of one Estimator."""
 
-    def scalars(self, node: ast.expr) -> list[ast.Call] | None:
-        """The calls of a list that is all plain numbers, however it is made; else None.
-
-        Such a list stays, with the keys in the place of the columns.
-        """
+    def numbers(self, node: ast.expr) -> PlainNumbers | None:
+        """A list that is all plain numbers, however it is made; else None."""
         before = list(self.statements), list(self.comments)
         values = self._values(node)
         self.statements, self.comments = before  # what makes such a list stays
@@ -37,7 +33,20 @@ class ColumnReader(CrossedColumns):
             if found is None:
                 return None
             calls += found
-        return calls or None
+        if not calls:
+            return None
+        return PlainNumbers(self.module, node, tuple(self._number_by_key(call) for call in calls))
+
+    def _number_by_key(self, call: ast.Call) -> Key:
+        """A column's key; `[numeric_column(name) for name in NAMES]` has those of `NAMES`."""
+        key = NamedArguments(self.module, call, _NUMBER.signature).rest["key"]
+        parent = self.module.names.parents[call]
+        if isinstance(parent, ast.ListComp) and parent.elt is call and isinstance(key, ast.Name):
+            loop = parent.generators[0]
+            same = isinstance(loop.target, ast.Name) and loop.target.id == key.id
+            if same and len(parent.generators) == 1 and not loop.ifs:
+                return Key(call, key, parent)
+        return Key(call, key)
 
     def _plain(self, node: ast.expr) -> list[ast.Call] | None:
         """The plain number columns in an expression that has nothing else; else None."""
@@ -53,11 +62,11 @@ class ColumnReader(CrossedColumns):
                 return self._plain(value) if isinstance(value, ast.Call) else None
             if not isinstance(node, ast.Call):
                 return None
-            if tensorflow_name(self.module, node.func) != NUMERIC:
+            if tensorflow_name(self.module, node.func) not in _NUMBER.names:
                 return None
-            edit = BoundCall(self.module, node, PARAMETERS[NUMERIC])
-            plain = edit.get("key") is not None and edit.given("shape") is None
-            return [node] if plain and edit.given("normalizer_fn") is None else None
+            given = NamedArguments(self.module, node, _NUMBER.signature)
+            plain = given.get("key") is not None and given.given("shape") is None
+            return [node] if plain and given.given("normalizer_fn") is None else None
         found: list[ast.Call] = []
         for part in parts:
             if part is None:
@@ -105,34 +114,34 @@ class ColumnReader(CrossedColumns):
             found += call.args
         return found
 
-    def read(self, node: ast.expr) -> list[Column]:
-        """The columns of a list, in the order of their names.
+    def read(self, node: ast.expr) -> tuple[FeatureColumn, ...]:
+        """The columns of a list.
 
         Raises:
             Refused: a list or a column that is not known.
         """
-        columns = [maker() for maker in self._makers(node)]
+        columns = self._listed(node)
         if len({column.name for column in columns}) < len(columns):
             raise Refused(self.module, node, "two feature columns have one name")
         if not columns:
             raise Refused(self.module, node, "an Estimator without feature columns")
-        return sorted(columns, key=lambda column: column.name)
+        return tuple(columns)
 
-    def _makers(self, node: ast.expr) -> list[Maker]:
-        """What makes the columns of a list, one after the other."""
+    def _listed(self, node: ast.expr) -> list[FeatureColumn]:
+        """The columns of a list, one after the other."""
         inner = self.looked_through(node)
         if inner is not node:
-            return self._makers(inner)
+            return self._listed(inner)
         if isinstance(node, (ast.List, ast.Tuple)):
-            found: list[Maker] = []
+            found: list[FeatureColumn] = []
             for element in node.elts:
                 if isinstance(element, ast.Starred):
-                    found += self._makers(element.value)
+                    found += self._listed(element.value)
                 else:
-                    found.append(partial(self.column, element))
+                    found.append(self.column(element))
             return found
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return [*self._makers(node.left), *self._makers(node.right)]
+            return [*self._listed(node.left), *self._listed(node.right)]
         if isinstance(node, ast.ListComp) and len(node.generators) == 1:
             loop = node.generators[0]
             if not loop.ifs:
@@ -141,56 +150,61 @@ class ColumnReader(CrossedColumns):
             known = len(self.statements)
             value = self.variable(node)
             if len(self.statements) > known:
-                self.comments += self.comments_of(self.module.names.statement(value))
-            makers = self._makers(value)
+                self.comments += comments_of(self.module.source, self.module.names.statement(value))
+            found = self._listed(value)
             for call in self._appended(node):
-                makers += self._of_append(call)
-            return makers
+                found += self._of_append(call)
+            return found
         raise Refused(self.module, node, "which feature columns these are cannot be told", LISTED)
 
-    def _looped(self, target: ast.expr, over: ast.expr, node: ast.expr) -> list[Maker]:
+    def _looped(self, target: ast.expr, over: ast.expr, node: ast.expr) -> list[FeatureColumn]:
         """What a loop makes: over what is written out, or over other columns."""
         rounds = self.rounds(target, over)
         if rounds is not None:
-            return [partial(self._in_round, target, values, node) for values in rounds]
+            return [self._in_round(target, values, node) for values in rounds]
         if not isinstance(target, ast.Name):
             raise Refused(
                 self.module, over, "which feature columns this loop makes cannot be told", LISTED
             )
-        makers = self._makers(over)
-        return [partial(self._of_column, target.id, maker, node) for maker in makers]
+        name = tensorflow_name(self.module, node.func) if isinstance(node, ast.Call) else ""
+        row = COLUMNS.by_name.get(name)
+        if row is not None and "key" in row.signature:  # it goes over names, not over columns
+            raise Refused(
+                self.module, over, "which feature columns these are cannot be told: what the loop "
+                "goes over is not written out, and the columns stand in the order of their names",
+                LISTED,
+            )  # fmt: skip
+        return [self._of_column(target.id, column, node) for column in self._listed(over)]
 
-    def _in_round(self, target: ast.expr, values: tuple[Shown, ...], node: ast.expr) -> Column:
+    def _in_round(
+        self, target: ast.expr, values: tuple[Meaning, ...], node: ast.expr
+    ) -> FeatureColumn:
         with self.bound(target, values):
             return self.column(node)
 
-    def _of_column(self, name: str, maker: Maker, node: ast.expr) -> Column:
+    def _of_column(self, name: str, column: FeatureColumn, node: ast.expr) -> FeatureColumn:
         before = dict(self._columns)
-        self._columns[name] = maker
+        self._columns[name] = column
         try:
             return self.column(node)
         finally:
             self._columns = before
 
-    def _of_append(self, call: ast.Call) -> list[Maker]:
-        """What makes the columns that an `append` adds, in a loop perhaps."""
+    def _of_append(self, call: ast.Call) -> list[FeatureColumn]:
+        """The columns that an `append` adds, in a loop perhaps."""
         names = self.module.names
         statement = names.statement(call)
         loop = names.parents[statement]
         node = call.args[0]
-        makers: list[Maker] = [partial(self.column, node)]
         if isinstance(loop, ast.For):
-            makers, statement = self._looped(loop.target, loop.iter, node), loop
-        comments = self.comments_of(statement)
-        if not makers or not comments:
-            return makers
-
-        def first() -> Column:
-            column = makers[0]()
-            column.comments += comments
-            return column
-
-        return [first, *makers[1:]]
+            columns, statement = self._looped(loop.target, loop.iter, node), loop
+        else:
+            columns = [self.column(node)]
+        comments = tuple(comments_of(self.module.source, statement))
+        return [
+            replaced(column, comments=(*column.comments, *comments)) if index == 0 else column
+            for index, column in enumerate(columns)
+        ]
 
     def _appended(self, name: ast.Name) -> list[ast.Call]:
         names = self.module.names
@@ -214,6 +228,3 @@ class ColumnReader(CrossedColumns):
             self.statements.append(statement)
             found.append(call)
         return found
-
-
-__all__ = ["Column", "ColumnReader"]

@@ -7,35 +7,14 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import BY_STRING
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.optimizers import read_optimizer
-from migrate_mgpu.models.ir import LearningRate, Optimizer, Variation
+from migrate_mgpu.models.ir import LearningRate, Optimizer, PartOptimizer, Variation
 
 
-@record()
-class CannedOptimizer:
-    """The optimizer of a part of the network.
-
-    ``named`` is the string that it is known by, where no call makes it. ``gone`` are TF1's own
-    nodes; ``statements`` gave it a variable, which goes. ``made`` is the object that a
-    variable holds (None for a function that makes one).
-    """
-
-    optimizer: Optimizer
-    named: str = ""
-    gone: set[ast.AST] = field(default_factory=set)
-    statements: list[ast.stmt] = field(default_factory=list)
-    made: ast.expr | None = None
-
-    def shared_with(self, other: CannedOptimizer) -> bool:
-        """Whether both are one object."""
-        return self.made is not None and self.made is other.made
-
-
-def read_canned_optimizer(
+def read_part_optimizer(
     flow: EstimatorFlow, parameter: str, default: tuple[str, float]
-) -> CannedOptimizer:
+) -> PartOptimizer:
     """The optimizer that an Estimator is given.
 
     Args:
@@ -58,10 +37,10 @@ def read_canned_optimizer(
         rate = LearningRate(None, Variation.CONSTANT)
         settings = {"learning_rate": default[1]}
         optimizer = Optimizer(row.kind, module, node or flow.call, {}, rate, settings)
-        return CannedOptimizer(optimizer, named=named)
+        return PartOptimizer(optimizer, named=named)
     assert node is not None
     value = node
-    statements: list[ast.stmt] = []
+    made_by: ast.stmt | None = None
     if isinstance(value, ast.Name):
         bindings = module.names.bindings_of(value)
         statement = module.names.statement(bindings[0].node) if len(bindings) == 1 else None
@@ -73,8 +52,7 @@ def read_canned_optimizer(
                 "make it beside the Estimator",
             )  # fmt: skip
         _check_between(flow, statement)
-        statements.append(statement)
-        value = bindings[0].value
+        made_by, value = statement, bindings[0].value
     held: ast.expr | None = value
     if isinstance(value, ast.Lambda) and not value.args.args:
         value, held = value.body, None
@@ -83,7 +61,7 @@ def read_canned_optimizer(
         raise Refused(
             module, node, "which optimizer this is cannot be told", "give it one of tf.train"
         )
-    return CannedOptimizer(made, "", set(ast.walk(value)), statements, held)
+    return PartOptimizer(made, "", made_by, held)
 
 
 def _check_between(flow: EstimatorFlow, statement: ast.stmt) -> None:

@@ -110,6 +110,11 @@ class EstimatorFlow:
             found += [choice.module, *(strategy.module for strategy in choice.strategies)]
         return list(dict.fromkeys(found))
 
+    @property
+    def combines(self) -> bool:
+        """Whether it is a canned one of a linear and a dense part."""
+        return self.class_name.startswith("DNNLinearCombined")
+
 
 def constructed(module: Module, node: ast.expr | None, kind: str) -> Construction | None:
     """A call of a constructor of Estimator programs (``RunConfig``, a spec)."""

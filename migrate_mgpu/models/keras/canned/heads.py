@@ -9,6 +9,7 @@ from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm, MetricRow
 from migrate_mgpu.models.ir import Head
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
+from migrate_mgpu.source.new_code import Code, call, deeper
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -20,6 +21,7 @@ class HeadWriter:
         self.row = HEADS.by_kind[head.kind]
         self.style = style
         self.tf = style.tensorflow
+        self.unit = style.indent
         self.takes_classes = self.row.task is Task.CLASSES
         self.words = text_of(head.module, head.words) if head.words is not None else ""
 
@@ -37,9 +39,9 @@ class HeadWriter:
             return tuple(self.row.results)
         return tuple(key for key in self.row.results if key in set(wanted)) or self.row.shown
 
-    def metrics(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
+    def metrics(self, keys: Iterable[str]) -> tuple[list[Code], list[str]]:
         """The compiled metrics, and the classes that they need."""
-        texts: list[str] = []
+        made: list[Code] = []
         classes: list[str] = []
         for key in keys:
             measured = self.row.results[key]
@@ -47,17 +49,17 @@ class HeadWriter:
             form = row.forms[measured.labels, measured.outputs]
             if form.definition is not None:
                 classes.append(form.definition.written(self._called(form), self.style))
-            texts.append(self._metric(row, form, key))
-        return texts, classes
+            made.append(self._metric(row, form, key))
+        return made, classes
 
-    def _metric(self, row: MetricRow, form: MetricForm, key: str) -> str:
+    def _metric(self, row: MetricRow, form: MetricForm, key: str) -> Code:
         name = f"name={self.style.string(key)}"
         if form.function:
             function = form.function.format(tf=self.tf)
-            return f"{self.tf}.keras.metrics.MeanMetricWrapper({function}, {name})"
+            return call(f"{self.tf}.keras.metrics.MeanMetricWrapper", function, name)
         first = [f"{k}={value.format(quote=self.style.quote)}" for k, value in row.constants]
         last = [f"{k}={value}" for k, value in form.constants]
-        return f"{self._called(form)}({', '.join([*first, name, *last])})"
+        return call(self._called(form), *first, name, *last)
 
     def _called(self, form: MetricForm) -> str:
         if form.definition is None:
@@ -65,25 +67,26 @@ class HeadWriter:
         names = self.head.module.names
         return names.fresh(names.module_scope, form.definition.name)
 
-    def lookup(self) -> list[str]:
-        """The layer that knows the classes by their labels."""
+    def lookup(self) -> tuple[str, Code] | None:
+        """The layer that knows the classes by their labels, with its attribute."""
         if not self.words:
-            return []
+            return None
         layer = f"{self.tf}.keras.layers.StringLookup"
-        return [f"self.class_ids = {layer}(vocabulary={self.words}, num_oov_indices=0)"]
+        return "self.class_ids", call(layer, f"vocabulary={self.words}", "num_oov_indices=0")
 
     def labelled(self) -> list[str]:
         """The methods that take labels for classes."""
         if not self.words:
             return []
+        given = "y_pred, sample_weight"
+        loss = ["y = self.class_ids(y)", f"return super().compute_loss(x, y, {given}, **kwargs)"]
+        metrics = ["y = self.class_ids(y)", f"return super().compute_metrics(x, y, {given})"]
         return [
             "def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, **kwargs):",
-            "    y = self.class_ids(y)",
-            "    return super().compute_loss(x, y, y_pred, sample_weight, **kwargs)",
+            *deeper(loss, self.unit),
             "",
             "def compute_metrics(self, x, y, y_pred, sample_weight=None):",
-            "    y = self.class_ids(y)",
-            "    return super().compute_metrics(x, y, y_pred, sample_weight)",
+            *deeper(metrics, self.unit),
         ]
 
     def weighted_steps(self, trains: bool) -> list[str]:
@@ -92,36 +95,31 @@ class HeadWriter:
         if key is None:
             return []
         weights = f"{self.tf}.cast(features[{text_of(self.head.module, key)}], {self.tf}.float32)"
-        lines = [
+        found = [
             "def with_weights(self, data):",
-            "    features, labels = data",
-            f"    return features, labels, {self.tf}.reshape({weights}, [-1])",
+            f"{self.unit}features, labels = data",
+            f"{self.unit}return features, labels, {self.tf}.reshape({weights}, [-1])",
         ]
         for step in ("train_step", "test_step") if trains else ("test_step",):
-            lines += [
-                "", f"def {step}(self, data):",
-                f"    return super().{step}(self.with_weights(data))",
-            ]  # fmt: skip
-        return lines
+            body = f"{self.unit}return super().{step}(self.with_weights(data))"
+            found += ["", f"def {step}(self, data):", body]
+        return found
 
     def predict_step(self) -> list[str]:
         """The method that gives the predictions of 1.15, by their names."""
-        q, tf = self.style.quote, self.tf
-        lines = [
-            "def predict_step(self, data):",
-            f"    features, _, _ = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
-        ]
+        q, tf, unit = self.style.quote, self.tf, self.unit
+        body = [f"features, _, _ = {tf}.keras.utils.unpack_x_y_sample_weight(data)"]
         if self.row.task is Task.NUMBER:
-            return [*lines, f"    return {{{q}predictions{q}: self(features, training=False)}}"]
-        lines.append("    logits = self(features, training=False)")
+            body.append(f"return {{{q}predictions{q}: self(features, training=False)}}")
+            return ["def predict_step(self, data):", *deeper(body, unit)]
+        body.append("logits = self(features, training=False)")
         both = "logits"
         entries = [f"{q}logits{q}: logits,"]
         if self.row.task is Task.TWO_CLASSES:
             both = "two_class_logits"
-            zeros = f"{tf}.zeros_like(logits)"
-            lines.append(f"    {both} = {tf}.concat([{zeros}, logits], axis=-1)")
+            body.append(f"{both} = {tf}.concat([{tf}.zeros_like(logits), logits], axis=-1)")
             entries.append(f"{q}logistic{q}: {tf}.sigmoid(logits),")
-        lines.append(f"    class_ids = {tf}.argmax({both}, axis=-1)[:, {tf}.newaxis]")
+        body.append(f"class_ids = {tf}.argmax({both}, axis=-1)[:, {tf}.newaxis]")
         words = f"{tf}.strings.as_string(class_ids)"
         if self.words:
             words = f"{tf}.gather({self.words}, class_ids)"
@@ -130,4 +128,5 @@ class HeadWriter:
             f"{q}class_ids{q}: class_ids,",
             f"{q}classes{q}: {words},",
         ]
-        return [*lines, "    return {", *(f"        {entry}" for entry in entries), "    }"]
+        body += ["return {", *deeper(entries, unit), "}"]
+        return ["def predict_step(self, data):", *deeper(body, unit)]

@@ -41,7 +41,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
     if strategy is not None:
         lines.append(f"{layout.indent}with {strategy}.scope():")
     head = f"{indent}{target} = "
-    lines.append(head + FileStyle.of(source).call(plan.head, plan.given, indent, len(head)))
+    lines.append(head + FileStyle.of(source).call(plan.head, plan.arguments, indent, len(head)))
     lines.append(f"{indent}{target}.compile(")
     lines += [f"{indent}{unit}{piece}" for piece in plan.compiled]
     lines.append(f"{indent})")

@@ -1,182 +1,178 @@
-"""The class of a canned Estimator's network, as text."""
+"""The class of a part of a canned Estimator: a linear model, or dense layers, over its columns."""
 
 from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.canned.categories import Column
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.ir import Part, PlainNumbers
+from migrate_mgpu.models.keras.canned.columns import ModelColumns
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.normalize.column_tensors import ORDER, Tensor
+from migrate_mgpu.source.new_code import WIDTH, Code, call, deeper, lines
+from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
-_WIDTH = 92  # of a line inside of a class, whose own indentation is not counted
-_ORDER = "# Feature columns stand in the order of their names."
 
+class PartWriter:
+    """Writes a part's class; ``alone``: it is the model.
 
-@record()
-class Network:
-    """A dense or linear network over columns; ``body`` writes its class.
-
-    ``layer``: it is a layer, a part of a model.
-
-    ``keys`` is the list of plain numbers that the constructor is given (else ``columns``
-    are written out, under ``comments``), ``settings`` the other parameters of the
-    Estimator's constructor that the program gives.
+    ``arguments`` are those of its constructor, ``edits`` what becomes of a list of plain numbers
+    that is made elsewhere. ``has_layer_lists``: it keeps its layers in a list.
     """
 
-    style: FileStyle
-    linear: bool
-    head: HeadWriter
-    layer: bool = False
-    keys: ast.expr | None = None
-    columns: list[Column] = field(default_factory=list)
-    comments: list[str] = field(default_factory=list)
-    settings: set[str] = field(default_factory=set)
-
-    @property
-    def has_layer_lists(self) -> bool:
-        """Whether it keeps its layers in a list."""
-        return not self.linear or self.keys is not None or len(self.columns) > 1
-
-    def body(self, step: list[str]) -> str:
-        """The class below its first line, four spaces a level; ``step`` is one method more."""
-        lines = ["    " + line if line else "" for line in self._init()]
-        lines += ["", *("    " + line if line else "" for line in self._call())]
-        steps = [] if self.layer else self.head.weighted_steps(trains=True)
-        labelled = [] if self.layer else self.head.labelled()
-        for method in (steps, labelled, step):
-            if method:
-                lines += ["", *("    " + line if line else "" for line in method)]
-        return "\n".join(folded(line) for line in lines)
+    def __init__(self, part: Part, head: HeadWriter, style: FileStyle, alone: bool) -> None:
+        self.part = part
+        self.head = head
+        self.style = style
+        self.unit = style.indent
+        self.tf = style.tensorflow
+        self.alone = alone
+        self.module: Module = head.head.module
+        self.tensors: list[Tensor] = ModelColumns(self.module, style).write(part.columns)
+        self.several = part.numbers is not None or len(self.tensors) > 1
+        self.has_layer_lists = not part.linear or self.several
+        self.edits: list[Edit] = []
+        self.arguments = [
+            f"{part.prefix}{name}={text_of(self.module, value)}"
+            for name, value in part.settings.items()
+        ]
+        if part.numbers is not None:
+            self.arguments.insert(0, f"{part.prefix}feature_columns={self._keys(part.numbers)}")
 
     def parameters(self) -> list[str]:
         """Those of its constructor."""
-        found: list[str] = []
-        if self.keys is not None:
-            found.append("feature_columns")
-        if not self.linear:
+        found = ["feature_columns"] if self.part.numbers is not None else []
+        if not self.part.linear:
             found.append("hidden_units")
         if self.head.takes_classes:
             found.append("n_classes")
-        return found + [n for n in ("activation_fn", "dropout") if n in self.settings]
+        return found + [name for name in ("activation_fn", "dropout") if name in self.part.settings]
 
-    def _init(self) -> list[str]:
-        tf, body = self.style.tensorflow, ["super().__init__()"]
-        if self.keys is not None:
-            body.append("self.columns = sorted(feature_columns)")
-        own = {name: layer for column in self.columns for name, layer in column.layers.items()}
-        body += [f"self.{name} = {layer}" for name, layer in own.items()]
-        units = "n_classes" if self.head.takes_classes else "1"
-        dense = f"{tf}.keras.layers.Dense"
-        if self.linear:
-            count = "self.columns" if self.keys is not None else f"range({len(self.columns)})"
-            zeros = self.style.string("zeros")
-            name = self.style.string("bias_weights")
-            layer = f"{dense}({units}, use_bias=False, kernel_initializer={zeros})"
-            several = self.has_layer_lists
-            weighted = ["self.weighted = [", f"    {layer}", f"    for _ in {count}", "]"]
-            body += weighted if several else [f"self.weighted = {layer}"]
-            body += [
-                f"self.bias = self.add_weight(name={name}, shape=[{units}], initializer={zeros})",
-            ]
-        else:
-            activation = "activation_fn" if "activation_fn" in self.settings else f"{tf}.nn.relu"
-            layers = f"{dense}(units, activation={activation}) for units in hidden_units"
-            body += self._listed("self.hidden", layers)
-            if "dropout" in self.settings:
-                body.append(f"self.dropout = {tf}.keras.layers.Dropout(dropout)")
-            body.append(f"self.logits = {dense}({units})")
-        if not self.layer:
-            body += self.head.lookup()
-        parameters = ", ".join(["self", *self.parameters()])
-        return [f"def __init__({parameters}):", *("    " + b for b in body)]
+    def body(self, *methods: list[str]) -> list[str]:
+        """The class below its first line, with more methods."""
+        more = [self.head.weighted_steps(trains=True), self.head.labelled()] if self.alone else []
+        found = self._init()
+        for method in (self._call(), *more, *methods):
+            if method:
+                found += ["", *method]
+        return deeper(found, self.unit)
+
+    def _keys(self, numbers: PlainNumbers) -> str:
+        """The list with keys in the place of its columns, where it stands and as an argument."""
+        source = numbers.module.source
+        start, end = source.span(numbers.node)
+        inline: dict[ast.AST, Replacement] = {}
+        for key in numbers.keys:
+            place: ast.expr = key.call
+            node = key.node
+            if key.loop is not None:
+                place, node = key.loop, key.loop.generators[0].iter
+            text = text_of(numbers.module, node)
+            if key.loop is not None and not isinstance(node, ast.List):
+                text = f"list({text})"
+            first, last = source.span(place)
+            if start <= first and last <= end:
+                inline[place] = _as(text)
+            else:
+                self.edits.append(Edit(first, last, text))
+        return Context(numbers.module, self.style, replaced=inline).render(numbers.node)
+
+    # -- its methods ------------------------------------------------------------
+
+    def _assigned(self, target: str, value: Code) -> list[str]:
+        """An assignment in a method; its lines are as long as they are in the class."""
+        within = self.unit * 2
+        return [line[len(within) :] for line in lines(value, within, self.unit, f"{target} = ")]
 
     def _listed(self, target: str, inner: str) -> list[str]:
         line = f"{target} = [{inner}]"
-        if len(line) + 8 <= _WIDTH:
+        if len(line) + 12 <= WIDTH:
             return [line]
-        return [f"{target} = [", f"    {inner}", "]"]
+        return [f"{target} = [", self.unit + inner, "]"]
+
+    def _init(self) -> list[str]:
+        part, body = self.part, ["super().__init__()"]
+        if part.numbers is not None:
+            body.append("self.columns = sorted(feature_columns)")
+        layers = {name: layer for tensor in self.tensors for name, layer in tensor.layers.items()}
+        for name, layer in layers.items():
+            body += self._assigned(f"self.{name}", layer)
+        units = "n_classes" if self.head.takes_classes else "1"
+        dense = f"{self.tf}.keras.layers.Dense"
+        if part.linear:
+            count = "self.columns" if part.numbers is not None else f"range({len(self.tensors)})"
+            zeros, name = self.style.string("zeros"), self.style.string("bias_weights")
+            weighted = call(dense, units, "use_bias=False", f"kernel_initializer={zeros}")
+            if self.several:
+                inner = [str(weighted), f"for _ in {count}"]
+                body += ["self.weighted = [", *deeper(inner, self.unit), "]"]
+            else:
+                body += self._assigned("self.weighted", weighted)
+            shape = (f"name={name}", f"shape=[{units}]", f"initializer={zeros}")
+            body += self._assigned("self.bias", call("self.add_weight", *shape))
+        else:
+            given = "activation_fn" if "activation_fn" in part.settings else f"{self.tf}.nn.relu"
+            hidden = f"{dense}(units, activation={given}) for units in hidden_units"
+            body += self._listed("self.hidden", hidden)
+            if "dropout" in part.settings:
+                body.append(f"self.dropout = {self.tf}.keras.layers.Dropout(dropout)")
+            body.append(f"self.logits = {dense}({units})")
+        lookup = self.head.lookup() if self.alone else None
+        if lookup is not None:
+            body += self._assigned(*lookup)
+        parameters = ", ".join(["self", *self.parameters()])
+        return [f"def __init__({parameters}):", *deeper(body, self.unit)]
 
     def _call(self) -> list[str]:
-        tf, body = self.style.tensorflow, [*self.comments]
-        several = self.keys is not None or len(self.columns) > 1
-        if several:
-            body.append(_ORDER)
-        if self.keys is not None:
+        tf, body = self.tf, [*self.part.comments]
+        if self.several:
+            body.append(ORDER)
+        if self.part.numbers is not None:
             number = f"{tf}.reshape(features[name], [-1, 1])"
             inner = f"{tf}.cast({number}, {tf}.float32) for name in self.columns"
             body += self._listed("columns", inner)
-        elif several:
-            body += [line for column in self.columns for line in column.before]
-            body.append("columns = [")
-            for column in self.columns:
-                body += ["    " + comment for comment in column.comments]
-                body.append(f"    {column.expression},")
-            body.append("]")
+        elif self.several:
+            body += [line for tensor in self.tensors for line in self._before(tensor)]
+            body += ["columns = [", *self._columns(), "]"]
         else:
-            column = self.columns[0]
-            body += [*column.comments, *column.before]
-        if self.linear:
-            body += self._linear(several)
-        else:
-            body += self._dense(several)
-        training = ", training=False" if not self.layer or "dropout" in self.settings else ""
-        return [f"def call(self, features{training}):", *("    " + b for b in body)]
+            body += [*self.tensors[0].column.comments, *self._before(self.tensors[0])]
+        body += self._linear() if self.part.linear else self._dense()
+        training = ", training=False" if self.alone or "dropout" in self.part.settings else ""
+        return [f"def call(self, features{training}):", *deeper(body, self.unit)]
 
-    def _linear(self, several: bool) -> list[str]:
-        if not several:
-            line = f"return self.weighted({self.columns[0].expression}) + self.bias"
-            if len(line) + 8 <= _WIDTH:
+    def _before(self, tensor: Tensor) -> list[str]:
+        return [line for name, value in tensor.before for line in self._assigned(name, value)]
+
+    def _columns(self) -> list[str]:
+        """The elements of the list of columns."""
+        within, unit = self.unit * 3, self.unit
+        found: list[str] = []
+        for tensor in self.tensors:
+            found += [within + comment for comment in tensor.column.comments]
+            found += lines(tensor.expression, within, unit, tail=",")
+        return [line[len(within) - len(unit) :] for line in found]
+
+    def _linear(self) -> list[str]:
+        if not self.several:
+            column = self.tensors[0].expression
+            line = f"return self.weighted({column}) + self.bias"
+            if len(line) + 12 <= WIDTH:
                 return [line]
-            return [
-                f"column = {self.columns[0].expression}",
-                "return self.weighted(column) + self.bias",
-            ]
+            return [*self._assigned("column", column), "return self.weighted(column) + self.bias"]
         terms = "dense(column) for dense, column in zip(self.weighted, columns)"
-        return [
-            *self._listed("terms", terms),
-            f"return {self.style.tensorflow}.add_n(terms) + self.bias",
-        ]
+        return [*self._listed("terms", terms), f"return {self.tf}.add_n(terms) + self.bias"]
 
-    def _dense(self, several: bool) -> list[str]:
-        first = (
-            f"{self.style.tensorflow}.concat(columns, axis=1)"
-            if several
-            else self.columns[0].expression
-        )
-        body = [f"net = {first}", "for dense in self.hidden:", "    net = dense(net)"]
-        if "dropout" in self.settings:
-            body.append("    net = self.dropout(net, training=training)")
+    def _dense(self) -> list[str]:
+        first = call(f"{self.tf}.concat", "columns", "axis=1")
+        body = self._assigned("net", first if self.several else self.tensors[0].expression)
+        body += ["for dense in self.hidden:", *deeper(["net = dense(net)"], self.unit)]
+        if "dropout" in self.part.settings:
+            body += deeper(["net = self.dropout(net, training=training)"], self.unit)
         return [*body, "return self.logits(net)"]
 
 
-def folded(line: str) -> str:
-    """A line of new code; a call that is too long for one has an argument a line."""
-    code = line.strip()
-    if len(line) <= _WIDTH + 4 or code.startswith(("#", "class ", "def ")):
-        return line
-    indent = line[: len(line) - len(line.lstrip())]
-    target, _, value = code.partition(" = ") if " = " in code.split("(")[0] else ("", "", code)
-    end = "," if value.endswith(",") else ""
-    try:
-        call = ast.parse(value.removesuffix(","), mode="eval").body
-    except SyntaxError:
-        return line
-    head = f"{target} = " if target else ""
-    if isinstance(call, ast.List):
-        parts = [ast.get_source_segment(value, element) or "" for element in call.elts]
-        body = "\n".join(folded(f"{indent}    {part},") for part in parts)
-        return f"{indent}{head}[\n{body}\n{indent}]{end}"
-    if not isinstance(call, ast.Call):
-        return line
-    pieces = [ast.get_source_segment(value, argument) or "" for argument in call.args]
-    for keyword in call.keywords:
-        given = ast.get_source_segment(value, keyword.value)
-        pieces.append(f"{keyword.arg}={given}")
-    inner = indent + "    "
-    joined = ", ".join(pieces)
-    function = ast.get_source_segment(value, call.func)
-    if len(inner) + len(joined) <= _WIDTH + 4:
-        return f"{indent}{head}{function}(\n{inner}{joined}\n{indent}){end}"
-    body = "\n".join(folded(f"{inner}{piece},") for piece in pieces)
-    return f"{indent}{head}{function}(\n{body}\n{indent}){end}"
+def _as(text: str) -> Replacement:
+    return lambda context: text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.models.front.canned.optimizer import CannedOptimizer
+from migrate_mgpu.models.ir import PartOptimizer
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.source.style import FileStyle
 
 
-def write_optimizer(given: CannedOptimizer, style: FileStyle) -> tuple[str, tuple[str, ...]]:
+def write_optimizer(given: PartOptimizer, style: FileStyle) -> tuple[str, tuple[str, ...]]:
     """Its constructor, and the classes that stand above for it.
 
     Raises:

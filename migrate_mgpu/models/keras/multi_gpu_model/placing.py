@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.models.front.canned.column_names import is_comment
 from migrate_mgpu.models.front.multi_gpu_model.reading import (
     Site,
     inside_strings,
@@ -17,7 +16,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
 )
 from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, is_comment
 from migrate_mgpu.source.style import FileStyle
 
 # What a condition or a number of GPUs may be made of, to be asked for earlier than it stood.

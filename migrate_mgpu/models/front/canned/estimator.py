@@ -1,0 +1,129 @@
+"""A canned Estimator as a fact of the IR, with the statements that made nothing but its parts."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.models.front.canned.column_names import taken_by_another
+from migrate_mgpu.models.front.canned.heads import read_head
+from migrate_mgpu.models.front.canned.parts import read_parts
+from migrate_mgpu.models.front.canned.results import wanted_results
+from migrate_mgpu.models.front.canned.version import check_version
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
+from migrate_mgpu.models.ir import CannedModel
+from migrate_mgpu.models.properties import predicts
+from migrate_mgpu.source.statements import Layout
+
+_ADVICE = "write its model in Keras"
+_REFUSED = ("input_layer_partitioner", "partitioner", "warm_start_from")
+# None means something else than the default here.
+_NOT_NONE = (
+    "activation_fn", "label_dimension", "loss_reduction", "n_classes", "optimizer",
+    "dnn_activation_fn", "dnn_optimizer", "linear_optimizer",
+)  # fmt: skip
+
+
+def read_canned(flow: EstimatorFlow, graph: CallGraph) -> CannedModel:
+    """What a canned Estimator trains.
+
+    Raises:
+        Refused: a column, or an argument, that is not known.
+    """
+    _check_arguments(flow)
+    check_version(flow.module, flow.call)
+    head = read_head(flow)
+    distributed = bool(flow.distribution.training)
+    parts = read_parts(flow, graph, distributed)
+    wanted = wanted_results(flow, graph)
+    statements = [s for part in parts for s in part.statements]
+    statements += [head.statement] if head.statement is not None else []
+    model = CannedModel(
+        flow.module,
+        flow.call,
+        flow.class_name,
+        head,
+        tuple(parts),
+        None if wanted is None else frozenset(wanted),
+        predicts(flow.driving),
+        distributed,
+        tuple(dict.fromkeys(statements)),
+    )
+    _check_statements(model)
+    return model
+
+
+def _check_arguments(flow: EstimatorFlow) -> None:
+    module, call = flow.module, flow.call
+    for name in _REFUSED:
+        if name in flow.arguments:
+            text = f"`{name}` of a {flow.class_name}"
+            raise Refused(module, flow.arguments[name], text, _ADVICE)
+    normal = flow.arguments.get("batch_norm")
+    if normal is not None and constant(normal) is not False:
+        raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
+    given = [
+        *zip(SIGNATURES[flow.class_name], call.args), *((k.arg, k.value) for k in call.keywords),
+    ]  # fmt: skip
+    for parameter, value in given:
+        if parameter in _NOT_NONE and is_none(value):
+            text = f"`{parameter}=None` of a {flow.class_name}"
+            raise Refused(module, value, text, "leave it out, or say what is meant")
+
+
+def _check_statements(model: CannedModel) -> None:
+    """Nothing else needs what the statements made that go."""
+    module, names, statements = model.module, model.module.names, model.statements
+    gone = {part for s in (*statements, model.node) for part in ast.walk(s)}
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef):
+            _check_function(model, statement)
+        if isinstance(statement, ast.For):
+            _check_loop(model, statement, gone)
+        given = statement.targets if isinstance(statement, ast.Assign) else ()
+        for target in (t for g in given for t in (g.elts if isinstance(g, ast.Tuple) else [g])):
+            if not isinstance(target, ast.Name):
+                raise Refused(module, target, "how this is handed on is not followed")
+            home = names.defining_scope(target.id, names.scope_of_name[target])
+            for mention in names.mentions(target.id, home) if home is not None else ():
+                if mention not in gone and not taken_by_another(module, mention):
+                    text = f"`{target.id}` is used for more than the Estimator"
+                    raise Refused(module, mention, text, _ADVICE)
+        if not Layout(module.source, statement).owns_lines:
+            raise Refused(module, statement, "this shares its line with something")
+
+
+def _check_loop(model: CannedModel, loop: ast.For, gone: set[ast.AST]) -> None:
+    """What a loop that goes leaves in its variables is asked by nothing behind it."""
+    module, names = model.module, model.module.names
+    for part in ast.walk(loop.target):
+        if not isinstance(part, ast.Name):
+            continue
+        home = names.defining_scope(part.id, names.scope_of_name[part])
+        for mention in names.mentions(part.id, home) if home is not None else ():
+            around = [p for p in names.ancestors(mention) if isinstance(p, ast.For)]
+            own = any(
+                isinstance(inner, ast.Name) and inner.id == part.id
+                for other in around
+                for inner in ast.walk(other.target)
+            )
+            if mention not in gone and not own:
+                raise Refused(
+                    module, mention, f"`{part.id}` is used behind the loop of the columns",
+                    "give the loop a variable of its own",
+                )  # fmt: skip
+
+
+def _check_function(model: CannedModel, function: ast.FunctionDef) -> None:
+    """A function that goes makes columns, and does nothing else."""
+    for statement in function.body:
+        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        known = statement in model.statements or isinstance(statement, ast.Return)
+        if not text and not known:
+            raise Refused(
+                model.module, statement, f"{function.name} does more than make the Estimator's "
+                "columns", "write the columns as a list",
+            )  # fmt: skip

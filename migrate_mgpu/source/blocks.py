@@ -55,12 +55,11 @@ def _indentation(
     old_base = source.indent_of(node)
     new_base = old_base if base is None else base
     shifts = {first_line: (first_column - 1 if column is None else column) - (first_column - 1)}
-    protected = _inside_strings(node)
-    brackets = _open_brackets(source.text[start:end])
+    brackets, strings = _lines(source.text[start:end])
     found: dict[int, tuple[str, str]] = {}
     last_line = source.place(end)[0]
     for line in range(first_line + 1, last_line + 1):
-        if line in protected:
+        if line - first_line in strings:
             shifts[line] = 0
             continue
         text = source.line_text(line)
@@ -107,43 +106,28 @@ def _grown(source: Source, edits: list[Edit], line: int, column: int) -> int:
     )
 
 
-def _inside_strings(node: ast.AST) -> set[int]:
-    """The lines that begin inside a string."""
-    return {
-        line
-        for part in ast.walk(node)
-        if isinstance(part, (ast.Constant, ast.JoinedStr))
-        and (isinstance(part, ast.JoinedStr) or isinstance(part.value, (str, bytes)))
-        and not _is_joined(part)
-        for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
-    }
+def _lines(text: str) -> tuple[dict[int, tuple[int, int]], set[int]]:
+    """The innermost bracket that is open at the start of each later line (0-based).
 
-
-def _is_joined(node: ast.AST) -> bool:
-    """Adjacent literals on several lines are one constant: their lines may move."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value
-
-
-def _open_brackets(text: str) -> dict[int, tuple[int, int]]:
-    """The innermost bracket that is open at the start of each later line (0-based)."""
-    found: dict[int, tuple[int, int]] = {}
+    And the lines that begin inside a string.
+    """
+    brackets: dict[int, tuple[int, int]] = {}
+    strings: set[int] = set()
     stack: list[tuple[int, int]] = []
-    previous: tuple[int, int] | None = None
     try:
         for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
             row = token.start[0] - 1
             column = token.start[1] - (1 if row == 0 else 0)  # the bracket put before it
-            if row > 0 and row not in found and stack and token.type != tokenize.NL:
-                if stack[-1][1] >= 0:
-                    found[row] = stack[-1]
+            if stack and stack[-1][1] >= 0 and token.type != tokenize.NL:
+                brackets.setdefault(row, stack[-1])
+            strings.update(range(row + 1, token.end[0]))
             if token.type == tokenize.OP and token.string in "([{":
-                previous = (row, column)
-                stack.append(previous)
+                stack.append((row, column))
             elif token.type == tokenize.OP and token.string in ")]}" and stack:
                 stack.pop()
     except (tokenize.TokenError, SyntaxError, IndentationError):
         pass
-    return found
+    return brackets, strings
 
 
 def leading(source: Source, statement: ast.stmt) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
@@ -27,14 +27,17 @@ from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
+_NOTHING: Mapping[str, str] = {}
 _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
-def made_edits(made: Layer | Weight | Recurrent, style: FileStyle) -> tuple[Edit, ...]:
-    """The edits that turn a call into the constructor of what it makes."""
-    if isinstance(made, Weight):
-        return weight_edits(made, style)
-    return recurrent_edits(made, style) if isinstance(made, Recurrent) else layer_edits(made, style)
+def made_edits(
+    made: Layer | Weight | Recurrent, style: FileStyle, more: Mapping[str, str] = _NOTHING
+) -> tuple[Edit, ...]:
+    """The edits that turn a call into the constructor of what it makes; a layer with ``more``."""
+    if isinstance(made, Layer):
+        return layer_edits(made, style, more)
+    return weight_edits(made, style) if isinstance(made, Weight) else recurrent_edits(made, style)
 
 
 def _arguments(made: Operation, row: Row) -> CallEdit:
@@ -70,8 +73,10 @@ def _state(edit: CallEdit, row: Row, given: Iterable[str], style: FileStyle) -> 
             )
 
 
-def layer_edits(layer: Layer, style: FileStyle) -> tuple[Edit, ...]:
-    """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`."""
+def layer_edits(
+    layer: Layer, style: FileStyle, more: Mapping[str, str] = _NOTHING
+) -> tuple[Edit, ...]:
+    """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`, with ``more`` arguments."""
     row, given = LAYERS.by_kind[layer.kind], layer.arguments
     edit = _edit(layer, row, style)
     if is_none(given.get("biases_initializer")):  # no bias at all
@@ -88,6 +93,8 @@ def layer_edits(layer: Layer, style: FileStyle) -> tuple[Edit, ...]:
         negative(edit, "keep_prob", "1")
     rename(edit, row)
     _state(edit, row, given, style)
+    for name, text in more.items():
+        edit.add(name, text)
     return edit.edits()
 
 

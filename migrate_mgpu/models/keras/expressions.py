@@ -19,6 +19,7 @@ from migrate_mgpu.models.keras.constructors import cell_edits, keras_recurrent_e
 from migrate_mgpu.models.keras.functions import dimension, function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.blocks import outermost, render
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
@@ -64,6 +65,16 @@ class Context:
     ) -> str:
         """A call's text with edits of its own, the arguments that stay as they are here."""
         return render(self.module.source, call, self.with_arguments(call, edits), column, base)
+
+    def made(self, call: ast.Call, more: Mapping[str, str]) -> Iterable[Edit]:
+        """The edits of a call that makes a layer, with ``more`` arguments."""
+        layer = read_layer_class(self.module, call)
+        if layer is not None:
+            return layer_edits(layer, self.style, more)
+        edit = CallEdit(self.module.source, call)
+        for name, text in more.items():
+            edit.add(name, text)
+        return [*self._known(call), *edit.edits()]
 
     def with_arguments(self, call: ast.Call, edits: Iterable[Edit]) -> list[Edit]:
         """A call's own edits, and what changes inside the arguments that these leave."""

@@ -10,7 +10,6 @@ from migrate_mgpu.models.ir import Weight, WeightDecay
 from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
-from migrate_mgpu.source.style import FileStyle
 
 
 def constructor(found: Found, context: Context, column: int, base: str) -> str:
@@ -19,21 +18,19 @@ def constructor(found: Found, context: Context, column: int, base: str) -> str:
     ``base`` is the indentation of that line.
     """
     source = found.module.source
-    made = maker(found.call)
+    made, more, style = maker(found.call), _regularizers(found, context), context.style
     if found.layer is None and made is not None:  # tf.keras.layers.Dense(10)(net)
-        text = context.render(made, column, base)
+        edits = context.made(made, more) if more else context.edits(made)
+        text = context.render_call(made, edits, column, base)
     else:
         assert found.layer is not None
-        edits = made_edits(found.layer, context.style)
-        text = context.render_call(found.call, edits, column, base)
-    style = context.style
+        text = context.render_call(found.call, made_edits(found.layer, style, more), column, base)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:
             arguments = weight_arguments(found.layer, context.style, context.render)
             return style.call("self.add_weight", arguments, base, column)
-    more = _regularizers(found, context)
-    return _with_arguments(text, more, style, column, base) if more else text
+    return style.fitted(text, base, column) if more else text
 
 
 def helper_constructor(found: Found, classes: HelperClasses, context: Context) -> str:
@@ -52,7 +49,7 @@ def helper_constructor(found: Found, classes: HelperClasses, context: Context) -
     return f"{classes.spelled(found.module, found.call, function)}({', '.join(given)})"
 
 
-def _regularizers(found: Found, context: Context) -> list[str]:
+def _regularizers(found: Found, context: Context) -> dict[str, str]:
     """What a decay over all variables comes to in one layer.
 
     Raises:
@@ -60,7 +57,7 @@ def _regularizers(found: Found, context: Context) -> list[str]:
     """
     decay, kind = found.decay, found.kind
     if decay is None:
-        return []
+        return {}
     if kind.startswith(("Dense", "Conv")):
         made = maker(found.call) or found.call
         bias = next((k.value for k in made.keywords if k.arg == "use_bias"), None)
@@ -74,7 +71,7 @@ def _regularizers(found: Found, context: Context) -> list[str]:
         text = f"the weight decay over all variables has no form for a {found.stem}"
         raise Refused(decay.module, decay.node, text, "give the layers their regularizers")
     text = f"{context.tf}.keras.regularizers.L2({_half(decay, context)})"
-    return [f"{name}_regularizer={text}" for name in own if name in decay.weights]
+    return {f"{name}_regularizer": text for name in own if name in decay.weights}
 
 
 def _half(decay: WeightDecay, context: Context) -> str:
@@ -87,23 +84,3 @@ def _half(decay: WeightDecay, context: Context) -> str:
     text = context.render(factor)
     simple = isinstance(factor, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     return f"{text} / 2" if simple else f"({text}) / 2"
-
-
-def _with_arguments(text: str, more: list[str], style: FileStyle, column: int, base: str) -> str:
-    """A call's text with further keyword arguments, in its own layout."""
-    joined = ", ".join(more)
-    body = text[:-1]
-    bare = body.rstrip()
-    if bare.endswith("("):
-        return f"{bare}{joined})"
-    if "\n" not in text:
-        return style.fitted(f"{bare.rstrip(',')}, {joined})", base, column)
-    last = bare.rpartition("\n")[2]
-    indent = last[: len(last) - len(last.lstrip())]
-    if bare.endswith(","):
-        lines = "".join(f"\n{indent}{one}," for one in more)
-    elif "\n" in bare:
-        lines = "".join(f",\n{indent}{one}" for one in more)
-    else:
-        return f"{bare}, {joined})"
-    return f"{bare}{lines}{body[len(bare) :]})"

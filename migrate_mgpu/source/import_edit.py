@@ -1,12 +1,14 @@
-"""One import changed as a libcst tree: another module, names that go, one more name."""
+"""One import changed as a libcst tree: its module, names that go or change, one more name."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from migrate_mgpu.source.members import followed, without
 from migrate_mgpu.source.source import Edit, Source
+
+_NOTHING: Mapping[str, str] = {}
 
 
 def import_edit(
@@ -15,8 +17,12 @@ def import_edit(
     gone: Collection[ast.alias] = (),
     added: str = "",
     module: str = "",
+    renamed: Mapping[str, str] = _NOTHING,
 ) -> Edit:
-    """The edit that makes an import of ``module``, without some names, with one more."""
+    """The edit that makes an import of ``module``, without some names, with one more.
+
+    Names that are ``renamed`` there keep the name that they have here, if they have one.
+    """
     import libcst as cst
 
     start, end = source.span(statement)
@@ -28,7 +34,11 @@ def import_edit(
         opening = node.lpar if isinstance(node, cst.ImportFrom) else None
         space = opening.whitespace_after if opening else cst.SimpleWhitespace("")
         indices = [index for index, alias in enumerate(statement.names) if alias in gone]
-        names, space = without(node.names, indices, space)
+        names = [
+            alias.with_changes(name=cst.parse_expression(renamed.get(old.name, old.name)))
+            for alias, old in zip(node.names, statement.names)
+        ]
+        names, space = without(names, indices, space)
         if added:
             names = followed(names, cst.ImportAlias(cst.Name(added)))
         node = node.with_changes(names=names)

@@ -98,6 +98,19 @@ def test_layers_of_a_loop_are_lists() -> None:
     assert "        for dense in self.dense_layers:\n            net = dense(net)\n" in after
 
 
+def test_functions_with_layers_of_one_import_become_classes_in_it() -> None:
+    nets = (
+        "import tensorflow as tf\n\n\n"
+        "def hidden(net):\n    return tf.layers.dense(net, 10)\n\n\n"
+        "def output(net):\n    return tf.layers.dense(net, 3)\n"
+    )
+    code = program("    logits = out(hidden(features))\n")
+    code = code.replace("import helpers\n", "from nets import hidden, output as out  # both\n")
+    after, _ = migrated(code, ("nets.py", nets))
+    assert "from nets import Hidden, Output as out  # both\n" in after
+    assert "self.logits = out()" in after
+
+
 def test_dropout_without_a_word_about_training_drops_nothing() -> None:
     after, _ = migrated(
         program(

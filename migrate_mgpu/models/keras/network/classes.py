@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -15,6 +14,7 @@ from migrate_mgpu.models.front.network.functions import Helper, Helpers
 from migrate_mgpu.models.front.network.layers import class_name
 from migrate_mgpu.models.front.network.summaries import only_writes_summaries
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
@@ -75,21 +75,18 @@ class HelperClasses:
 
     def import_edits(self) -> dict[Module, list[Edit]]:
         """`from nets import network` becomes `from nets import Network`."""
-        found: dict[Module, list[Edit]] = {}
+        renamed: dict[tuple[Module, ast.ImportFrom], dict[str, str]] = {}
         for made in self.all():
             old = made.helper.function.name
             for module in {module for module, _ in made.helper.calls}:
                 for statement in module.names.imports:
-                    if not isinstance(statement, ast.ImportFrom):
-                        continue
-                    if not any(alias.name == old for alias in statement.names):
-                        continue
-                    start, end = module.source.span(statement)
-                    head, keyword, rest = module.source.text[start:end].partition("import")
-                    new = head + keyword + re.sub(rf"\b{old}\b", made.name, rest, count=1)
-                    edits = found.setdefault(module, [])
-                    if Edit(start, end, new) not in edits:
-                        edits.append(Edit(start, end, new))
+                    if isinstance(statement, ast.ImportFrom):
+                        if any(alias.name == old for alias in statement.names):
+                            renamed.setdefault((module, statement), {})[old] = made.name
+        found: dict[Module, list[Edit]] = {}
+        for (module, statement), names in renamed.items():
+            edit = import_edit(module.source, statement, renamed=names)
+            found.setdefault(module, []).append(edit)
         return found
 
 

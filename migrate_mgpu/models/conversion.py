@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.canned.estimator import read_canned
@@ -25,7 +25,7 @@ from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import predicts, shares_batch
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import BlockEdit, Edit
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 # Keys of diagnostics.
@@ -221,7 +221,11 @@ def _ended(module: Module, edit: Edit) -> Edit:
     newline = module.source.newline
     if newline == "\n":
         return edit
-    return Edit(edit.start, edit.end, edit.new.replace("\r\n", "\n").replace("\n", newline))
+    texts = {"new": edit.new}
+    if isinstance(edit, BlockEdit):
+        texts["header"] = edit.header
+    ended = {n: t.replace("\r\n", "\n").replace("\n", newline) for n, t in texts.items()}
+    return replaced(edit, **ended)
 
 
 def _joined(flow: EstimatorFlow, model: ModelPlan, driven: DriverEdits) -> Conversion:

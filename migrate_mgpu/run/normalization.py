@@ -14,7 +14,7 @@ from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.models.conversion import Conversion, Conversions
-from migrate_mgpu.models.normalize.passes import PASSES
+from migrate_mgpu.models.normalize.passes import answering
 from migrate_mgpu.run.reporting import finding
 from migrate_mgpu.run.states import estimator_stays
 from migrate_mgpu.source.history import History, before, place
@@ -125,9 +125,7 @@ class _Attempt:
         for key, one in _keyed(planned):
             if key in self.left_out or one.refused is None:
                 continue
-            for known in PASSES:
-                if not known.triggered(one.flow, one.refused):
-                    continue
+            for known in answering(one.flow, one.refused):
                 try:
                     edits = known.normalize(one.flow, planned[1].graph)
                 except Exception as error:  # a mistake of ours: the Estimator stays
@@ -180,8 +178,7 @@ def _fits(edits: dict[Module, list[Edit]]) -> bool:
 
 def _triggered(one: Conversion) -> bool:
     """Whether some pass may help an Estimator that stays."""
-    why = one.refused
-    return why is not None and any(known.triggered(one.flow, why) for known in PASSES)
+    return one.refused is not None and bool(answering(one.flow, one.refused))
 
 
 def _finding(refused: Diagnostic, layers: History) -> Finding | None:

@@ -58,8 +58,9 @@ class _Planner:
         self.graph = CallGraph(project)
         self.bridge = only(BridgeRewriter)
         rule = self.bridge.rule
-        self.bridge_wanted = options.bridge
-        self.bridging = options.bridge and options.rules.enabled(rule.code, rule.name)
+        self.off = "" if options.bridge else NO_BRIDGE
+        if options.bridge and not options.rules.enabled(rule.code, rule.name):
+            self.off = NOT_SELECTED
         self.report = Report()
         self.changes = EditSet()
         self.edits = self.changes.edits
@@ -72,7 +73,7 @@ class _Planner:
         self.states = deciding.decide(self.project.programs())
         self.configs = ConfigDecisions(self.graph, self.states, self.rules)
         outcomes = self.configs.decide(flows)
-        deciding.settle(self.states, outcomes, self.configs.programs_of, self.bridging)
+        deciding.settle(self.states, outcomes, self.configs.programs_of, self.off)
         for outcome in outcomes:
             self.report.flow(outcome)
         self._edit(outcomes)
@@ -97,7 +98,7 @@ class _Planner:
 
     def _bridge_modules(self) -> list[Module]:
         """The modules that must speak of TF1 because a bridged program runs them."""
-        if not self.bridging:
+        if self.off:
             return []
         native = {id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules}
         native |= self._of_tf2()
@@ -142,6 +143,7 @@ class _Planner:
                 for one in goes_away(sink, self.graph) or ():
                     gone.add(one.statement)
                     self._drop(one)
+        self._orphans(outcomes)
         done: set[Module] = set()
         for state in self.states:
             if state.kind == NATIVE:
@@ -165,7 +167,6 @@ class _Planner:
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
                 self.report.rule(module, place, self.bridge.rule)
-        self._orphans(outcomes)
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
@@ -188,6 +189,7 @@ class _Planner:
         if any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
             return
         lines = [gone.module.source.code(gone.call)] if gone.call else []
+        self.changes.moved.update([gone.call] if gone.call else [])
         if gone.states_default:
             tf = spelling(gone.module, gone.statement)
             if tf is not None:
@@ -250,8 +252,7 @@ class _Planner:
         sites = {f.APPLIED: 0, f.KEPT: 0, f.REFUSED: 0}
         for outcome in outcomes:
             sites[outcome.state] += 1
-        off = "" if self.bridging else NOT_SELECTED if self.bridge_wanted else NO_BRIDGE
-        programs = [program(state, off) for state in self.states]
+        programs = [program(state) for state in self.states]
         return f.RunResult(files, programs, sites, order=self._order(), unused=self._unused())
 
     def _unused(self) -> list[Path]:

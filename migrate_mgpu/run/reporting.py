@@ -202,19 +202,17 @@ def finding(why: Diagnostic, state: str) -> f.Finding:
     return f.Finding(module.path, line, column, why.code, state, why.reason, why.advice, cell)
 
 
-def program(state: State, off: str) -> f.ProgramResult:
-    """A program's result; where something switches bridges ``off``, those are left as they were."""
+def program(state: State) -> f.ProgramResult:
+    """A program's result."""
     reasons = tuple(finding(why, f.REFUSED) for why in state.reasons)
-    kind = state.kind
-    if kind in (BRIDGE, KEPT) and off:
-        kind = f"left ({off})"
+    kind = f"left ({state.left})" if state.left else state.kind
     return f.ProgramResult(
         state.program.entry.path,
         kind,
         len(state.program.modules),
         reasons,
         state.runs_on if kind != REFUSED else "",
-        NEXT.get(kind, _ON.get(off, "select MGPU201 (v1-behavior) too: it makes bridges")),
+        NEXT.get(kind, _ON.get(state.left, "select MGPU201 (v1-behavior) too: it makes bridges")),
         tuple(module.path for module in state.program.modules),
     )
 

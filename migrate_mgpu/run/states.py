@@ -82,9 +82,10 @@ class State:
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
+    left: str = ""  # why a bridge is not made, where nothing hinders it
 
     def refuse(self, reason: Diagnostic) -> None:
-        self.kind = REFUSED
+        self.kind, self.left = REFUSED, ""
         self.reasons.append(reason)
 
     def keep_config(self) -> None:
@@ -163,9 +164,12 @@ class ProgramStates:
         states: list[State],
         outcomes: list[Outcome],
         programs_of: Callable[[Flow], list[State]],
-        bridging: bool,
+        off: str,
     ) -> None:
-        """A flow moves only if all that share a program with it and must agree move too."""
+        """A flow moves only if all that share a program with it and must agree move too.
+
+        ``off`` says what switches bridges off; empty where nothing does.
+        """
         by_state: dict[State, list[Outcome]] = {state: [] for state in states}
         for outcome in outcomes:
             for state in programs_of(outcome.flow):
@@ -188,7 +192,7 @@ class ProgramStates:
                             outcome.stays(f.KEPT, why)
                             changed = True
         for outcome in outcomes:
-            moves = outcome.state == f.APPLIED and not bridging
+            moves = outcome.state == f.APPLIED and off
             if moves and any(state.kind != NATIVE for state in programs_of(outcome.flow)):
                 text = "its program would be bridged, which is switched off"
                 place = Place(outcome.flow.module, outcome.flow.place)
@@ -196,6 +200,8 @@ class ProgramStates:
         for state, inside in by_state.items():
             if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
                 state.keep_config()
+            if state.kind in (BRIDGE, KEPT):
+                state.left = off
 
     def _keeps_config(
         self,

@@ -35,11 +35,17 @@ class Setting:
     statement: ast.stmt
     creation: ast.Call | None = None  # the constructor call, for a keyword
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
+    written: set[ast.AST] = field(default_factory=set)  # what of the value new code has
 
     @property
     def code(self) -> str:
-        """The value as its author wrote it."""
-        return self.module.source.code(self.value)
+        """The value as its author wrote it, for new code."""
+        return self.part(self.value)
+
+    def part(self, node: ast.expr) -> str:
+        """A part of the value as its author wrote it, for new code."""
+        self.written.add(node)
+        return self.module.source.code(node)
 
     @property
     def operand(self) -> str:

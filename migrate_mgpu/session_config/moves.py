@@ -41,6 +41,11 @@ class Move(EditSet):
     applied: list[tuple[Setting, FieldRewriter]] = field(default_factory=list)
     overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
 
+    def code(self, module: Module, node: ast.expr) -> str:
+        """The text of an expression that new code has."""
+        self.moved.add(node)
+        return module.source.code(node)
+
 
 def build(
     flow: Flow,
@@ -91,6 +96,7 @@ def build(
                     move.overruled.append(setting)
                 continue
             lines = rewriter.apply(setting, style)
+            move.moved |= setting.written
             move.applied.append((setting, rewriter))
             if lines:
                 move.needs(module, *rewriter.imports)
@@ -98,12 +104,12 @@ def build(
                 early += lines
             else:
                 groups.append((setting, lines))
-        groups = _by_choice(module, groups)
+        groups = _by_choice(move, module, groups)
         steps = [m for m in members if isinstance(m, Step)]
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
         if sinks or any(step.creation is not None for step in steps):
             helpers = [step.call for step in steps if step.call is not None]
-            groups += [(None, [module.source.code(call)]) for call in helpers]
+            groups += [(None, [move.code(module, call)]) for call in helpers]
             steps = [step for step in steps if step.call is None]
         if sinks:
             _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
@@ -168,7 +174,7 @@ def _carrier(
     for step in steps:
         if step.call is not None:
             tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
-            lines = [source.code(step.call) + tail]
+            lines = [move.code(module, step.call) + tail]
     members = {member for step in steps for member in step.members}
     if members:
         rest = without_members(module.source, layout.statement, members)
@@ -207,7 +213,7 @@ def _sink_statement(
         start, end = source.span(sink.by_keyword or argument)
         piece = source.text[start:end]
         if isinstance(argument, ast.Call) and not groups and _is_helper_call(move.flow, argument):
-            lines.append(source.code(argument))
+            lines.append(move.code(module, argument))
         start_line = source.place(start)[0]
         lines += _with_comments(source, piece, start_line, groups, None)
         groups = []
@@ -232,7 +238,7 @@ def _sink_statement(
 
 
 def _by_choice(
-    module: Module, groups: list[tuple[Setting | None, list[str]]]
+    move: Move, module: Module, groups: list[tuple[Setting | None, list[str]]]
 ) -> list[tuple[Setting | None, list[str]]]:
     """Settings that a conditional expression chooses between, under one `if`."""
     found: list[tuple[Setting | None, list[str]]] = []
@@ -249,7 +255,7 @@ def _by_choice(
         blocks[node][1][in_body] += lines
     unit = module.source.indent_unit
     for node, (block, arms) in blocks.items():
-        test = module.source.code(node.test)
+        test = move.code(module, node.test)
         if not arms[True]:
             simple = isinstance(node.test, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
             test = f"not {test}" if simple else f"not ({test})"

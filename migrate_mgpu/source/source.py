@@ -45,6 +45,16 @@ class Edit:
     new: str
 
 
+@record(frozen=True)
+class BlockEdit(Edit):
+    """New text that is one compound statement, from its first character on.
+
+    ``header`` is what comes before the body's first statement, the indentation included.
+    """
+
+    header: str
+
+
 def splice(text: str, edits: list[Edit]) -> str:
     """Applies edits that do not overlap; insertions at one place keep their order."""
     pieces: list[str] = []

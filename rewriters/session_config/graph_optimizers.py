@@ -101,12 +101,11 @@ def plan(setting: Setting) -> str | None:
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
-    name, value = setting.path[len(_PREFIX) :], setting.code
-    if name in _TOGGLES:
-        state = enum_value(setting, _STATES)
-        if state == 0:
-            return []
-        value = str(state == 1)
+    name = setting.path[len(_PREFIX) :]
+    state = enum_value(setting, _STATES) if name in _TOGGLES else None
+    if state == 0:
+        return []
+    value = setting.code if name not in _TOGGLES else str(state == 1)
     call = "{tf}.config.optimizer.set_experimental_options({{{quote}{name}{quote}: {value}}})"
     return style.lines(call, name=name, value=value)
 

@@ -126,7 +126,7 @@ def _chosen(setting: Setting) -> list[str]:
     if value is not None:
         return [str(index) for index in _indices(value) or ()]
     index = _single_index(setting.value)
-    return [setting.module.source.code(index)] if index is not None else []
+    return [setting.part(index)] if index is not None else []
 
 
 def _indices(value: object) -> list[int] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.mnist import (
@@ -40,11 +39,6 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             if edits:
                 return {module: edits}
     return {}
-
-
-def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether TF1's function that loads MNIST is in the way."""
-    return mnist_load(why.module, why.node) is not None
 
 
 def _is_shared(load: MnistLoad, graph: CallGraph) -> bool:

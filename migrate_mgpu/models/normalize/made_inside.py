@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
@@ -19,11 +18,6 @@ _AROUND = (
     ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.Yield,
 )  # fmt: skip
 _DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-
-
-def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether an Estimator stays because of where it is made."""
-    return why.key == INSIDE_STATEMENT
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.normalize import (
     branches,
     callables,
@@ -30,37 +30,31 @@ from migrate_mgpu.models.normalize import (
     variable_makers,
     variables,
 )
+from migrate_mgpu.models.normalize.obstacles import (
+    FUNCTION_OF_TABLE,
+    MNIST,
+    MODEL_FN,
+    PRIVATE_KERAS,
+    obstacles,
+)
 from migrate_mgpu.source.source import Edit
-
-
-def in_model(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether an Estimator stays because of its model_fn."""
-    if flow.kind != CUSTOM or "model_fn" not in flow.arguments:
-        return False
-    if flow.function is None or variable_makers.is_trigger(flow, why):
-        return True
-    module, node = flow.function.module, flow.function.node
-    return why.module is module and node in (why.node, *module.names.ancestors(why.node))
-
-
-def _no_other(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    return False
 
 
 @record(frozen=True)
 class Pass:
     """``normalize`` gives the edits for an Estimator of this form, none for any other.
 
-    A pass is for Estimators that stay because of their model_fn, and for those that
-    ``is_trigger`` tells by what is in their way.
+    ``answers`` are the kinds of obstacles (``obstacles.py``) that it may take away.
     """
 
     normalize: Callable[[EstimatorFlow, CallGraph], dict[Module, list[Edit]]]
-    is_trigger: Callable[[EstimatorFlow, Diagnostic], bool] = _no_other
+    answers: frozenset[str] = frozenset({MODEL_FN})
 
-    def triggered(self, flow: EstimatorFlow, why: Diagnostic) -> bool:
-        """Whether the pass is to be tried."""
-        return in_model(flow, why) or self.is_trigger(flow, why)
+
+def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
+    """The passes that are to be tried, in their order."""
+    found = obstacles(flow, why)
+    return [known for known in PASSES if known.answers & found]
 
 
 PASSES = (
@@ -72,12 +66,12 @@ PASSES = (
     Pass(helpers.normalize),
     Pass(local_functions.normalize),
     Pass(branches.normalize),
-    Pass(registries.normalize, registries.is_trigger),
+    Pass(registries.normalize, frozenset({MODEL_FN, FUNCTION_OF_TABLE})),
     Pass(total_loss.normalize),
     Pass(optimizers.normalize),
     Pass(feature_columns.normalize),
     Pass(towers.normalize),
-    Pass(digits.normalize, digits.is_trigger),
-    Pass(public_keras.normalize, public_keras.is_trigger),
-    Pass(made_inside.normalize, made_inside.is_trigger),
+    Pass(digits.normalize, frozenset({MNIST})),
+    Pass(public_keras.normalize, frozenset({PRIVATE_KERAS})),
+    Pass(made_inside.normalize, frozenset({INSIDE_STATEMENT})),
 )

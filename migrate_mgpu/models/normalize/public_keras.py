@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
@@ -28,7 +27,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     """The edits of the imports of a flow's modules; none where one of them is not public."""
     found: dict[Module, list[Edit]] = {}
     for module in flow.modules:
-        edits = [_edit(module, statement) for statement in _imports(module)]
+        edits = [_edit(module, statement) for statement in private_imports(module)]
         if None in edits or (edits and _names_another(module)):
             return {}
         if edits:
@@ -36,12 +35,8 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return found
 
 
-def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether a flow's modules import Keras so."""
-    return any(_imports(module) for module in flow.modules)
-
-
-def _imports(module: Module) -> list[ast.ImportFrom]:
+def private_imports(module: Module) -> list[ast.ImportFrom]:
+    """Imports of Keras from inside of TensorFlow."""
     return [
         statement
         for statement in module.tensorflow_imports

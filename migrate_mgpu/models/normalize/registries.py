@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
@@ -30,17 +29,6 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         if edits:
             return {module: edits}
     return {}
-
-
-def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether what is in the way stands in a function that a dictionary has."""
-    names = why.module.names
-    for one in names.ancestors(why.node):
-        if isinstance(one, ast.FunctionDef):
-            mentions = names.by_id.get(one.name, ())
-            if any(isinstance(names.parents[mention], ast.Dict) for mention in mentions):
-                return True
-    return False
 
 
 @record(frozen=True)

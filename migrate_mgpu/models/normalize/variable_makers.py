@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -36,15 +35,6 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         if edits:
             return {module: edits}
     return {}
-
-
-def is_trigger(flow: EstimatorFlow, why: Diagnostic) -> bool:
-    """Whether a call that makes a variable is in the way, in the model_fn's module."""
-    module = why.module
-    if flow.function is None or module is not flow.function.module:
-        return False
-    nodes = (why.node, *module.names.ancestors(why.node))
-    return any(isinstance(n, ast.Call) and name_of(module, n) in VARIABLES.by_name for n in nodes)
 
 
 class _Maker:

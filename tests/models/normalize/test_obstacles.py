@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from migrate_mgpu.models.normalize import closures
+from migrate_mgpu.models.normalize import closures, passes
 from migrate_mgpu.models.normalize.passes import Pass
-from migrate_mgpu.run import normalization
 from migrate_mgpu.run.migrate import migrate
 from tests.models.normalize.restated import END, HEAD, TAIL
 from tests.support.migration import migrated, run
@@ -58,12 +57,12 @@ def test_a_mistake_of_ours_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("form")
 
-    monkeypatch.setattr(normalization, "PASSES", (Pass(broken),))
+    monkeypatch.setattr(passes, "PASSES", (Pass(broken),))
     text = HEAD + MADE.replace("BODY", "") + TAIL
     ((line, message),), (reason,) = told(text)
     assert "internal error, please report it: KeyError: 'form'" in message
     assert reason == f"program.py:{line}: {message}"
-    monkeypatch.setattr(normalization, "PASSES", (Pass(broken), Pass(closures.normalize)))
+    monkeypatch.setattr(passes, "PASSES", (Pass(broken), Pass(closures.normalize)))
     after, _ = migrated(text)
     assert "model.compile(" in after  # another form helps all the same
 

@@ -9,7 +9,7 @@ from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, Estimat
 from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import BlockEdit, Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
 
@@ -50,6 +50,10 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
     if layout.trailing_comment:
         lines[-1] += f"  {layout.trailing_comment}"
     text = source.newline.join(lines).removeprefix(layout.indent)
-    changes.edit(module, Edit(layout.start, layout.line_end, text))
+    edit = Edit(layout.start, layout.line_end, text)
+    if strategy is not None and not kept and not returned:
+        header = f"with {strategy}.scope():{source.newline}{indent}"
+        edit = BlockEdit(edit.start, edit.end, text, header)
+    changes.edit(module, edit)
     changes.replaced(module, flow.call, CannedRewriter)
     changes.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}

@@ -44,7 +44,7 @@ from migrate_mgpu.models.keras.inputs.inputs import Inputs
 from migrate_mgpu.models.keras.model_to_estimator import place
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import strategies_of
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import BlockEdit, Edit
 from migrate_mgpu.source.statements import Layout, comments
 from migrate_mgpu.source.style import FileStyle
 
@@ -186,9 +186,13 @@ class _Driver:
         text += source.text[end : layout.end]
         kept = [c.text for c in comments(source.code(flow.call)) if c.text not in text]
         lead = "".join(f"{comment}{source.newline}{indent}" for comment in kept)
+        header = ""
         if self.strategy is not None:
-            lead += f"with {self.strategy}.scope():{source.newline}{base}"
-        self.changes.edit(module, Edit(layout.start, layout.end, lead + text))
+            header = f"with {self.strategy}.scope():{source.newline}{base}"
+        edit = Edit(layout.start, layout.end, lead + header + text)
+        if header and not lead:
+            edit = BlockEdit(edit.start, edit.end, edit.new, header)
+        self.changes.edit(module, edit)
         self.changes.replaced(flow.module, flow.call, ModelRewriter)
 
     # -- driving -----------------------------------------------------------

@@ -25,6 +25,7 @@ class Finding:
     message: str
     advice: str = ""
     cell: int | None = None  # of a notebook; the line is then the cell's
+    key: str = ""  # of the diagnostic: why, short and stable
 
     @property
     def where(self) -> str:

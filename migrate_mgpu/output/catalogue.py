@@ -43,12 +43,10 @@ The program runs on TF2 as it is, with this `ConfigProto` on its session. The
 finding says what keeps the config from moving to `tf.config`.
 
 ## Why
-Options of `tf.config` hold for the whole process. A config that is handed to
-code that cannot be seen, that has a field without a TF2 form, or that differs
-from another session's cannot be said with them exactly. A config moves whole or
-not at all. One that another file imports by its name stays, because the two files
-cannot be written at the same moment: in between, the name would be missing, or
-the options would be.
+Options of `tf.config` hold for the whole process. A config that is passed to
+code that cannot be seen, that has a field without an equivalent in TF2, or that differs
+from another session's has no exact equivalent there. A config moves whole or
+not at all. [Why is my config kept?](why-kept.md) lists every reason with what to do.
 
 ## What to do
 Nothing, for the program to run. To be rid of the config, change what the finding

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu import __version__
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.output import kept
 from migrate_mgpu.output.catalogue import by_code
 from migrate_mgpu.output.report import migrated, severity
 
@@ -62,6 +63,7 @@ def _file(file: f.FileResult) -> dict[str, Any]:
 
 def _finding(report: Report, file: f.FileResult, finding: f.Finding) -> dict[str, Any]:
     entry = by_code().get(finding.code)
+    page = entry.page if entry else None
     return {
         "path": str(finding.path),
         "cell": finding.cell,
@@ -69,7 +71,7 @@ def _finding(report: Report, file: f.FileResult, finding: f.Finding) -> dict[str
         "column": finding.column,
         "code": finding.code,
         "rule": entry.name if entry else None,
-        "page": entry.page if entry else None,
+        "page": kept.PAGE + finding.key if finding.key in kept.REASONS else page,
         "severity": severity(finding),
         "state": report.state(file, finding),
         "message": finding.message,

@@ -12,6 +12,7 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
+from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.states import State, estimator_stays
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 NEXT = {
     NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
     BRIDGE: "run it on TF2, compare it by migrate-mgpu parity",
-    KEPT: "run it on TF2; move the kept options by hand when their reason is gone",
-    REFUSED: "mend what is named, then run migrate-mgpu again",
+    KEPT: "run it on TF2; move the kept options by hand once the reason no longer applies",
+    REFUSED: "fix what is named, then run migrate-mgpu again",
 }
 
 
@@ -87,10 +88,10 @@ class Report:
 
     def _stays(self, outcome: Outcome) -> None:
         flow = outcome.flow
-        where, text = "", "it is not followed"
+        where, text, key = "", "it is not followed", "not-followed"
         if outcome.reasons:
             reason = outcome.reasons[0]
-            text = reason.reason
+            text, key = reason.reason, reason.key
             if reason.module is not flow.module:
                 where = f" ({_place(reason.module, reason.node)})"
             elif getattr(reason.node, "lineno", 0) != flow.place.lineno:
@@ -98,7 +99,10 @@ class Report:
                 where = f" (line {line})" if cell is None else f" (cell {cell}, line {line})"
         code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"
         kept = "the config stays on its session" if outcome.state == f.KEPT else "unchanged"
-        self.add(flow.module, flow.place, code, outcome.state, f"{kept}: {text}{where}")
+        do = advice(key) if outcome.state == f.KEPT else ""
+        place = Place(flow.module, flow.place)
+        why = Diagnostic(key, place, f"{kept}: {text}{where}", do, code)
+        self.diagnostic(why, outcome.state)
 
     def rule(self, module: Module, node: ast.AST, rule: Rule) -> None:
         """A rewriter did its work at a node."""
@@ -199,7 +203,9 @@ def finding(why: Diagnostic, state: str) -> f.Finding:
     module, node = why.module, why.node
     column = _column(module, node)
     cell, line = _line(module, node)
-    return f.Finding(module.path, line, column, why.code, state, why.reason, why.advice, cell)
+    return f.Finding(
+        module.path, line, column, why.code, state, why.reason, why.advice, cell, why.key
+    )
 
 
 def program(state: State) -> f.ProgramResult:

@@ -32,7 +32,7 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
     for setting in flow.settings:
         rewriter = rewriters.get(setting.path)
         reason = (
-            f"`{setting.path}` has no form in tf.config"
+            f"`{setting.path}` has no equivalent in tf.config"
             if rewriter is None
             else rewriter.plan(setting)
         )

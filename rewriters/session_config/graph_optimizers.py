@@ -82,7 +82,7 @@ config.graph_options.rewrite_options.memory_optimization = (
     rewriter_config_pb2.RewriterConfig.MANUAL)
 sess = tf.Session(config=config)
 """,
-        refused="memory_optimization` has no form in tf.config",
+        refused="memory_optimization` has no equivalent in tf.config",
     ),
 )
 

@@ -149,13 +149,13 @@ def test_programs_by_state_with_what_is_next(cli: Cli) -> None:
         out[out.index("\nPrograms") :]
         == """
 Programs: 1 bridge; 1 bridge, config kept; 1 refused
-  refused; next: mend what is named, then run migrate-mgpu again
+  refused; next: fix what is named, then run migrate-mgpu again
     old.py
         old.py:2: `tensorflow.contrib.slim` does not exist in TF2
   bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it by migrate-mgpu parity
     train.py
   bridge, config kept, runs on TF 2.15 and newest; next: run it on TF2; move the kept options \
-by hand when their reason is gone
+by hand once the reason no longer applies
     kept.py
 
 2 of 3 files would change; configs: 1 moved, 1 kept, 1 refused

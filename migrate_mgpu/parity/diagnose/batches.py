@@ -23,7 +23,7 @@ def size(e: Evidence) -> Iterator[Diagnosis]:
         if output.first_bad and output.first_bad > 1:
             yield Diagnosis(
                 "batch-remainder",
-                "a later batch has another size",
+                "the size of a later batch changed",
                 LIKELY,
                 3,
                 [f"step {output.first_bad} has {after} examples, it had {before}"],
@@ -41,7 +41,7 @@ def size(e: Evidence) -> Iterator[Diagnosis]:
                 "experimental_distribute_dataset split the global one: multiply by "
                 "strategy.num_replicas_in_sync exactly once"
             )
-        yield Diagnosis("batch-size", "the batch has another size", LIKELY, 3, evidence, advice)
+        yield Diagnosis("batch-size", "the batch size changed", LIKELY, 3, evidence, advice)
 
 
 # What a batch holds -----------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _moved(e: Evidence, step: int) -> Iterator[Diagnosis]:
         if other != step and common(e, other, step):
             yield Diagnosis(
                 "data-order",
-                "the examples come in another order",
+                "the order of the examples changed",
                 LIKELY,
                 e.rung.number,
                 [f"step {step + 1} has the examples of the old program's step {other + 1}"],
@@ -131,14 +131,14 @@ def _moved(e: Evidence, step: int) -> Iterator[Diagnosis]:
     found = round(best * count)
     text = f"of the {count} examples of step {step + 1} the first {STEPS} steps of the old program"
     if best > 0.5:
-        title, cause = "the examples come in another order", "data-order"
+        title, cause = "the order of the examples changed", "data-order"
         yield Diagnosis(cause, title, LIKELY, e.rung.number, [f"{text} have {found}"], advice)
     elif best < 0.2:
         # A model may get its input scaled or encoded, the old one as it was read.
         sure = LIKELY if named != "model" or _labels_differ(e) else POSSIBLE
         yield Diagnosis(
             "other-data",
-            "other examples are trained on",
+            "the training examples changed",
             sure,
             e.rung.number,
             [f"{text} have {found or 'none'}"],

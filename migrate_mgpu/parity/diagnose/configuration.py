@@ -11,45 +11,45 @@ from migrate_mgpu.parity.diagnose.evidence import Evidence
 _OPTIONS = {
     "memory_growth": (
         "memory-growth",
-        "memory growth is not as it was",
+        "memory growth changed",
         "call tf.config.experimental.set_memory_growth for every visible GPU, before the first "
         "operation",
     ),
     "allow_soft_placement": (
         "soft-placement",
-        "soft placement is not as it was",
+        "soft placement changed",
         "call tf.config.set_soft_device_placement with the old value; TF1's default is False, "
         "TF2's True",
     ),
     "gpu_memory_limit_mib": (
         "memory-limit",
-        "the GPUs' memory limits are not as they were",
+        "the GPUs' memory limits changed",
         "a fraction is of each GPU's total memory: compute the limit of each visible GPU from "
         "its own total",
     ),
     "visible_gpus": (
         "visible-gpus",
-        "other GPUs are visible",
+        "the visible GPUs changed",
         "call tf.config.set_visible_devices with the GPUs of visible_device_list",
     ),
     "inter_op_parallelism_threads": (
         "threads",
-        "the number of threads is not as it was",
+        "the number of threads changed",
         "call tf.config.threading.set_inter_op_parallelism_threads",
     ),
     "intra_op_parallelism_threads": (
         "threads",
-        "the number of threads is not as it was",
+        "the number of threads changed",
         "call tf.config.threading.set_intra_op_parallelism_threads",
     ),
     "log_device_placement": (
         "log-placement",
-        "logging of placements is not as it was",
+        "logging of device placement changed",
         "call tf.debugging.set_log_device_placement with the old value",
     ),
     "xla": (
         "xla",
-        "compilation with XLA is not as it was",
+        "compilation with XLA changed",
         "call tf.config.optimizer.set_jit with the old value",
     ),
 }
@@ -68,7 +68,7 @@ def option(e: Evidence) -> Iterator[Diagnosis]:
         elif output.name not in ("configuration", "sessions"):
             yield Diagnosis(
                 "device-option",
-                f"{output.name} is not as it was",
+                f"{output.name} changed",
                 LIKELY,
                 1,
                 [output.detail],

@@ -26,7 +26,7 @@ def step_count(e: Evidence) -> Iterator[Diagnosis]:
         evidence.append(f"that is {show(ratio)} times as many: {meaning}")
     yield Diagnosis(
         "step-count",
-        "the number of steps is not as it was",
+        "the number of training steps changed",
         LIKELY,
         7,
         evidence,
@@ -44,7 +44,7 @@ def schedule(e: Evidence) -> Iterator[Diagnosis]:
         return
     a, b = both[at]
     evidence = [f"step {at + 1} has a learning rate of {show(b)}, it had {show(a)}"]
-    title = "the learning rate's schedule is not as it was"
+    title = "the learning rate schedule changed"
     for shift, words in ((1, "next"), (-1, "previous")):
         pairs = list(zip(before[1:], after)) if shift == 1 else list(zip(before, after[1:]))
         varies = any(not close(x, y, 1e-5) for x, y in zip(before, before[1:]))
@@ -98,7 +98,7 @@ def hyperparameters(e: Evidence) -> Iterator[Diagnosis]:
         if sure and bad:
             evidence.append(f"the losses are the same up to step {bad - 1}")
         likelihood = LIKELY if sure else POSSIBLE
-        yield Diagnosis(cause, f"{title} is not as it was", likelihood, 7, evidence, advice)
+        yield Diagnosis(cause, f"{title} changed", likelihood, 7, evidence, advice)
 
 
 def noise(e: Evidence) -> Iterator[Diagnosis]:

@@ -31,7 +31,7 @@ def evaluation_data(e: Evidence) -> Iterator[Diagnosis]:
         return
     evidence = [f"{len(one)} examples were evaluated, now {len(other)}"]
     evidence.append(f"{round(share * len(other))} of them are among the old ones")
-    title = "other examples are evaluated"
+    title = "the evaluated examples changed"
     trained = [rows for k in range(8) for rows in e.rows(True, k).values() if distinct(rows)]
     if trained:
         pool = numpy.concatenate(trained)

@@ -24,7 +24,7 @@ def _chosen(value: float) -> bool:
 def _clipping(evidence: list[str], limit: float) -> Diagnosis:
     return Diagnosis(
         "clipping",
-        "gradients are clipped otherwise",
+        "gradient clipping changed",
         LIKELY,
         5,
         evidence,
@@ -86,7 +86,7 @@ def scale(e: Evidence) -> Iterator[Diagnosis]:
     meaning = "their sign is turned" if close(ratio, -1) else factor(ratio, e.replicas)
     yield Diagnosis(
         "gradient-scale",
-        "all gradients are scaled",
+        "all gradients are scaled by a factor",
         LIKELY if meaning else POSSIBLE,
         5,
         [
@@ -107,7 +107,7 @@ def stopped(e: Evidence) -> Iterator[Diagnosis]:
     if none and others and all(same(p.before, p.after) for p in others):
         yield Diagnosis(
             "gradient-stopped",
-            "a gradient does not arrive",
+            "a gradient is missing",
             LIKELY,
             5,
             [

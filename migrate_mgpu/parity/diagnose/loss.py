@@ -19,7 +19,7 @@ def not_a_number(e: Evidence) -> Iterator[Diagnosis]:
     if one and other and math.isfinite(one[0]) and not math.isfinite(other[0]):
         yield Diagnosis(
             "nan",
-            "the loss is no number",
+            "the loss is NaN or infinite",
             LIKELY,
             e.rung.number,
             [f"the first loss is {other[0]}, it was {show(one[0])}"],
@@ -46,7 +46,7 @@ def reduction(e: Evidence) -> Iterator[Diagnosis]:
         evidence.append(f"so are the gradients of all {len(gradients)} variables")
     yield Diagnosis(
         "loss-reduction",
-        "the loss is summed, averaged or divided otherwise",
+        "the loss reduction changed",
         LIKELY if sure else POSSIBLE,
         4,
         evidence,
@@ -81,7 +81,7 @@ def entropy(e: Evidence) -> Iterator[Diagnosis]:
     if same(after, _softmax(before), 1e-3):
         yield Diagnosis(
             "softmax-twice",
-            "the softmax is taken twice",
+            "softmax is applied twice",
             LIKELY,
             4,
             ["what the cross-entropy gets as logits is the softmax of the old logits", shown],
@@ -91,7 +91,7 @@ def entropy(e: Evidence) -> Iterator[Diagnosis]:
     if same(after, clipped, 1e-3):
         yield Diagnosis(
             "from-logits",
-            "logits are taken for probabilities",
+            "logits are treated as probabilities",
             LIKELY,
             4,
             ["what the cross-entropy gets is the logarithm of the old logits, clipped to 0..1"],
@@ -113,7 +113,7 @@ def _labels(e: Evidence, one: Array, other: Array, classes: int) -> Iterator[Dia
     if differ:
         yield Diagnosis(
             "labels",
-            "the labels are not those that they were",
+            "the labels changed",
             LIKELY,
             4,
             [
@@ -127,7 +127,7 @@ def _labels(e: Evidence, one: Array, other: Array, classes: int) -> Iterator[Dia
     if abs(a - b) > 1e-4:
         yield Diagnosis(
             "label-smoothing",
-            "labels are smoothed otherwise",
+            "the label smoothing changed",
             LIKELY,
             4,
             [
@@ -199,7 +199,7 @@ def regularization(e: Evidence) -> Iterator[Diagnosis]:
         f"{show(expected)}; it changed by {show(change)}",
     ]
     known = list((e.before.get("declares") or {}).get("regularization", {}).values())
-    what = "weights are regularized otherwise"
+    what = "the weight regularization differs"
     if known and known[0]:
         share = 1 + change / known[0]
         evidence.append(

@@ -106,7 +106,7 @@ def precision(e: Evidence) -> Iterator[Diagnosis]:
         return
     yield Diagnosis(
         "precision",
-        "another precision",
+        "the numerical precision changed",
         POSSIBLE,
         4,
         [
@@ -130,7 +130,7 @@ def layers(e: Evidence) -> Iterator[Diagnosis]:
         evidence.append("the network's outputs for it differ")
     yield Diagnosis(
         "model",
-        "the network computes something else",
+        "the network computes something different",
         LIKELY if outputs is False else POSSIBLE,
         4,
         evidence,

@@ -144,7 +144,7 @@ def _declared(e: Evidence, one: Optimizer, other: Optimizer, steps: Steps) -> It
         if one.name != other.name.replace("Optimizer", ""):
             yield Diagnosis(
                 "optimizer",
-                "another optimizer",
+                "the optimizer changed",
                 LIKELY if sure else POSSIBLE,
                 6,
                 evidence,
@@ -204,7 +204,7 @@ def _value(
             "the old optimizer with this one value makes the new program's first step of the "
             "recorded gradients"
         )
-    title = f"{title} is not as it was"
+    title = f"{title} changed"
     return Diagnosis(cause, title, LIKELY if explains else POSSIBLE, 6, evidence, advice)
 
 
@@ -227,7 +227,7 @@ def _ratio(e: Evidence, steps: Steps) -> Iterator[Diagnosis]:
         return
     yield Diagnosis(
         "learning-rate",
-        "the learning rate is not as it was",
+        "the learning rate changed",
         POSSIBLE,
         6,
         [f"every weight moves {show(ratios[0])} times as far as it did"],

@@ -24,7 +24,7 @@ def variables(e: Evidence) -> Iterator[Diagnosis]:
         changed = [f"{a['name']} {a['shape']} became {b['shape']}" for a, b in zip(less, extra)]
         yield Diagnosis(
             "layer-size",
-            "a layer has another size",
+            "the size of a layer changed",
             LIKELY,
             2,
             [f"both sides train {len(before)} variables of the same ranks", *changed],
@@ -43,7 +43,7 @@ def variables(e: Evidence) -> Iterator[Diagnosis]:
     elif extra and not less and all(_is_bias(v) for v in extra):
         yield Diagnosis(
             "bias",
-            "there is a bias that the old program has not",
+            "the new program has an additional bias",
             LIKELY,
             2,
             [f"only vectors are new: {_names(extra)}"],
@@ -54,7 +54,7 @@ def variables(e: Evidence) -> Iterator[Diagnosis]:
     elif extra and not less:
         yield Diagnosis(
             "layers",
-            "there are layers that the old program has not",
+            "the new program has additional layers",
             LIKELY,
             2,
             [f"{len(before)} variables became {len(after)}; new: {_names(extra)}"],
@@ -87,7 +87,7 @@ def _model_copies(e: Evidence, copies: int, extra: list[Any]) -> Diagnosis:
         evidence.append(f"{len(still)} of them have their first value at the end: never updated")
     return Diagnosis(
         "model-copies",
-        f"the model is there {copies} times" + (", and not every copy is updated" * bool(still)),
+        f"the model exists {copies} times" + (", and not every copy is updated" * bool(still)),
         LIKELY,
         2,
         evidence,
@@ -107,7 +107,7 @@ def _not_trained(before: list[Any], after: list[Any], less: list[Any]) -> Diagno
                 text = f"{takers[0]} still takes the {v['shape'][1]} outputs of {v['name']}"
                 return Diagnosis(
                     "not-trained",
-                    "a layer is there but not trained",
+                    "a layer exists but is not trained",
                     LIKELY,
                     2,
                     [text, missing],

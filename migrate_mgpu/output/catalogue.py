@@ -147,21 +147,23 @@ Mend the cell, or make it a Markdown cell.
     Entry(
         "MGPU908",
         "runs-in-part",
-        "a migrated program may import a file that cannot run on TF2",
+        "a migrated program may come to code that cannot run beside TF2",
         """\
 ## What it means
 The program was migrated and runs on TF2, as far as the files go that it surely imports.
 The finding names one that it may import as well: under an `if`, inside a function, or by a
 name that is only known at run time (`importlib.import_module(args.model)`). That file uses
 what TF2 does not have. Or it names an import that several files may be, or that none is: a
-module that is generated or compiled.
+module that is generated or compiled; code that nothing in the run calls; or a name that newer
+Pythons, NumPys or SciPys have no more (`np.bool`, `d.iteritems()`, `inspect.getargspec`), which
+TF2 brings along.
 
 ## Why
 Refusing the program would be wrong where it never meets the file, and saying that it runs
 would be wrong where it does.
 
 ## What to do
-Mend what the finding names if your runs import that file, then run migrate-mgpu again.
+Mend what the finding names if your runs come to that code, then run migrate-mgpu again.
 """,
     ),
     Entry(

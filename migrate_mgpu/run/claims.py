@@ -1,11 +1,14 @@
-"""What makes the claim smaller that a program runs on TF2: what may or may not be imported."""
+"""What makes the claim smaller that a program runs on TF2: imports that may or may not happen,
+and names that newer Pythons and NumPys have no more."""
 
 from __future__ import annotations
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.library_changes import library_changes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Program, Project, Unresolved
+from migrate_mgpu.core.records import replaced
 
 CODE = "MGPU908"
 _CONDITION = (
@@ -34,6 +37,7 @@ def limits(program: Program, project: Project) -> list[Diagnostic]:
     for module in program.needed:
         for name in project.unresolved(module):
             found.append(_unresolved(name))
+        found += [replaced(why, code=CODE) for why in library_changes(module)]
     return found
 
 

@@ -1,0 +1,157 @@
+"""Names that newer Pythons, NumPys and SciPys have no more: TF2 brings those along.
+
+TF 2.15 takes Python 3.9 to 3.11 and NumPy before 2.0, the newest TensorFlow later ones. What is
+listed here stops a program there, whatever TensorFlow has.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.module import Module
+
+_ABSTRACT = (
+    "Callable Container Hashable ItemsView Iterable Iterator KeysView Mapping MappingView "
+    "MutableMapping MutableSequence MutableSet Sequence Set Sized ValuesView"
+)
+_SCIPY_IMAGES = "bytescale fromimage imfilter imread imresize imrotate imsave imshow toimage"
+
+# Each name by the release that has it no more: the name that does the same there.
+CHANGES: dict[str, dict[str, str]] = {
+    "NumPy 1.24": {
+        **{f"numpy.{name}": name for name in ("complex", "float", "int", "object", "str")},
+        "numpy.unicode": "str",
+    },
+    "NumPy 1.24 to 1.26": {"numpy.bool": "bool", "numpy.long": "int"},
+    "NumPy 1.23": {"numpy.asscalar": "x.item()"},
+    "NumPy 1.18": {"numpy.rank": "numpy.ndim"},
+    "NumPy 2.0": {
+        "numpy.Inf": "numpy.inf",
+        "numpy.Infinity": "numpy.inf",
+        "numpy.NAN": "numpy.nan",
+        "numpy.NINF": "-numpy.inf",
+        "numpy.NaN": "numpy.nan",
+        "numpy.PINF": "numpy.inf",
+        "numpy.alltrue": "numpy.all",
+        "numpy.asfarray": "numpy.asarray(x, dtype=float)",
+        "numpy.cast": "numpy.asarray(x, dtype=...)",
+        "numpy.complex_": "numpy.complex128",
+        "numpy.cumproduct": "numpy.cumprod",
+        "numpy.float_": "numpy.float64",
+        "numpy.infty": "numpy.inf",
+        "numpy.mat": "numpy.asmatrix",
+        "numpy.product": "numpy.prod",
+        "numpy.round_": "numpy.round",
+        "numpy.sctypes": "the types by name",
+        "numpy.sometrue": "numpy.any",
+        "numpy.string_": "numpy.bytes_",
+        "numpy.unicode_": "numpy.str_",
+    },
+    "NumPy 2.5": {
+        "numpy.bool8": "numpy.bool_",
+        "numpy.in1d": "numpy.isin",
+        "numpy.int0": "numpy.intp",
+        "numpy.msort": "numpy.sort(x, axis=0)",
+        "numpy.row_stack": "numpy.vstack",
+        "numpy.trapz": "numpy.trapezoid",
+    },
+    "SciPy 1.2": {"scipy.ndimage.imread": "imageio.imread"},
+    "SciPy 1.3": {
+        **{f"scipy.misc.{name}": "imageio or Pillow" for name in _SCIPY_IMAGES.split()},
+        "scipy.misc.comb": "scipy.special.comb",
+        "scipy.misc.factorial": "scipy.special.factorial",
+        "scipy.misc.logsumexp": "scipy.special.logsumexp",
+    },
+    "Python 3": {
+        "itertools.ifilter": "filter",
+        "itertools.imap": "map",
+        "itertools.izip": "zip",
+        "itertools.izip_longest": "itertools.zip_longest",
+        "os.getcwdu": "os.getcwd",
+        "string.letters": "string.ascii_letters",
+        "string.lowercase": "string.ascii_lowercase",
+        "string.maketrans": "str.maketrans",
+        "string.uppercase": "string.ascii_uppercase",
+        "sys.maxint": "sys.maxsize",
+        "sys.setdefaultencoding": "nothing: text is Unicode",
+        "urllib.quote": "urllib.parse.quote",
+        "urllib.unquote": "urllib.parse.unquote",
+        "urllib.urlencode": "urllib.parse.urlencode",
+        "urllib.urlopen": "urllib.request.urlopen",
+        "urllib.urlretrieve": "urllib.request.urlretrieve",
+    },
+    "Python 3.8": {
+        "cgi.escape": "html.escape",
+        "platform.dist": "the package distro",
+        "platform.linux_distribution": "the package distro",
+        "time.clock": "time.perf_counter",
+    },
+    "Python 3.9": {
+        "base64.decodestring": "base64.decodebytes",
+        "base64.encodestring": "base64.encodebytes",
+        "fractions.gcd": "math.gcd",
+    },
+    "Python 3.10": {f"collections.{name}": f"collections.abc.{name}" for name in _ABSTRACT.split()},
+    "Python 3.11": {"inspect.getargspec": "inspect.getfullargspec"},
+    "Python 3.12": {"imp": "importlib"},
+}
+_CHANGED = {
+    name: (release, instead)
+    for release, names in CHANGES.items()
+    for name, instead in names.items()
+}
+_LAST = {name.rpartition(".")[2] for name in _CHANGED if "." in name}
+# Methods of dict by the number of their arguments.
+METHODS = {
+    "has_key": (1, "in"),
+    "iteritems": (0, "items"),
+    "iterkeys": (0, "keys"),
+    "itervalues": (0, "values"),
+    "viewitems": (0, "items"),
+}
+
+
+def library_changes(module: Module) -> list[Diagnostic]:
+    """Each such name of a module, once, where it stands first."""
+    found: dict[str, ast.AST] = {}
+    for name, node in sorted(_mentions(module), key=lambda one: one[1].lineno):
+        if name not in found and not module.is_guarded(node):
+            found[name] = node
+    return [_gone(Place(module, node), name) for name, node in found.items()]
+
+
+def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
+    names = module.names
+    for last in _LAST & names.attributes.keys():
+        for node in names.attributes[last]:
+            name = names.qualname(node)
+            if name in _CHANGED:
+                yield name, node
+    for statement in names.imports:
+        if isinstance(statement, ast.ImportFrom):
+            base = names.absolute(statement)
+            spelled = [base, *(f"{base}.{alias.name}" for alias in statement.names)]
+        else:
+            spelled = [alias.name for alias in statement.names]
+        for name in spelled:
+            top = name.partition(".")[0]
+            if name in _CHANGED or top in _CHANGED:
+                yield (name if name in _CHANGED else top), statement
+    for method, (count, _) in METHODS.items():
+        for node in names.attributes.get(method, ()):
+            call = names.parents[node]
+            if isinstance(call, ast.Call) and call.func is node and len(call.args) == count:
+                if f"def {method}" not in module.source.text:
+                    yield method, node
+
+
+def _gone(place: Place, name: str) -> Diagnostic:
+    if name in METHODS:
+        instead = METHODS[name][1]
+        text, advice = f"no dict of Python 3 has `{name}`", f"write `{instead}`"
+    else:
+        release, instead = _CHANGED[name]
+        text, advice = f"`{name}` is gone in {release}", f"use {instead}"
+    return Diagnostic("library-change", place, text, advice, symbol=name)

@@ -1,0 +1,115 @@
+"""Names that newer Pythons, NumPys and SciPys have no more are told of programs said to run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.analysis.library_changes import CHANGES, METHODS
+from tests.support.migration import run
+
+PROGRAM = """\
+import tensorflow as tf
+import numpy as np
+{code}
+sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
+"""
+
+
+def told(code: str) -> list[tuple[int, str, str]]:
+    result = run(PROGRAM.format(code=code), bridge=True)
+    (program,) = result.programs
+    found = [(f.line, f.message, f.advice) for f in result.findings if f.code == "MGPU908"]
+    assert program.state == "bridge"
+    assert program.runs_on.endswith("but for what MGPU908 names") == bool(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "advice"),
+    [
+        ("x = np.zeros(2, np.bool)", "`numpy.bool` is gone in NumPy 1.24 to 1.26", "use bool"),
+        ("x = np.NaN", "`numpy.NaN` is gone in NumPy 2.0", "use numpy.nan"),
+        ("from collections import Iterable",
+         "`collections.Iterable` is gone in Python 3.10", "use collections.abc.Iterable"),
+        ("import collections\nx = collections.Mapping",
+         "`collections.Mapping` is gone in Python 3.10", "use collections.abc.Mapping"),
+        ("import imp", "`imp` is gone in Python 3.12", "use importlib"),
+        ("from imp import reload", "`imp` is gone in Python 3.12", "use importlib"),
+        ("import scipy.misc\nx = scipy.misc.imread('x')",
+         "`scipy.misc.imread` is gone in SciPy 1.3", "use imageio or Pillow"),
+        ("from scipy.misc import imresize as r",
+         "`scipy.misc.imresize` is gone in SciPy 1.3", "use imageio or Pillow"),
+        ("import inspect\nx = inspect.getargspec(print)",
+         "`inspect.getargspec` is gone in Python 3.11", "use inspect.getfullargspec"),
+        ("for k, v in {}.iteritems():\n    pass",
+         "no dict of Python 3 has `iteritems`", "write `items`"),
+        ("x = {}.has_key(1)", "no dict of Python 3 has `has_key`", "write `in`"),
+    ],
+)  # fmt: skip
+def test_told_at_the_place(code: str, message: str, advice: str) -> None:
+    (found,) = told(code)
+    assert found == (3 + (code.count("\n") and not code.startswith("for")), message, advice)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = np.bool_(1), np.float64(1), float(1)",
+        "from collections import OrderedDict",
+        "from collections.abc import Iterable",
+        "try:\n    from collections.abc import Iterable\nexcept ImportError:\n"
+        "    from collections import Iterable",
+        "import six\nx = six.iteritems({})",
+        "import six\nif six.PY2:\n    x = {}.iteritems()",
+        "class Table:\n    def iteritems(self):\n        return []\n\n\nTable().iteritems()",
+        "class np2:\n    bool = 1\n\n\nx = np2.bool",
+    ],
+)
+def test_what_is_there_is_not_told(code: str) -> None:
+    assert told(code) == []
+
+
+def test_a_name_is_told_once_for_each_file() -> None:
+    assert len(told("x = np.bool\ny = np.bool\nz = np.float")) == 2
+
+
+CHECK = """\
+import importlib, json, sys, warnings
+
+warnings.simplefilter("ignore")
+
+
+def has(name):
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+print(json.dumps([name for name in json.loads(sys.argv[1]) if has(name)]))
+"""
+
+
+def test_the_runtimes_have_them_no_more(runtime: Callable[[str], runtimes.Runtime]) -> None:
+    """2.15's runtime has a NumPy before 2.0, the newest's a Python that has all of it behind it."""
+    present = {}
+    names = [n for release in CHANGES for n in CHANGES[release] if not n.startswith("scipy")]
+    for name in ("tf2.15", "tf2-latest"):
+        command = [str(runtime(name).python), "-c", CHECK, json.dumps(names)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        present[name] = set(json.loads(ran.stdout))
+    assert present["tf2-latest"] == set(CHANGES["NumPy 1.24 to 1.26"])
+    late = {"NumPy 2.0", "NumPy 2.5", "Python 3.12"}
+    assert present["tf2.15"] <= {name for release in late for name in CHANGES[release]}
+    assert not any(hasattr(dict, method) for method in METHODS)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate_mgpu.core.registry import Case
+from migrate_mgpu.core.registry import Case, only
+from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.output.catalogue import Entry, entries
 from migrate_mgpu.run.migrate import migrate
 
@@ -42,13 +43,18 @@ def _section(entry: Entry) -> str:
     parts = ["", f"## {entry.code}", "", f"`{entry.name}`", "", doc]
     if entry.cases:
         parts += ["", "### Examples", ""]
-        parts.append("\n\n".join(_example(case) for case in entry.cases))
+        native = entry.code == only(SessionRewriter).rule.code
+        parts.append("\n\n".join(_example(case, native) for case in entry.cases))
     return "\n".join(parts)
 
 
-def _example(case: Case) -> str:
-    """The case as the tool treats it: a case may name a part of the finding only."""
-    result = migrate([("example.py", case.before.encode())], bridge=True, write=False)
+def _example(case: Case, native: bool) -> str:
+    """The case as the tool treats it: a case may name a part of the finding only.
+
+    The examples of all rules but one are of bridged programs, whatever their sessions do.
+    """
+    given = [("example.py", case.before.encode())]
+    result = migrate(given, bridge=True, write=False, native_sessions=native)
     text = f"{case.name[0].upper()}{case.name[1:]}:\n\n{_code(case.before)}"
     for file in result.files:
         if file.changed and file.after is not None:

@@ -107,7 +107,8 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
         return path.relative_to(copy) if copy in path.parents else path
 
     paths, _ = files.discover([str(copy)])
-    result = run.migrate([(path, files.read(path)) for path in paths], bridge=True, write=True)
+    contents = [(path, files.read(path)) for path in paths]
+    result = run.migrate(contents, bridge=True, write=True, native_sessions=True)
     entry = copy / program
     own = {entry}
     for file in result.files:
@@ -222,7 +223,7 @@ def _plan_and_write(
     # One process: facts cross files, and the files of a package lead to each other. Of
     # eleven public repositories, in the eight packages 95 to 100 % of the code is one
     # piece, and the three collections of scripts, which are many, take a second each.
-    return migrate(contents, options.bridge, options.writes, rules)
+    return migrate(contents, options.bridge, options.writes, rules, options.native_sessions)
 
 
 def _report(

@@ -225,6 +225,12 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         action=flag,
         help="let programs that cannot become native TF2 code run under compat.v1 (the default)",
     )
+    made.add_argument(
+        "--native-sessions",
+        action=flag,
+        help="let programs that drive a graph with a session become native TF2 code (the default); "
+        "without it they are bridged",
+    )
     made.add_argument("--output-format", choices=FORMATS, help="how findings are written")
     made.add_argument("--color", choices=COLORS, help="colours: on a terminal (auto, the default)")
     made.add_argument("--strict", action=flag, help="exit status 4 when something is left by hand")

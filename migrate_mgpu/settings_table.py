@@ -101,6 +101,8 @@ _KEYS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "exclude": ("exclude", _LIST, _words),
     "bridge": ("bridge", _FLAG, _flag),
     "no-bridge": ("bridge", _FLAG, _not),
+    "native-sessions": ("native_sessions", _FLAG, _flag),
+    "no-native-sessions": ("native_sessions", _FLAG, _not),
     "output-format": ("output_format", f"one of {', '.join(FORMATS)}", _format),
     "strict": ("strict", _FLAG, _flag),
     "statistics": ("statistics", _FLAG, _flag),

@@ -42,6 +42,7 @@ else:
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "estimator"
 COPIES = FIXTURES.with_name("copies")  # of `multi_gpu_model`
+SESSIONS = FIXTURES.with_name("session")
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 PROOF = "proof.json"
@@ -57,6 +58,11 @@ class Program:
     devices: tuple[int, ...] = (1, 2, 4)
     reason: str = ""
     rtol: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def native_sessions(self) -> bool:
+        """Whether it is a session's program, which becomes native; others show the bridge."""
+        return self.folder.parent == SESSIONS
 
     @property
     def before(self) -> Path:
@@ -90,6 +96,8 @@ def load(folder: Path) -> Program:
     for name in ("argv", "devices"):
         if name in options:
             options[name] = tuple(options[name])
+    if folder.parent == SESSIONS:
+        options.setdefault("devices", (1,))
     return Program(folder, **options)
 
 
@@ -97,7 +105,7 @@ def programs(*families: Path) -> list[Program]:
     """Every fixture, or those of some families."""
     found = {
         path.parent
-        for family in families or (FIXTURES, COPIES)
+        for family in families or (FIXTURES, COPIES, SESSIONS)
         for path in family.glob("*/before*")
     }
     return [load(folder) for folder in sorted(found)]
@@ -144,7 +152,8 @@ def modules(main: Path) -> dict[Path, bytes]:
 def migrated(program: Program) -> dict[Path, str]:
     """What the tool makes of a program, by the files that it would be written to."""
     before = modules(program.before)
-    result = migrate([(str(f), data) for f, data in before.items()], bridge=True, write=False)
+    given = [(str(f), data) for f, data in before.items()]
+    result = migrate(given, bridge=True, write=False, native_sessions=program.native_sessions)
     texts = {file: data.decode() for file, data in before.items()}
     for file in result.files:
         if file.error is not None:

@@ -60,6 +60,7 @@ TARGETS = ("tf2.15", "tf2-latest")
 RECORD = "reference.json"
 MAIN = "main.py"  # of a program of several modules
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+APART = ("estimator", "copies", "session")  # families that `estimator_proofs.py` proves
 
 
 class NotCompared(Exception):
@@ -119,7 +120,7 @@ def load(folder: Path) -> Case:
 def folders() -> list[Path]:
     """The folders of all fixtures."""
     found = (path.parent for path in FIXTURES.glob("*/*/parity.toml"))
-    return sorted(folder for folder in found if folder.parent.name not in ("estimator", "copies"))
+    return sorted(folder for folder in found if folder.parent.name not in APART)
 
 
 def run_all(runtime: Runtime, cases: Sequence[Case], which: str) -> list[launch.Run]:

@@ -218,7 +218,8 @@ def test_every_block_is_checked_somehow() -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: str(pair[0]))
 def test_tool_makes_the_one_of_the_other(pair: tuple[Block, Block]) -> None:
     before, after = pair
-    assert migrated(("train.py", before.body), bridge=True)[0] == after.body
+    given = ("train.py", before.body)
+    assert migrated(given, bridge=True, native_sessions=True)[0] == after.body
 
 
 def test_readme_pair_is_equal_on_real_tensorflow(

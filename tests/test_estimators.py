@@ -19,7 +19,8 @@ def run(
     """The tool's result, and the modules as it leaves them. Nothing is written."""
     folder = program.before.parent
     given = [(str(folder / name), text.encode()) for name, text in before.items()]
-    result = migrate(given, bridge=True, write=False)
+    native = program.native_sessions
+    result = migrate(given, bridge=True, write=False, native_sessions=native)
     after = dict(before)
     for file in result.files:
         assert file.error is None, file.error

@@ -50,6 +50,7 @@ class Options:
         self.diff = False
         self.check = False
         self.bridge: bool = True
+        self.native_sessions: bool = True
         self.select: tuple[str, ...] = ()
         self.ignore: tuple[str, ...] = ()
         self.exclude: tuple[str, ...] = ()

@@ -589,3 +589,121 @@ class Driving:
     calls: list[DriverCall] = field(default_factory=list)
     exports: list[DriverCall] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
+
+
+# -- steps ----------------------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class Placeholder(Operation):
+    """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``."""
+
+    name: str
+    unit: ast.Assign
+
+
+class Collected(enum.Enum):
+    """How variables that one statement makes are reached."""
+
+    ONE = enum.auto()  # by the name
+    VALUES = enum.auto()  # they are the values of a dictionary
+    ITEMS = enum.auto()  # they are the items of a list or tuple
+
+
+@record(frozen=True, eq=False)
+class Variables:
+    """The variables that a statement makes, known by ``name``; ``made`` are the calls.
+
+    ``trainable``: an optimizer that is given no list trains them.
+    """
+
+    name: str
+    unit: ast.Assign
+    collected: Collected
+    made: tuple[Operation, ...]
+    trainable: bool = True
+
+
+@record(frozen=True, eq=False)
+class Update:
+    """One optimizer's step on a loss, as an operation of its own: ``optimizer.minimize(loss)``.
+
+    ``statement`` makes it, and its ``optimizer`` too unless that has a name of its own
+    (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
+    it depends on; ``counts`` is the variable that counts the steps. ``sparse``: a gradient may
+    be one of a table's rows.
+    """
+
+    name: str
+    statement: ast.Assign
+    optimizer: Optimizer
+    optimizer_name: str
+    loss: ast.expr
+    unit: Unit
+    place: int
+    variables: tuple[Variables, ...]
+    counts: Variables | None = None
+    sparse: bool = False
+
+
+@record(frozen=True, eq=False)
+class Unit:
+    """A statement that builds a part of the graph, and what that is made of.
+
+    ``after`` are the units whose values it takes, ``feeds`` and ``reads`` the placeholders and
+    variables that it mentions itself. ``node`` is an expression where it stands at a run alone.
+    ``place`` is where it stands among the statements of the scope.
+    """
+
+    node: ast.stmt | ast.expr
+    place: int
+    after: tuple[Unit, ...] = ()
+    feeds: tuple[Placeholder, ...] = ()
+    reads: tuple[Variables, ...] = ()
+    sparse: bool = False
+
+
+@record(frozen=True, eq=False)
+class Step:
+    """What runs at once: ``feeds`` come in, ``values`` come out, ``updates`` change variables.
+
+    The values are of before the updates. ``units`` are the statements that make them, in their
+    author's order.
+    """
+
+    feeds: tuple[Placeholder, ...]
+    values: tuple[ast.expr, ...]
+    updates: tuple[Update, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def place(self) -> int:
+        """Behind which statement of the scope all is known that it mentions."""
+        return max((unit.place for unit in (*self.units, *self.updates)), default=-1)
+
+
+@record(frozen=True, eq=False)
+class Run:
+    """A place that runs a step: ``sess.run(...)``, ``loss.eval(...)``, ``train.run(...)``.
+
+    ``fetches`` are what it asks for, in order: a value, a variable (of after the updates), or
+    an update, which gives nothing; ``many``: they are a list. ``feeds`` are the placeholders'
+    values in their author's order, or ``fed`` is a dictionary of them, known by its name.
+    """
+
+    call: ast.Call
+    fetches: tuple[Fetch, ...]
+    many: bool
+    feeds: tuple[tuple[Placeholder, ast.expr], ...]
+    fed: ast.Name | None
+    step: Step
+
+
+@record(frozen=True, eq=False)
+class Fetch:
+    """One thing that a run asks for."""
+
+    node: ast.expr
+    value: ast.expr | None = None
+    variable: bool = False
+    update: Update | None = None

@@ -21,6 +21,7 @@ def migrate(
     bridge: bool,
     write: bool,
     rules: Selection = Selection(),  # noqa: B008 - immutable
+    native_sessions: bool = False,
 ) -> RunResult:
     """Plans all files together, then writes each in one step.
 
@@ -31,7 +32,7 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        project, options = Project(contents), Options(bridge=bridge, rules=rules)
+        project, options = Project(contents), Options(bridge, native_sessions, rules)
         result, estimators = plan(project, options)
         if not isinstance(estimators, NoEstimators):
             from migrate_mgpu.run.normalization import normalized

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1, is_plain_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
@@ -35,6 +37,7 @@ from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversions
+    from migrate_mgpu.models.session_programs import NativeSessions
 
 
 @record()
@@ -42,18 +45,30 @@ class Options:
     """What the user asked for."""
 
     bridge: bool = True
+    native_sessions: bool = True
     rules: Selection = field(default_factory=Selection)
 
 
 def plan(project: Project, options: Options) -> tuple[f.RunResult, Conversions | NoEstimators]:
     """Plans every edit of a run, nothing is written; and what became of the Estimators."""
-    planner = _Planner(project, options)
-    return planner.run(), planner.conversions
+    kept: dict[Module, Diagnostic] = {}
+    while True:
+        planner = _Planner(project, options, kept)
+        result = planner.run()
+        if not planner.stay:
+            return result, planner.conversions
+        kept.update(planner.stay)
 
 
 class _Planner:
-    def __init__(self, project: Project, options: Options) -> None:
+    def __init__(
+        self, project: Project, options: Options, kept: Mapping[Module, Diagnostic]
+    ) -> None:
+        """``kept``: programs of sessions that stay, found by planning before."""
         self.project = project
+        self.kept = kept
+        self.native_sessions = options.native_sessions
+        self.stay: dict[Module, Diagnostic] = {}
         self.rules = options.rules
         self.graph = CallGraph(project)
         self.bridge = only(BridgeRewriter)
@@ -69,10 +84,12 @@ class _Planner:
         flows = find_flows(self.project, self.graph)
         self.conversions = conversions(self.project, self.graph, self.rules)
         self.copies = copies(self.project, self.graph, self.rules)
-        deciding = ProgramStates(flows, self.graph, self.conversions, self.copies)
+        sessions = self._sessions()
+        deciding = ProgramStates(flows, self.graph, self.conversions, self.copies, sessions)
         self.states = deciding.decide(self.project.programs())
         self.configs = ConfigDecisions(self.graph, self.states, self.rules)
         outcomes = self.configs.decide(flows)
+        self._unmoved(outcomes)
         deciding.settle(self.states, outcomes, self.configs.programs_of, self.off)
         for outcome in outcomes:
             self.report.flow(outcome)
@@ -86,6 +103,8 @@ class _Planner:
             for one in state.estimators:
                 if one.refused is not None:
                     self.report.estimator(one)
+            if state.session is not None and state.kind in (BRIDGE, KEPT) and self.bridging:
+                self.report.native_session(state.session)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
         for module, edits in self.edits.items():
@@ -93,6 +112,27 @@ class _Planner:
                 self.report.changed(module, edits)
         self._hold_back(deciding)
         return self._result(outcomes)
+
+    def _sessions(self) -> NativeSessions | None:
+        """The session programs of the run, if any may become native."""
+        if not self.native_sessions or not any(b"Session" in d for d in self.project.data.values()):
+            return None
+        from migrate_mgpu.models.session_programs import NativeSessions
+
+        return NativeSessions(self.project, self.graph, self.rules, self.kept)
+
+    def _unmoved(self, outcomes: list[Outcome]) -> None:
+        """Programs whose sessions would go, if their configs could: they are planned again."""
+        for outcome in outcomes:
+            if outcome.state == f.APPLIED or outcome.idle:
+                continue
+            for state in self.configs.programs_of(outcome.flow):
+                if state.kind == NATIVE and state.session is not None:
+                    text = "its config cannot move to tf.config"
+                    text += f": {outcome.reasons[0].reason}" if outcome.reasons else ""
+                    place = outcome.reasons[0].place if outcome.reasons else None
+                    place = place or Place(outcome.flow.module, outcome.flow.place)
+                    self.stay[state.program.entry] = Diagnostic("config-stays", place, text)
 
     # -- edits ------------------------------------------------------------
 
@@ -151,6 +191,9 @@ class _Planner:
                     self.changes.merge(estimator)
                     self.report.estimator(estimator)
                 self.changes.merge(state.rest)
+                if state.session is not None:
+                    self.changes.merge(state.session)
+                    self.report.native_session(state.session)
                 for copy in state.copies:
                     self.changes.merge(copy)
                     self.report.copied(copy)

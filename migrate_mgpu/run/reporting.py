@@ -9,9 +9,11 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.outcome import Outcome
@@ -23,6 +25,7 @@ from migrate_mgpu.source.suppressions import named
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversion
     from migrate_mgpu.models.keras.multi_gpu_model.planning import Copy
+    from migrate_mgpu.models.session_programs import NativeSession
 
 NEXT = {
     NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
@@ -120,6 +123,16 @@ class Report:
                 self.rule(module, node, only(kind).rule)
         for module, node, text in one.notes:
             self.add(module, node, "MGPU401", f.MANUAL, text)
+
+    def native_session(self, one: NativeSession) -> None:
+        """What became of a program that drives a graph with a session."""
+        rule = only(SessionRewriter).rule
+        if one.refused is not None:
+            why = one.refused
+            text = f"the session stays, on the bridge: {why.reason}"
+            self.diagnostic(replaced(why, reason=text, code=rule.code), f.KEPT)
+        elif one.session is not None:
+            self.rule(one.module, one.session, rule)
 
     def copied(self, copy: Copy) -> None:
         """A model's copies became a strategy, and what its owner is to know."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversion, Conversions
     from migrate_mgpu.models.keras.multi_gpu_model import NoCopies
     from migrate_mgpu.models.keras.multi_gpu_model.planning import Copies, Copy
+    from migrate_mgpu.models.session_programs import NativeSession, NativeSessions
 
 # Names that changed between TF1 and TF2 only in arguments that TF2 rejects
 # loudly: used without those, they do in eager code what they did before.
@@ -83,6 +84,7 @@ class State:
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
     left: str = ""  # why a bridge is not made, where nothing hinders it
+    session: NativeSession | None = None  # what becomes of a program that drives a graph
 
     def refuse(self, reason: Diagnostic) -> None:
         self.kind, self.left = REFUSED, ""
@@ -118,8 +120,10 @@ class ProgramStates:
         graph: CallGraph,
         conversions: Conversions | NoEstimators,
         copies: Copies | NoCopies,
+        sessions: NativeSessions | None = None,
     ) -> None:
         self.flows = flows
+        self.sessions = sessions
         self.conversions = conversions
         self.copies = copies
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
@@ -137,6 +141,11 @@ class ProgramStates:
             states = [state for state in found if state is not None]
             self._keep_together(states)
             if self._converted() == before:
+                self.graph.converted |= {
+                    state.session.session
+                    for state in states
+                    if state.kind == NATIVE and state.session and state.session.session
+                }
                 return states
 
     def _converted(self) -> int:
@@ -256,6 +265,8 @@ class ProgramStates:
             self._estimators(state)
             if state.kind == NATIVE or not (flows or opened):
                 return state
+        elif not copied and self._session(state):
+            return state
         for copy in copied:
             why = copy.refused
             if why is not None:
@@ -292,6 +303,21 @@ class ProgramStates:
             one.refused = one.refused or reason
         if not state.flows and not state.sessions:
             state.refuse(estimator_stays(reason))
+
+    def _session(self, state: State) -> bool:
+        """Whether a program that drives a graph becomes native."""
+        modules = state.program.modules
+        if self.sessions is None or any(module.uses_keras_models for module in modules):
+            return False
+        if not any(session.sink.module is state.program.entry for session in state.sessions):
+            return False
+        configs = {node for flow in state.flows for node in flow.own_nodes()}
+        state.session = self.sessions.of(state.program, configs)
+        if state.session is None or state.session.refused is not None:
+            return False
+        state.kind = NATIVE
+        state.runs_on = "TF 2.15 and newest"
+        return True
 
     def _unconverted(self, state: State) -> Diagnostic | None:
         """What keeps a program from running on TF2 once its Estimators are converted."""

@@ -70,6 +70,7 @@ def build(
     rewriters = field_rewriters()
     limits = settings_of(flow, FRACTION)
     early: list[str] = []
+    hoisted: set[ast.stmt] = set()  # statements whose comments stand with their calls
     emptied: list[tuple[Module, ast.stmt]] = []
     for (module, statement), members in statements(flow).items():
         layout = Layout(module.source, statement)
@@ -101,6 +102,10 @@ def build(
             if lines:
                 move.needs(module, *rewriter.imports)
             if hoist and (native or rewriter.early):
+                beside = layout.trailing_comment if setting is members[-1] else None
+                if beside and len(members) == 1 and setting.creation is None:
+                    lines = [f"{lines[0]}  {beside}", *lines[1:]]  # it goes along
+                    hoisted.add(statement)
                 early += lines
             else:
                 groups.append((setting, lines))
@@ -114,7 +119,8 @@ def build(
         if sinks:
             _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
         else:
-            _carrier(move, module, layout, groups, steps, emptied)
+            trailing = None if statement in hoisted else layout.trailing_comment
+            _carrier(move, module, layout, groups, steps, emptied, trailing)
     for module, shown in dict.fromkeys(flow.shown):
         layout = Layout(module.source, shown)
         emptied.append((module, shown))
@@ -163,11 +169,11 @@ def _carrier(
     groups: list[tuple[Setting | None, list[str]]],
     steps: list[Step],
     emptied: list[tuple[Module, ast.stmt]],
+    trailing: str | None,
 ) -> None:
     """A statement that only made, filled, carried or returned the config."""
     source = module.source
     code = source.text[layout.start : layout.end]
-    trailing = layout.trailing_comment
     if trailing and not layout.owns_start and sum(len(lines) for _, lines in groups) == 1:
         trailing = None  # it stays where it is, behind the one call
     lines = _with_comments(source, code, layout.statement.lineno, groups, trailing)

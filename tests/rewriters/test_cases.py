@@ -6,10 +6,13 @@ import pytest
 
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.registry import Case, documented
+from migrate_mgpu.models.front.rewriters import SessionRewriter
 from tests.support.migration import after, migrated, run, said
 
 CASES = [
-    pytest.param(case, id=f"{rewriter.rule.name}: {case.name}")
+    pytest.param(
+        case, isinstance(rewriter, SessionRewriter), id=f"{rewriter.rule.name}: {case.name}"
+    )
     for rewriter, _ in documented()
     for case in rewriter.cases
 ]
@@ -18,13 +21,14 @@ CASES = [
 BRIDGE = "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_case(case: Case) -> None:
-    result = run(case.before, bridge=True)
+# All other rewriters' examples are of bridged programs, whatever their sessions do.
+@pytest.mark.parametrize(("case", "native"), CASES)
+def test_case(case: Case, native: bool) -> None:
+    result = run(case.before, bridge=True, native_sessions=native)
     assert after(result, case.before) == expected(case, result)
     if case.refused is not None:
         assert any(case.refused in message for message in said(result)), said(result)
-    again, _ = migrated(expected(case, result), bridge=True)
+    again, _ = migrated(expected(case, result), bridge=True, native_sessions=native)
     assert again == expected(case, result)
 
 

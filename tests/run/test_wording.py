@@ -46,10 +46,11 @@ def test_estimators(program: estimator_proofs.Program) -> None:
         assert after == modules_of_program(program.after)
 
 
-@pytest.mark.parametrize("case", test_cases.CASES)
-def test_rewriters(case: Case) -> None:
+@pytest.mark.parametrize(("case", "native"), test_cases.CASES)
+def test_rewriters(case: Case, native: bool) -> None:
     if case.after is not None:
-        assert migrated(case.before, bridge=True)[0] == case.after
+        found, _ = migrated(case.before, bridge=True, native_sessions=native)
+        assert found == case.after
 
 
 def test_normalization() -> None:

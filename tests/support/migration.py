@@ -14,12 +14,17 @@ from migrate_mgpu.run.migrate import migrate
 File = Union[str, tuple[str, Union[str, bytes]]]
 
 
-def run(*files: File, bridge: bool = False, rules: Selection = Selection()) -> RunResult:  # noqa: B008
+def run(
+    *files: File,
+    bridge: bool = False,
+    rules: Selection = Selection(),  # noqa: B008
+    native_sessions: bool = False,
+) -> RunResult:
     """The result of a run that writes nothing, fails for no file, and breaks nowhere inside."""
     contents = []
     for name, text in map(_named, files):
         contents.append((name, text if isinstance(text, bytes) else text.encode()))
-    result = migrate(contents, bridge=bridge, write=False, rules=rules)
+    result = migrate(contents, bridge, False, rules, native_sessions)
     assert not (errors := [f"{file.path}: {file.error}" for file in result.files if file.error]), (
         errors
     )
@@ -45,9 +50,11 @@ def after(result: RunResult, *files: File) -> str:
     return "\n".join(texts)
 
 
-def migrated(*files: File, bridge: bool = False) -> tuple[str, list[str]]:
+def migrated(
+    *files: File, bridge: bool = False, native_sessions: bool = False
+) -> tuple[str, list[str]]:
     """What the tool makes of a program, or the program itself, and what it says."""
-    result = run(*files, bridge=bridge)
+    result = run(*files, bridge=bridge, native_sessions=native_sessions)
     return after(result, *files), said(result)
 
 

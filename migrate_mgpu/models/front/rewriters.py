@@ -52,3 +52,9 @@ class SymbolRewriter(Rewriter):
     folder = "estimators"
 
     rewrite: Callable[[Module, ast.AST, FileStyle], tuple[list[Edit], set[str]] | None]
+
+
+class SessionRewriter(Rewriter):
+    """A program that drives a graph with a session, as a whole."""
+
+    folder = "sessions"

@@ -1,0 +1,59 @@
+"""Functions of TF1's that only compute: a call gives tensors for tensors, and does nothing else.
+
+What is not here is not known to be such a function, and keeps a session's program as it is.
+"""
+
+from __future__ import annotations
+
+_ROOT = """
+abs acos acosh add add_n argmax argmin arg_max arg_min argsort asin asinh atan atan2 atanh
+boolean_mask broadcast_to cast ceil clip_by_average_norm clip_by_global_norm clip_by_norm
+clip_by_value concat constant cos cosh cross cumprod cumsum div divide einsum equal erf erfc exp
+expand_dims expm1 eye fill floor floordiv floormod gather gather_nd global_norm greater
+greater_equal identity is_finite is_inf is_nan less less_equal lin_space linspace log log1p
+log_sigmoid logical_and logical_not logical_or logical_xor matmul matrix_band_part matrix_diag
+matrix_diag_part maximum meshgrid minimum mod multiply negative norm not_equal one_hot ones
+ones_like pad pow range rank realdiv reciprocal reduce_all reduce_any reduce_logsumexp reduce_max
+reduce_mean reduce_min reduce_prod reduce_sum reshape reverse rint round rsqrt scalar_mul shape
+sigmoid sign sin sinh size slice sort split sqrt square squared_difference squeeze stack
+stop_gradient strided_slice subtract tan tanh tensordot tile to_double to_float to_int32 to_int64
+trace transpose truediv truncatediv truncatemod unstack where zeros zeros_like count_nonzero
+"""
+_MATH = """
+abs add add_n argmax argmin ceil cos count_nonzero cumprod cumsum divide equal erf exp expm1 floor
+floordiv floormod greater greater_equal in_top_k is_finite is_inf is_nan l2_normalize less
+less_equal log log1p log_sigmoid log_softmax logical_and logical_not logical_or logical_xor
+maximum minimum mod multiply negative not_equal pow reciprocal reduce_all reduce_any
+reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum
+reduce_variance rint round rsqrt scalar_mul sigmoid sign sin softmax softplus softsign sqrt square
+squared_difference subtract tan tanh top_k truediv zero_fraction
+"""
+_NN = """
+avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
+l2_normalize leaky_relu log_softmax lrn local_response_normalization max_pool moments relu relu6
+selu sigmoid softmax softplus softsign tanh top_k zero_fraction
+"""
+_LINALG = "band_part diag diag_part eye matmul norm tensordot trace transpose"
+COMPUTES = frozenset(
+    [
+        *_ROOT.split(),
+        *(f"math.{name}" for name in _MATH.split()),
+        *(f"nn.{name}" for name in _NN.split()),
+        *(f"linalg.{name}" for name in _LINALG.split()),
+    ]
+)
+# Those whose value is drawn anew at each step.
+DRAWS = frozenset(
+    ["random_normal", "random_uniform", "truncated_normal", "random.normal", "random.uniform",
+     "random.truncated_normal", "nn.dropout"]
+)  # fmt: skip
+# Those through which a variable's gradient is one of some rows.
+ROWS = frozenset(["nn.embedding_lookup", "gather", "gather_nd"])
+# What gives the variables of a graph their first values: in TF2 they have them when they are made.
+INITIALIZES = frozenset(
+    ["global_variables_initializer", "initialize_all_variables", "local_variables_initializer",
+     "initializers.global_variables", "initializers.local_variables", "tables_initializer"]
+)  # fmt: skip
+# What a program says to all of TensorFlow, and not to a graph.
+SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
+            "examples.tutorials.mnist", "test.is_")  # fmt: skip

@@ -1,0 +1,1 @@
+"""Programs that drive a graph with a session, read into steps of the model IR."""

@@ -1,0 +1,276 @@
+"""Expressions that build a graph: what they are made of, and that they do nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS
+from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS
+from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import field, record
+
+# Python's own functions that only compute.
+_PLAIN = {
+    "abs", "bool", "dict", "enumerate", "float", "int", "len", "list", "max", "min", "range",
+    "reversed", "round", "sorted", "str", "sum", "tuple", "zip",
+}  # fmt: skip
+_METHODS = {"get_shape", "as_list", "items", "keys", "values", "format", "astype", "reshape"}
+_MUTATE = {
+    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",
+    "sort", "reverse", "shuffle", "fill", "resize", "put", "add", "discard",
+}  # fmt: skip
+_STATEMENTS = (ast.Assign, ast.Return, ast.If, ast.For, ast.Expr, ast.AugAssign, ast.Pass)
+_ADVICE = "take it out of the code that builds the graph"
+
+
+@record(eq=False)
+class Parts:
+    """What expressions mention: variables of the author's, functions, and kinds of TF1's calls."""
+
+    names: list[ast.Name] = field(default_factory=list)
+    builders: dict[ast.AST, Function] = field(default_factory=dict)
+    draws: list[ast.Call] = field(default_factory=list)
+    rows: bool = False
+
+    def add(self, other: Parts) -> None:
+        self.names += other.names
+        self.builders.update(other.builders)
+        self.draws += other.draws
+        self.rows |= other.rows
+
+
+class Expressions:
+    """Looks into the expressions of a module that build its graph."""
+
+    def __init__(self, module: Module, graph: CallGraph) -> None:
+        self.module = module
+        self.graph = graph
+        self._functions: dict[ast.AST, Parts] = {}
+
+    # -- does it have to do with a graph? -------------------------------------
+
+    def builds(self, node: ast.AST) -> bool:
+        """Whether some of TensorFlow's calls, or a function with one, stands in a node."""
+        return any(
+            self._builds(part)
+            for part in ast.walk(node)
+            if isinstance(part, (ast.Call, ast.Attribute))
+        )
+
+    def _builds(self, node: ast.Call | ast.Attribute) -> bool:
+        if isinstance(node, ast.Attribute):
+            return False
+        if name_of(self.module, node):
+            return True
+        target = self.graph.target(self.module, node.func)
+        return target is not None and self.speaks(target)
+
+    def speaks(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a function, or one that it calls, mentions TensorFlow."""
+        if function.node in seen or function.module is not self.module:
+            return function.module is not self.module and bool(function.module.uses)
+        inside = [
+            node
+            for node in ast.walk(function.node)
+            if isinstance(node, (ast.Call, ast.Attribute, ast.Name))
+        ]
+        for node in inside:
+            if isinstance(node, ast.Call):
+                target = self.graph.target(self.module, node.func)
+                if target is not None and self.speaks(target, seen | {function.node}):
+                    return True
+            elif symbol(self.module.names.qualname(node)) is not None:
+                return True
+        return False
+
+    # -- what it is made of ----------------------------------------------------
+
+    def read(self, node: ast.AST) -> Parts:
+        """The parts of an expression that only computes.
+
+        Raises:
+            Refused: it does more, or it cannot be told what it does.
+        """
+        found = Parts()
+        for part in ast.walk(node):
+            self._part(part, found)
+        return found
+
+    def _part(self, node: ast.AST, found: Parts) -> None:
+        module = self.module
+        if isinstance(node, ast.Call):
+            self._call(node, found)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if not self._is_own(node):
+                found.names.append(node)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(node)
+        elif isinstance(node, (ast.JoinedStr, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+            text = f"`{module.source.code(node)}` stands in code that builds the graph"
+            raise Refused(module, node, text, _ADVICE)
+
+    def _is_own(self, node: ast.Name) -> bool:
+        """Whether a name is a comprehension's or a lambda's."""
+        names = self.module.names
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        return home is not None and isinstance(home.node, (*COMPREHENSIONS, ast.Lambda))
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        """`tf.float32` and `np.pi` are known; so is what the author's objects have."""
+        name = name_of(self.module, node)
+        parent = self.module.names.parents.get(node)
+        if name and not isinstance(parent, (ast.Attribute, ast.Call)):
+            if name in COMPUTES or symbol(self.module.names.qualname(node)) is not None:
+                return
+
+    def _call(self, call: ast.Call, found: Parts) -> None:
+        module = self.module
+        name = name_of(module, call)
+        shown = module.source.code(call.func)
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            raise Refused(module, call, f"`{shown}` is given arguments by `*`", "write them out")
+        if name:
+            if name not in COMPUTES and name not in DRAWS and name not in LOSSES.by_name:
+                text = f"it is not known that `{shown}` only computes"
+                raise Refused(module, call, text)
+            if name in DRAWS:
+                found.draws.append(call)
+            found.rows |= name in ROWS
+            self._check_labels(call, name)
+            return
+        qualname = module.names.qualname(call.func) or ""
+        if qualname.startswith("builtins.") and qualname[len("builtins.") :] in _PLAIN:
+            return
+        if qualname.startswith("numpy.") and not qualname.startswith("numpy.random"):
+            return
+        target = self.graph.target(module, call.func)
+        if target is not None and target.module is module and target.owner is None:
+            if any(keyword.arg is None for keyword in call.keywords):
+                raise Refused(module, call, f"`{shown}` is given arguments by `**`")
+            found.builders[target.node] = target
+            found.add(self.of_function(target))
+            return
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+            return
+        raise Refused(module, call, f"it is not known what `{shown}` does as the graph is built")
+
+    def _check_labels(self, call: ast.Call, name: str) -> None:
+        """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
+        # Told apart where the unit's own parts are known, see `reading`.
+
+    # -- functions ---------------------------------------------------------------
+
+    def of_function(self, function: Function) -> Parts:
+        """What a function of the author's that only computes takes from outside of it.
+
+        Raises:
+            Refused: it does more.
+        """
+        node = function.node
+        if node in self._functions:
+            return self._functions[node]
+        self._functions[node] = Parts()  # ends recursion
+        module, found = self.module, Parts()
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            raise Refused(module, node, f"`{function.name}` is not a plain function")
+        for statement in _statements(node.body):
+            if not isinstance(statement, _STATEMENTS):
+                text = f"`{function.name}` does more than computing"
+                raise Refused(module, statement, text, _ADVICE)
+            if isinstance(statement, ast.Expr):
+                if not isinstance(statement.value, ast.Constant):
+                    text = f"`{function.name}` does more than computing"
+                    raise Refused(module, statement, text, _ADVICE)
+                continue
+            if isinstance(statement, (ast.Assign, ast.AugAssign)):
+                self._targets(statement)
+            for expression in _expressions(statement):
+                found.add(self.read(expression))
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                found.add(self.read(default))
+        scope = module.names.scopes[node]
+        found.names = [
+            name
+            for name in found.names
+            if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is not scope
+        ]
+        self._functions[node] = found
+        return found
+
+    def _targets(self, statement: ast.Assign | ast.AugAssign) -> None:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Attribute):
+                    raise Refused(self.module, statement, "it changes an object", _ADVICE)
+
+    # -- functions that make variables ------------------------------------------
+
+    def makes(self, function: Function) -> bool:
+        """Whether a function makes variables itself."""
+        return any(
+            isinstance(node, ast.Call) and name_of(self.module, node) in VARIABLES.by_name
+            for node in ast.walk(function.node)
+        )
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.If, ast.For)):
+            yield from _statements(statement.body)
+            yield from _statements(statement.orelse)
+
+
+def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions of a statement itself, not those of statements in it."""
+    if isinstance(statement, ast.Assign):
+        yield statement.value
+        yield from (target for target in statement.targets)
+    elif isinstance(statement, ast.AugAssign):
+        yield statement.value
+        yield statement.target
+    elif isinstance(statement, ast.Return) and statement.value is not None:
+        yield statement.value
+    elif isinstance(statement, ast.If):
+        yield statement.test
+    elif isinstance(statement, ast.For):
+        yield statement.iter
+
+
+def changed_in_place(module: Module, name: ast.Name) -> ast.AST | None:
+    """Where an object that a name stands for may be changed: a place that does more than read."""
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    if home is None:
+        return None
+    for mention in names.mentions(name.id, home):
+        child: ast.AST = mention
+        parent = names.parents.get(child)
+        while isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is child:
+            if isinstance(parent.ctx, (ast.Store, ast.Del)):
+                return parent
+            if isinstance(parent, ast.Attribute) and parent.attr in _MUTATE:
+                return parent
+            child, parent = parent, names.parents.get(parent)
+        if isinstance(parent, ast.Call) and child in parent.args:
+            attribute = parent.func
+            if isinstance(attribute, ast.Attribute) and attribute.attr in _MUTATE:
+                return parent
+        if isinstance(parent, ast.AugAssign) and parent.target is child:
+            return parent
+    return None
+
+
+def none_given(node: ast.expr | None) -> bool:
+    """Whether nothing is given for a parameter."""
+    return node is None or is_none(node)

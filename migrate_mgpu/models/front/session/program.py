@@ -1,0 +1,91 @@
+"""What a session's program is, as facts."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterable
+from typing import Union
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.ir import (
+    Operation,
+    Optimizer,
+    Placeholder,
+    Run,
+    Step,
+    Unit,
+    Update,
+    Variables,
+)
+
+
+@record(frozen=True, eq=False)
+class Init:
+    """What gives variables their first values."""
+
+
+@record(frozen=True, eq=False)
+class Host:
+    """Something of Python's own."""
+
+
+# What a name of the scope stands for as its statements are read, and what of it is the graph's.
+Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Init, Host]
+GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Init)
+
+
+class Role(enum.Enum):
+    """What a statement of the scope does."""
+
+    HOST = enum.auto()  # nothing with the graph
+    PLACEHOLDER = enum.auto()
+    VARIABLES = enum.auto()
+    OPTIMIZER = enum.auto()
+    UPDATE = enum.auto()
+    UNIT = enum.auto()  # builds what steps compute
+    RUN = enum.auto()
+    GONE = enum.auto()  # the session, its blocks, first values: TF2 has none of it
+
+
+@record(eq=False)
+class SessionProgram:
+    """A program that builds one graph and runs steps of it in one session.
+
+    ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
+    of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
+    ``builders`` the author's functions that compute, ``makers`` those that make variables.
+    ``settings`` are mentions of TensorFlow that speak of no graph.
+    """
+
+    scope: SessionScope
+    roles: list[Role] = field(default_factory=list)
+    placeholders: list[Placeholder] = field(default_factory=list)
+    variables: list[Variables] = field(default_factory=list)
+    optimizers: dict[str, tuple[ast.Assign, Optimizer]] = field(default_factory=dict)
+    updates: list[Update] = field(default_factory=list)
+    units: dict[int, Unit] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    dictionaries: list[ast.Assign] = field(default_factory=list)
+    builders: dict[ast.AST, Function] = field(default_factory=dict)
+    makers: dict[ast.AST, Function] = field(default_factory=dict)
+    made: list[Operation] = field(default_factory=list)
+    settings: list[ast.AST] = field(default_factory=list)
+
+
+def closure(units: Iterable[Unit]) -> list[Unit]:
+    """Some units with all that they are made of, in their author's order."""
+    found: dict[Unit, None] = {}
+
+    def add(unit: Unit) -> None:
+        if unit not in found:
+            for other in unit.after:
+                add(other)
+            found[unit] = None
+
+    for unit in units:
+        add(unit)
+    return sorted(found, key=lambda unit: unit.place)

@@ -1,0 +1,357 @@
+"""Runs of a session: what each feeds and fetches, and the kinds of steps that they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.api.graph import INITIALIZES
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    Host,
+    Init,
+    Meaning,
+    Role,
+    SessionProgram,
+    closure,
+)
+from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.ir import Collected, Fetch, Placeholder, Run, Step, Unit, Update, Variables
+
+_RUN = ("fetches", "feed_dict")
+_EVAL = ("feed_dict",)
+_LOOPS = (ast.For, ast.While)
+
+
+def mentions_of(names: Names, node: ast.AST, home: Scope) -> Iterator[ast.Name]:
+    """The names in a node that are a scope's own."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part in names.scope_of_name:
+            if names.defining_scope(part.id, names.scope_of_name[part]) is home:
+                yield part
+
+
+class RunReader:
+    """Reads the statements in which a session runs something."""
+
+    def __init__(
+        self,
+        scope: SessionScope,
+        found: SessionProgram,
+        meanings: dict[str, Meaning],
+        unit: Callable[[ast.stmt | ast.expr, int], Unit],
+    ) -> None:
+        self.scope = scope
+        self.module = scope.module
+        self.names = scope.module.names
+        self.home = self.names.scopes[scope.node]
+        self.found = found
+        self.meanings = meanings
+        self.unit = unit
+        self.gone: set[ast.AST] = set()  # calls that initialize variables
+        self._initialized = False
+        self._dictionaries: dict[str, list[ast.Assign]] = {}
+        self._kinds: dict[tuple[object, ...], Step] = {}
+
+    # -- which calls run something -------------------------------------------------
+
+    def calls(self, statement: ast.stmt) -> list[ast.Call]:
+        """The calls in a statement that run something."""
+        return [
+            node for node in ast.walk(statement) if isinstance(node, ast.Call) and self._runs(node)
+        ]
+
+    def concerns(self, statement: ast.stmt) -> bool:
+        """Whether a statement runs something."""
+        return bool(self.calls(statement))
+
+    def _runs(self, call: ast.Call) -> bool:
+        func = call.func
+        if not isinstance(func, ast.Attribute):
+            return False
+        if func.attr == "run" and self._is_session(func.value):
+            return True
+        if func.attr not in ("run", "eval"):
+            return False
+        if isinstance(func.value, ast.Call):
+            return name_of(self.module, func.value) in INITIALIZES or func.attr == "eval"
+        if isinstance(func.value, (ast.Name, ast.Subscript)):
+            root = func.value.value if isinstance(func.value, ast.Subscript) else func.value
+            meaning = self.meanings.get(root.id) if isinstance(root, ast.Name) else None
+            return meaning is not None and not isinstance(meaning, Host)
+        return isinstance(func.value, ast.BinOp)
+
+    def _is_session(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Name) or node.id != self.scope.name:
+            return False
+        home = self.names.defining_scope(node.id, self.names.scope_of_name[node])
+        return home is self.home
+
+    # -- one statement ----------------------------------------------------------------
+
+    def read(self, statement: ast.stmt, place: int) -> Role:
+        """What a statement that runs something is.
+
+        Raises:
+            Refused: what it runs is not understood.
+        """
+        calls = self.calls(statement)
+        if self._initializes(statement, calls):
+            return Role.GONE
+        if not self._initialized:
+            text = "something runs before the variables get their first values"
+            raise Refused(self.module, calls[0], text)
+        inside = {node for call in calls for node in ast.walk(call)}
+        local = {
+            name.id
+            for name in mentions_of(self.names, statement, self.home)
+            if isinstance(name.ctx, ast.Store)
+        }
+        for name in mentions_of(self.names, statement, self.home):
+            if name.id in local and isinstance(self.meanings.get(name.id), GRAPH):
+                text = f"`{name.id}`, a part of the graph, gets another value"
+                raise Refused(self.module, name, text, "give the two names of their own")
+        dictionaries = [
+            s for s in ast.walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
+        ]
+        keys = {key for s in dictionaries for key in _keys(s)}
+        for name in mentions_of(self.names, statement, self.home):
+            if name in inside or name in keys or not isinstance(name.ctx, ast.Load):
+                continue
+            meaning = self.meanings.get(name.id)
+            if name.id == self.scope.name:
+                text = "the session is used for more than running"
+                raise Refused(self.module, name, text)
+            if meaning is not None and not isinstance(meaning, Host):
+                text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
+                raise Refused(self.module, name, text, "run it, and use its value")
+        for call in calls:
+            if any(other is not call and other in ast.walk(call) for other in calls):
+                raise Refused(self.module, call, "a run within another run")
+            self._run(call, statement, place)
+        return Role.RUN
+
+    def _initializes(self, statement: ast.stmt, calls: list[ast.Call]) -> bool:
+        """Whether a statement gives the variables their first values, which is done once."""
+        first = []
+        for call in calls:
+            func = call.func
+            assert isinstance(func, ast.Attribute)
+            what = (
+                call.args[0]
+                if func.attr == "run" and self._is_session(func.value) and call.args
+                else func.value
+            )
+            parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
+            if parts and all(
+                name_of(self.module, part) in INITIALIZES
+                or (isinstance(part, ast.Name) and isinstance(self.meanings.get(part.id), Init))
+                or (
+                    isinstance(part, ast.Call)
+                    and name_of(self.module, part) == "group"
+                    and all(name_of(self.module, a) in INITIALIZES for a in part.args)
+                )
+                for part in parts
+            ):
+                first.append(call)
+        if not first:
+            return False
+        if not isinstance(statement, ast.Expr) or statement.value is not first[0]:
+            text = "variables get their first values under a condition, or with something else"
+            raise Refused(self.module, first[0], text)
+        if self.found.runs:
+            text = "variables get their first values after something has run"
+            raise Refused(self.module, first[0], text)
+        self._initialized = True
+        self.gone.add(first[0])
+        return True
+
+    # -- one run --------------------------------------------------------------------
+
+    def _run(self, call: ast.Call, statement: ast.stmt, place: int) -> None:
+        func = call.func
+        assert isinstance(func, ast.Attribute)
+        parameters = _RUN if self._is_session(func.value) else _EVAL
+        given: dict[str, ast.expr] = {}
+        if parameters is _EVAL:
+            given["fetches"] = func.value
+        for index, argument in enumerate(call.args):
+            if isinstance(argument, ast.Starred) or index >= len(parameters):
+                raise Refused(self.module, call, "the arguments of this run are not understood")
+            given[parameters[index]] = argument
+        for keyword in call.keywords:
+            if keyword.arg not in parameters:
+                raise Refused(self.module, call, "the arguments of this run are not understood")
+            given[keyword.arg] = keyword.value
+        if "fetches" not in given:
+            raise Refused(self.module, call, "what is fetched is not told")
+        wanted = given["fetches"]
+        many = isinstance(wanted, (ast.List, ast.Tuple))
+        nodes = wanted.elts if isinstance(wanted, (ast.List, ast.Tuple)) else [wanted]
+        fetches: list[Fetch] = []
+        units: list[Unit] = []
+        for node in nodes:
+            fetches.append(self._fetch(node, units, place))
+        feeds, fed = self._feeds(given.get("feed_dict"))
+        placeholders = tuple(
+            p for p in self.found.placeholders if any(p is one for one, _ in feeds)
+        )
+        updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
+        values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
+        step = self._step(call, placeholders, values, updates, units, place)
+        if fed is not None:
+            feeds = []
+        self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+
+    def _fetch(self, node: ast.expr, units: list[Unit], place: int) -> Fetch:
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(meaning, Update):
+            return Fetch(node, update=meaning)
+        if isinstance(meaning, Variables):
+            if meaning.collected is not Collected.ONE:
+                raise Refused(self.module, node, "a dictionary or list of variables is fetched")
+            return Fetch(node, variable=True)
+        if isinstance(meaning, Unit):
+            units.append(meaning)
+            return Fetch(node, value=node)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            if isinstance(self.meanings.get(node.value.id), Variables):
+                variables = self.meanings[node.value.id]
+                assert isinstance(variables, Variables)
+                if variables.collected is not Collected.ONE and isinstance(
+                    node.slice, ast.Constant
+                ):
+                    return Fetch(node, variable=True)
+        if isinstance(node, ast.Name):
+            raise Refused(self.module, node, f"what `{node.id}` fetches cannot be told")
+        if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Constant)):
+            raise Refused(self.module, node, "what is fetched is not a list of parts of the graph")
+        units.append(self.unit(node, place))
+        return Fetch(node, value=node)
+
+    def _step(
+        self,
+        call: ast.Call,
+        feeds: tuple[Placeholder, ...],
+        values: tuple[ast.expr, ...],
+        updates: tuple[Update, ...],
+        fetched: list[Unit],
+        place: int,
+    ) -> Step:
+        trained = [update.unit for update in updates]
+        units = closure([*fetched, *trained])
+        for placeholder in dict.fromkeys(p for unit in units for p in unit.feeds):
+            if placeholder not in feeds:
+                text = f"`{placeholder.name}` is not fed here, and is needed"
+                raise Refused(self.module, call, text)
+        if len(updates) > 1:
+            raise Refused(self.module, call, "two optimizers step at once, in no certain order")
+        if updates:
+            inside = set(closure(trained))
+            for unit in units:
+                if unit not in inside and unit.reads:
+                    text = "TF1 may compute it before or after the variables change"
+                    raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
+        for update in updates:
+            self._check_last(update, units)
+        late = [unit for unit in units if isinstance(unit.node, ast.expr)]
+        key = (feeds, tuple(map(_same, values)), updates, tuple(units) if not late else call)
+        step = self._kinds.get(key)
+        if step is None:
+            step = self._kinds[key] = Step(feeds, values, updates, tuple(units))
+            if values or updates:  # variables alone are read where they are
+                self.found.steps.append(step)
+        return step
+
+    def _check_last(self, update: Update, units: list[Unit]) -> None:
+        """In a step that trains, the loss is the last value of its name."""
+        loss = update.loss
+        if not isinstance(loss, ast.Name):
+            return
+        making = [unit for unit in units if loss.id in _targets(unit.node)]
+        if making and making[-1] is not update.unit:
+            text = f"`{loss.id}` stands for more than one part of the graph in this step"
+            raise Refused(self.module, loss, text, "give each a name of its own")
+
+    # -- feeds ------------------------------------------------------------------------
+
+    def is_dictionary(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a `feed_dict`: a dictionary with placeholders as keys."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Dict):
+            return False
+        if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+            return False
+        keys = statement.value.keys
+        found = bool(keys) and all(
+            isinstance(key, ast.Name) and isinstance(self.meanings.get(key.id), Placeholder)
+            for key in keys
+        )
+        if found:
+            known = self._dictionaries.setdefault(statement.targets[0].id, [])
+            if statement not in known:
+                known.append(statement)
+        return found
+
+    def _feeds(
+        self, node: ast.expr | None
+    ) -> tuple[list[tuple[Placeholder, ast.expr]], ast.Name | None]:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return [], None
+        if isinstance(node, ast.Dict):
+            return self._fed(node), None
+        if isinstance(node, ast.Name):
+            bindings = self.names.bindings_of(node)
+            known = self._dictionaries.get(node.id, [])
+            if bindings and {id(self.names.statement(b.node)) for b in bindings} == {
+                id(s) for s in known
+            }:
+                every = [self._fed(s.value) for s in known if isinstance(s.value, ast.Dict)]
+                sets = {frozenset(id(p) for p, _ in one) for one in every}
+                if len(sets) == 1:
+                    self.found.dictionaries += (
+                        s for s in known if s not in self.found.dictionaries
+                    )
+                    return every[0], node
+        raise Refused(self.module, node, "what is fed cannot be told", "write a dictionary")
+
+    def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
+        found: list[tuple[Placeholder, ast.expr]] = []
+        for key, value in zip(node.keys, node.values):
+            meaning = self.meanings.get(key.id) if isinstance(key, ast.Name) else None
+            if not isinstance(meaning, Placeholder):
+                text = "something else than a placeholder with a name is fed"
+                raise Refused(self.module, key or node, text)
+            if any(meaning is one for one, _ in found):
+                raise Refused(self.module, key or node, f"`{meaning.name}` is fed twice")
+            found.append((meaning, value))
+        return found
+
+    def finish(self) -> None:
+        """A dictionary of feeds is used for nothing else."""
+        feeding = {id(run.fed) for run in self.found.runs if run.fed is not None}
+        for statement in self.found.dictionaries:
+            target = statement.targets[0]
+            assert isinstance(target, ast.Name)
+            for name in self.names.mentions(target.id, self.home):
+                if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
+                    text = f"`{name.id}`, a dictionary of feeds, is used otherwise as well"
+                    raise Refused(self.module, name, text)
+
+
+def _targets(node: ast.stmt | ast.expr) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {p.id for target in targets for p in ast.walk(target) if isinstance(p, ast.Name)}
+
+
+def _keys(statement: ast.stmt) -> list[ast.expr]:
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return [key for key in value.keys if key is not None] if isinstance(value, ast.Dict) else []
+
+
+def _same(node: ast.expr) -> object:
+    """What is equal for expressions that mean the same: a name's text, else the node."""
+    return node.id if isinstance(node, ast.Name) else node

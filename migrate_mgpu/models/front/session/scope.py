@@ -1,0 +1,165 @@
+"""The statements of the scope in which a session's program builds and runs, in one line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.order import is_main_guard
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.statements import Layout
+
+_SESSIONS = ("Session",)
+_ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
+
+
+@record(frozen=True, eq=False)
+class Entry:
+    """A statement, or the header of a block whose statements follow (``opens``).
+
+    ``dedent`` is the indentation that goes away with the blocks around it.
+    """
+
+    statement: ast.stmt
+    opens: bool = False
+    dedent: int = 0
+
+
+@record(frozen=True, eq=False)
+class SessionScope:
+    """Where a program's one session is, with the statements around it.
+
+    ``session`` is the call that makes it, ``name`` what it is called; ``node`` is the module
+    or the function; ``blocks`` are the ``with`` statements that go away.
+    """
+
+    module: Module
+    node: ast.Module | ast.FunctionDef
+    session: ast.Call
+    name: str
+    entries: tuple[Entry, ...]
+    blocks: tuple[ast.With, ...]
+
+    @property
+    def maker(self) -> ast.stmt:
+        """The statement that makes the session."""
+        return self.module.names.statement(self.session)
+
+
+def is_session(module: Module, node: ast.AST) -> bool:
+    """Whether a call makes a session that this reader knows."""
+    return isinstance(node, ast.Call) and name_of(module, node) in _SESSIONS
+
+
+def read_scope(module: Module) -> SessionScope:
+    """The scope of a module's one session.
+
+    Raises:
+        Refused: there is none or more than one, or it is made or held in another way.
+    """
+    calls = [call for call in module.names.calls if is_session(module, call)]
+    if not calls:
+        raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
+    if len(calls) > 1:
+        text = "it makes more than one session, each with values of its own for the variables"
+        raise Refused(module, calls[1], text, _ADVICE)
+    session = calls[0]
+    for call in module.names.calls:
+        name = name_of(module, call)
+        if call is not session and ("Session" in name or name.startswith("train.Supervisor")):
+            raise Refused(module, call, f"it makes a `tf.{name}` as well", _ADVICE)
+    node = _home(module, session)
+    maker = module.names.statement(session)
+    name = _name(module, maker, session)
+    blocks: list[ast.With] = []
+    entries = tuple(_entries(module, node.body, session, blocks, 0))
+    if not any(entry.statement is maker for entry in entries):
+        text = "its session is made under a condition or in a loop"
+        raise Refused(module, session, text, _ADVICE)
+    return SessionScope(module, node, session, name, entries, tuple(blocks))
+
+
+def _home(module: Module, session: ast.Call) -> ast.Module | ast.FunctionDef:
+    for parent in module.names.ancestors(session):
+        if isinstance(parent, (ast.Module, ast.FunctionDef)):
+            if isinstance(parent, ast.FunctionDef):
+                if isinstance(module.names.parents[parent], ast.ClassDef):
+                    text = "a class makes its session"
+                    raise Refused(module, session, text, _ADVICE)
+            return parent
+        if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
+            break
+    raise Refused(module, session, "its session is made in another way", _ADVICE)
+
+
+def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
+    """What the session is called; empty where a block has it without a name."""
+    if isinstance(maker, ast.With) and len(maker.items) == 1:
+        item = maker.items[0]
+        if item.context_expr is session:
+            if item.optional_vars is None:
+                return ""
+            if isinstance(item.optional_vars, ast.Name):
+                return item.optional_vars.id
+    elif isinstance(maker, ast.Assign) and maker.value is session and len(maker.targets) == 1:
+        target = maker.targets[0]
+        if isinstance(target, ast.Name):
+            bindings = module.names.bindings_of(target)
+            if len(bindings) == 1:
+                return target.id
+    raise Refused(module, session, "its session has no name of its own", _ADVICE)
+
+
+def _entries(
+    module: Module, body: list[ast.stmt], session: ast.Call, blocks: list[ast.With], dedent: int
+) -> Iterator[Entry]:
+    for statement in body:
+        if isinstance(statement, ast.With) and _goes(module, statement, session):
+            if not Layout(module.source, statement).owns_start or _one_line(statement):
+                raise Refused(module, statement, "a `with` statement on one line")
+            blocks.append(statement)
+            yield Entry(statement, True, dedent)
+            unit = len(module.source.indent_of(statement.body[0])) - len(
+                module.source.indent_of(statement)
+            )
+            yield from _entries(module, statement.body, session, blocks, dedent + unit)
+        elif is_main_guard(statement) and _holds(module, statement, session):
+            assert isinstance(statement, ast.If)
+            if statement.orelse or _one_line(statement):
+                raise Refused(module, statement, "a main guard with an `else`")
+            yield Entry(statement, True, dedent)
+            yield from _entries(module, statement.body, session, blocks, dedent)
+        else:
+            yield Entry(statement, False, dedent)
+
+
+def _one_line(statement: ast.With | ast.If) -> bool:
+    return statement.body[0].lineno == statement.lineno
+
+
+def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
+    return any(parent is statement for parent in module.names.ancestors(node))
+
+
+def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
+    """Whether a block only holds the session, or makes a graph of its own."""
+    items = [item.context_expr for item in statement.items]
+    if items == [session]:
+        return True
+    return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
+        module, items[0]
+    )  # fmt: skip
+
+
+def _is_graph(module: Module, node: ast.expr) -> bool:
+    """`tf.Graph().as_default()`"""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "as_default"
+        and isinstance(node.func.value, ast.Call)
+        and name_of(module, node.func.value) == "Graph"
+    )

@@ -1,0 +1,192 @@
+"""Where a session ran a step, the step's function is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Fetch, Run
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.source.blocks import render, trailing
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
+
+
+class RunWriter:
+    """Writes the calls of steps. ``dedent`` says how much indentation a place loses."""
+
+    def __init__(
+        self,
+        program: SessionProgram,
+        names: StepNames,
+        context: Context,
+        style: FileStyle,
+        dedent: Callable[[ast.AST], int],
+    ) -> None:
+        self.program = program
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.names = names
+        self.context = context
+        self.style = style
+        self.dedent = dedent
+
+    def edits(self) -> Iterator[Edit]:
+        for run in self.program.runs:
+            yield self._edit(run)
+
+    def _edit(self, run: Run) -> Edit:
+        statement = self.module.names.statement(run.call)
+        indent = self.source.indent_of(statement)
+        indent = indent[: len(indent) - self.dedent(statement)]
+        if isinstance(statement, ast.Expr) and statement.value is run.call:
+            lines = self._unused(run, indent)
+        elif isinstance(statement, ast.Assign) and statement.value is run.call:
+            lines = self._assigned(run, statement, indent)
+        else:
+            return self._within(run, statement, indent)
+        layout = Layout(self.source, statement)
+        start, end = self.source.span(statement)
+        newline = self.source.newline
+        if len(lines) > 1 and not layout.owns_lines:
+            raise Refused(self.module, statement, "another statement stands on its line")
+        comment = trailing(self.source, statement) if len(lines) > 1 else ""
+        if comment:  # it stays behind the first line
+            end = layout.line_end
+            lines = [lines[0] + comment, *lines[1:]]
+        text = f"\n{indent}".join(lines)
+        return Edit(start, end, text.replace("\n", newline))
+
+    def _unused(self, run: Run, indent: str) -> list[str]:
+        if not any(fetch.update or fetch.value is not None for fetch in run.fetches):
+            raise Refused(self.module, run.call, "it fetches variables for nothing")
+        return [self._call(run, indent, len(indent))]
+
+    def _assigned(self, run: Run, statement: ast.Assign, indent: str) -> list[str]:
+        """`_, l, w = sess.run([train, loss, weights])`, the variables in a line of their own."""
+        if len(statement.targets) != 1:
+            raise Refused(self.module, statement, "it is assigned to several names at once")
+        target = statement.targets[0]
+        if not run.many:
+            return [f"{self.source.code(target)} = {self._single(run, indent, target)}"]
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            return [f"{self.source.code(target)} = {self._several(run, statement, indent, target)}"]
+        if len(target.elts) != len(run.fetches) or any(
+            isinstance(one, ast.Starred) for one in target.elts
+        ):
+            raise Refused(self.module, statement, "what is fetched does not fit its names")
+        computed: list[tuple[str, Fetch]] = []
+        variables: list[tuple[str, Fetch]] = []
+        for one, fetch in zip(target.elts, run.fetches):
+            name = self.source.code(one)
+            if fetch.update is not None:
+                self._unread(one)
+            elif fetch.variable:
+                variables.append((name, fetch))
+            else:
+                computed.append((name, fetch))
+        lines: list[str] = []
+        if computed or run.step.updates:
+            lines.append(self._computed(run, computed, indent))
+        if variables:
+            left = ", ".join(name for name, _ in variables)
+            right = ", ".join(f"{self.source.code(f.node)}.numpy()" for _, f in variables)
+            lines.append(f"{left} = {right}")
+        return lines
+
+    def _computed(self, run: Run, computed: list[tuple[str, Fetch]], indent: str) -> str:
+        order = [self._index(run, fetch) for _, fetch in computed]
+        if not computed:
+            return self._call(run, indent, len(indent))
+        left = ", ".join(name for name, _ in computed)
+        if len(run.step.values) == 1 and len(computed) == 1:
+            call = self._call(run, indent, len(indent + left) + 3, len(".numpy()"))
+            return f"{left} = {call}.numpy()"
+        if sorted(order) != order or len(set(order)) != len(run.step.values):
+            raise Refused(self.module, run.call, "a value is fetched twice")
+        value = self.names.value
+        head = f"{left} = [{value}.numpy() for {value} in "
+        return f"{head}{self._call(run, indent, len(indent + head), 1)}]"
+
+    def _index(self, run: Run, fetch: Fetch) -> int:
+        for index, value in enumerate(run.step.values):
+            if value is fetch.value or (
+                isinstance(value, ast.Name)
+                and isinstance(fetch.value, ast.Name)
+                and value.id == fetch.value.id
+            ):
+                return index
+        raise Refused(self.module, run.call, "a value of this run is not known")
+
+    def _unread(self, target: ast.expr) -> None:
+        """What takes an update's value, which is None, is read nowhere."""
+        if not isinstance(target, ast.Name):
+            raise Refused(self.module, target, "it takes the value of an operation, which is None")
+        names = self.module.names
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        if home is not None:
+            for name in names.mentions(target.id, home):
+                if isinstance(name.ctx, ast.Load):
+                    text = f"`{name.id}` is the value of an operation, which is None"
+                    raise Refused(self.module, name, text)
+
+    def _within(self, run: Run, statement: ast.stmt, indent: str) -> Edit:
+        """A run inside a larger expression."""
+        start, end = self.source.span(run.call)
+        column = self.source.place(start)[1] - 1 - self.dedent(statement)
+        if not run.many:
+            text = self._single(run, indent, None, column)
+        else:
+            text = self._several(run, statement, indent, None, column)
+        return Edit(start, end, text.replace("\n", self.source.newline))
+
+    def _single(
+        self, run: Run, indent: str, target: ast.expr | None, column: int | None = None
+    ) -> str:
+        fetch = run.fetches[0]
+        if fetch.update is not None:
+            raise Refused(self.module, run.call, "the value of an operation is None, and is read")
+        if fetch.variable:
+            return f"{self.source.code(fetch.node)}.numpy()"
+        if column is None:
+            assert target is not None
+            column = len(indent) + len(self.source.code(target)) + 3
+        return f"{self._call(run, indent, column, len('.numpy()'))}.numpy()"
+
+    def _several(
+        self,
+        run: Run,
+        statement: ast.stmt,
+        indent: str,
+        target: ast.expr | None,
+        column: int | None = None,
+    ) -> str:
+        """A list of values that is not taken apart."""
+        order = [self._index(run, f) for f in run.fetches if f.value is not None]
+        if len(order) != len(run.fetches) or order != list(range(len(run.step.values))):
+            text = "a list of more than values is fetched, and is not taken apart here"
+            raise Refused(self.module, run.call, text, "assign it to as many names")
+        if column is None:
+            assert target is not None
+            column = len(indent) + len(self.source.code(target)) + 3
+        value = self.names.value
+        if len(order) == 1:
+            return f"[{self._call(run, indent, column + 1, 10)}.numpy()]"
+        head = f"[{value}.numpy() for {value} in "
+        return f"{head}{self._call(run, indent, column + len(head), 1)}]"
+
+    def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
+        name = self.names.step(run.step)
+        if run.fed is not None:
+            return f"{name}(**{self.source.code(run.fed)})"
+        in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
+        arguments = []
+        for placeholder, value in run.feeds:
+            head = "" if in_order else f"{placeholder.name}="
+            text = render(self.source, value, self.context.edits(value))
+            arguments.append(head + text)
+        return self.style.call(name, arguments, indent, column, tail)

@@ -1,0 +1,79 @@
+"""Placeholders and variables of a graph, as TF2 has them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.registry import constant
+from migrate_mgpu.models.front.network.initializers import read_initializer
+from migrate_mgpu.models.ir import Operation, Placeholder
+from migrate_mgpu.models.keras.constructors import initializer_edits
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.source.call_edit import CallEdit
+
+_TYPES = {"float": "float32", "double": "float64"}
+
+
+def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> str:
+    """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
+    shape, dtype = made.arguments.get("shape"), made.arguments["dtype"]
+    known = constant(dtype)
+    text = context.render(dtype)
+    if isinstance(known, str):
+        text = f"{context.tf}.{_TYPES.get(known, known)}"
+    shown = context.render(shape) if shape is not None else "None"
+    return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {text})"
+
+
+def variable_replacement(made: Operation) -> Replacement:
+    """A variable with its first value, which TF2 computes where it stands."""
+
+    def write(context: Context) -> str:
+        if made.kind == "get_variable":
+            return _get_variable(made, context)
+        assert isinstance(made.node, ast.Call)
+        edit = CallEdit(made.module.source, made.node, ("initial_value", "trainable"))
+        edit.function(f"{context.tf}.Variable")
+        edit.drop(
+            *(
+                name
+                for name, value in made.arguments.items()
+                if name not in ("initial_value", "trainable", "name", "dtype")
+                or (isinstance(value, ast.Constant) and value.value is None)
+            )
+        )
+        return context.render_call(made.node, edit.edits())
+
+    return write
+
+
+def _get_variable(made: Operation, context: Context) -> str:
+    """`tf.get_variable("w", [3])` as `tf.Variable(initializer([3]), name="w")`."""
+    given = made.arguments
+    shape, initializer = given.get("shape"), given.get("initializer")
+    if initializer is None or (isinstance(initializer, ast.Constant) and initializer.value is None):
+        text = f"{context.tf}.keras.initializers.GlorotUniform()"
+    elif shape is not None:
+        known = read_initializer(made.module, initializer)
+        if known is None:
+            raise Refused(made.module, initializer, "this initializer is not known")
+        assert isinstance(initializer, ast.expr)
+        if isinstance(initializer, ast.Call):
+            text = context.render_call(initializer, initializer_edits(known, context.tf))
+        else:
+            text = f"{context.tf}.{initializer_edits(known, context.tf)[0].new.partition('.')[2]}()"
+    else:
+        text = ""
+    if text:
+        assert shape is not None
+        first = f"{text}({context.render(shape)})"
+    else:
+        assert initializer is not None
+        first = context.render(initializer)
+    arguments = [first]
+    if "trainable" in given:
+        arguments.append(f"trainable={context.render(given['trainable'])}")
+    arguments.append(f"name={context.render(given['name'])}")
+    return f"{context.tf}.Variable({', '.join(arguments)})"

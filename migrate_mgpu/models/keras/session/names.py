@@ -1,0 +1,82 @@
+"""The names of what a session's program in TF2 has besides its author's."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Placeholder, Step, Update
+
+
+class StepNames:
+    """Chooses names that nothing in the program has, once."""
+
+    def __init__(self, program: SessionProgram) -> None:
+        self.program = program
+        module = program.scope.module
+        self._names = module.names
+        self._scope = module.names.module_scope
+        self._taken: set[str] = set()
+        self._specs = {p: self._fresh(f"{p.name}_spec") for p in program.placeholders}
+        self._optimizers: dict[Update, str] = {}
+        self._trained: dict[Update, str] = {}
+        several = len(program.updates) > 1
+        for update in program.updates:
+            own = update.optimizer_name or self._optimizer(update, several)
+            self._optimizers[update] = own
+            name = f"{update.name}_variables" if several else "variables"
+            self._trained[update] = self._fresh(name, "trained_variables")
+        self._steps: dict[Step, str] = {}
+        for step in program.steps:
+            self._steps[step] = self._fresh(*self._candidates(step, several))
+        self.tape = self._fresh("tape")
+        self.gradients = self._fresh("gradients", "grads")
+        self.loss = self._fresh("loss", "loss_value")
+        self.value = self._fresh("value", "tensor")
+
+    def spec(self, placeholder: Placeholder) -> str:
+        return self._specs[placeholder]
+
+    def optimizer(self, update: Update) -> str:
+        return self._optimizers[update]
+
+    def trained(self, update: Update) -> str:
+        return self._trained[update]
+
+    def step(self, step: Step) -> str:
+        return self._steps[step]
+
+    def _optimizer(self, update: Update, several: bool) -> str:
+        if "optim" in update.name and not several:
+            return update.name  # the author's name for what trains
+        return self._fresh(
+            f"{update.name}_optimizer" if several else "optimizer", "keras_optimizer"
+        )
+
+    def _candidates(self, step: Step, several: bool) -> list[str]:
+        values = [node.id for node in step.values if isinstance(node, ast.Name)]
+        values = values if len(values) == len(step.values) else []
+        found: list[str] = []
+        if step.updates:
+            update = step.updates[0]
+            found.append(f"{update.name}_step" if several else "train_step")
+            if values:
+                found.append(f"train_and_compute_{'_and_'.join(values)}")
+        elif 0 < len(values) < 3:
+            found.append(f"compute_{'_and_'.join(values)}")
+        else:
+            found.append("evaluate")
+        return found
+
+    def _fresh(self, *candidates: str) -> str:
+        for name in candidates:
+            if name not in self._taken and self._names.fresh(self._scope, name) == name:
+                self._taken.add(name)
+                return name
+        number = 2
+        while True:
+            name = f"{candidates[0]}_{number}"
+            if name not in self._taken and self._names.fresh(self._scope, name) == name:
+                self._taken.add(name)
+                return name
+            number += 1

@@ -1,0 +1,376 @@
+"""A session's program as TF2 code: variables, optimizers, a `tf.function` for each kind of step."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.models.front.session.program import Role, SessionProgram
+from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.ir import Collected, Step, Update
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.losses import definitions, replacements
+from migrate_mgpu.models.keras.optimizers import OptimizerWriter
+from migrate_mgpu.models.keras.session.calls import RunWriter
+from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.steps import StepWriter
+from migrate_mgpu.source.blocks import leading, outermost, render, trailing
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
+
+
+def write_program(program: SessionProgram) -> EditSet:
+    """The edits that make a session's program one of TF2.
+
+    Raises:
+        Refused: something in it has no form in TF2.
+    """
+    return _Writer(program).write()
+
+
+class _Writer:
+    def __init__(self, program: SessionProgram) -> None:
+        self.program = program
+        self.scope = program.scope
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.style = style_at(self.module, self.scope.session)
+        self.found = EditSet()
+        self.context = Context(self.module, self.style.tensorflow)
+        self.names = StepNames(program)
+        for operation in program.made:
+            if operation.kind != "placeholder":
+                self.context.replaced[operation.node] = variable_replacement(operation)
+        nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
+        functions = [*program.builders, *program.makers]
+        self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
+        self.classes: list[str] = []
+        self.whole: list[tuple[int, int]] = []  # spans that are written anew
+
+    def write(self) -> EditSet:
+        self._functions()
+        self._regions()
+        for statement in self.program.dictionaries:
+            assert isinstance(statement.value, ast.Dict)
+            for key in statement.value.keys:
+                assert isinstance(key, ast.Name)
+                self._edit(Edit(*self.source.span(key), self.style.string(key.id)))
+        runs = RunWriter(self.program, self.names, self.context, self.style, self._dedent_of)
+        for edit in runs.edits():
+            self._edit(edit)
+        self._dedent()
+        self._definitions()
+        return self.found
+
+    def _edit(self, *edits: Edit) -> None:
+        self.found.edit(self.module, *edits)
+        self.whole += ((edit.start, edit.end) for edit in edits)
+
+    def _dedent_of(self, node: ast.AST) -> int:
+        """How much indentation goes away at a node."""
+        entry = self._entry_of.get(self._top(node))
+        return entry.dedent if entry is not None else 0
+
+    @property
+    def _entry_of(self) -> dict[ast.stmt, Entry]:
+        return {entry.statement: entry for entry in self.scope.entries if not entry.opens}
+
+    def _top(self, node: ast.AST) -> ast.stmt:
+        known = self._entry_of
+        statement = self.module.names.statement(node)
+        while statement not in known:
+            statement = self.module.names.statement(self.module.names.parents[statement])
+        return statement
+
+    # -- the author's functions -----------------------------------------------------
+
+    def _functions(self) -> None:
+        for node in (*self.program.builders, *self.program.makers):
+            for part in ast.walk(node):
+                if isinstance(part, ast.stmt) and not hasattr(part, "body"):
+                    self._in_place(part)
+                elif isinstance(part, (ast.If, ast.For)):
+                    self._edit(
+                        *self.context.edits(part.test if hasattr(part, "test") else part.iter)
+                    )
+            self.found.moved.add(node)
+        nodes = [unit.node for step in self.program.steps for unit in step.units]
+        self.classes += definitions(self.module, [*nodes, *self.program.builders], self.style)
+
+    def _in_place(self, statement: ast.stmt) -> None:
+        """A statement that stays where it is, its lines below aligned as they were."""
+        edits = self.context.edits(statement)
+        if edits and statement.lineno != statement.end_lineno:
+            start, end = self.source.span(statement)
+            self._edit(Edit(start, end, render(self.source, statement, edits)))
+        else:
+            self._edit(*edits)
+
+    def _definitions(self) -> None:
+        """Classes and functions that the program needs beside its own, below its imports."""
+        if not self.classes:
+            return
+        body = self.module.tree.body
+        first = next(
+            s
+            for s in body
+            if not isinstance(s, (ast.Import, ast.ImportFrom))
+            and not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        )
+        start = self._above(first)
+        above = "\n" * max(2 - self._blank_above(start), 0)
+        text = above + "".join(f"{text}\n\n\n" for text in dict.fromkeys(self.classes))
+        self.found.edit(self.module, Edit(start, start, text.replace("\n", self.source.newline)))
+
+    # -- the scope's statements ------------------------------------------------------
+
+    def _regions(self) -> None:
+        """Statements that go away, and what is written in their place.
+
+        A region is a run of such statements: its text is written anew, with what stands
+        above it for the steps whose last part it has.
+        """
+        entries, roles = self.scope.entries, self.program.roles
+        slots: dict[int, list[Step]] = {}
+        for step in self.program.steps:
+            slots.setdefault(self._slot(step), []).append(step)
+        index = 0
+        while index <= len(entries):
+            end = index
+            while end < len(entries) and self._goes(roles[end]):
+                end += 1
+            steps = [step for slot in range(index, end + 1) for step in slots.get(slot, ())]
+            if index == end and not steps:
+                if index < len(entries):
+                    self._kept(entries[index], roles[index])
+                index += 1
+                continue
+            self._region(index, end, steps)
+            if end < len(entries):
+                self._kept(entries[end], roles[end])
+            index = end + 1
+
+    def _slot(self, step: Step) -> int:
+        """Before which statement a step's function stands."""
+        late = [u for u in step.units if isinstance(u.node, ast.expr) and not self._is_loss(u.node)]
+        place = step.place
+        return place if late and max(u.place for u in late) == place else place + 1
+
+    def _is_loss(self, node: ast.expr) -> bool:
+        return any(update.loss is node for update in self.program.updates)
+
+    @staticmethod
+    def _goes(role: Role) -> bool:
+        return role in (Role.GONE, Role.UNIT)
+
+    def _region(self, index: int, end: int, steps: list[Step]) -> None:
+        entries, source = self.scope.entries, self.source
+        body = self.scope.node.body
+        if index < end:
+            first, last = entries[index], entries[end - 1]
+            start = self._above(first.statement)
+            stop = (
+                self._header_end(last) if last.opens else Layout(source, last.statement).next_line
+            )
+        elif index < len(entries):
+            start = stop = self._above(entries[index].statement)
+        else:
+            start = stop = Layout(source, body[-1]).next_line
+        kept: list[str] = []
+        for entry in entries[index:end]:
+            self.found.gone.add(entry.statement if not entry.opens else _items(entry.statement))
+            kept += self._kept_comments(entry)
+        home = entries[min(end, len(entries) - 1)]
+        indent = source.indent_of(home.statement)
+        indent = indent[: len(indent) - home.dedent]
+        is_module = isinstance(self.scope.node, ast.Module)
+        texts = [
+            StepWriter(self.program, step, self.names, self.context, self.style, indent).text()
+            for step in steps
+        ]
+        gap = "\n" * (3 if is_module and not indent else 2)
+        above = self._blank_above(start)
+        below = self._blank_below(stop)
+        lines = "".join(f"{indent}{line}\n" for line in kept)
+        if not texts:
+            text = lines
+            if not kept:
+                start, stop = self._joined(start, stop, above, below)
+                text = ""
+        else:
+            functions = gap.join(one.rstrip("\n") for one in texts) + "\n"
+            wanted = len(gap) - 1
+            before = "\n" * max(wanted - above, 0) if start else ""
+            at_end = not source.text[stop:].strip()
+            behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
+            text = before + functions + behind + lines
+        self._edit_region(start, stop, text)
+
+    def _edit_region(self, start: int, stop: int, text: str) -> None:
+        newline = self.source.newline
+        if start != stop or text:
+            self._edit(Edit(start, stop, text.replace("\n", newline)))
+
+    def _joined(self, start: int, stop: int, above: int, below: int) -> tuple[int, int]:
+        """Where lines go away without a trace, of the blank lines around the fewer ones go too."""
+        text = self.source.text
+        for _ in range(min(above, below)):
+            stop = text.index("\n", stop) + 1
+        return start, stop
+
+    def _blank_above(self, offset: int) -> int:
+        return _blanks(list(reversed(self.source.text[:offset].split("\n")[:-1])))
+
+    def _blank_below(self, offset: int) -> int:
+        return _blanks(self.source.text[offset:].split("\n"))
+
+    def _above(self, statement: ast.stmt) -> int:
+        """Where a statement begins, with the comments directly above it."""
+        line = Layout(self.source, statement).line_start
+        number = self.source.place(line)[0]
+        while number > 1 and self.source.line_text(number - 1).strip().startswith("#"):
+            number -= 1
+        return self.source.line_starts[number - 1]
+
+    def _header_end(self, entry: Entry) -> int:
+        """Behind the lines of a block's header."""
+        block = entry.statement
+        assert isinstance(block, (ast.With, ast.If))
+        line = (
+            block.items[-1].context_expr if isinstance(block, ast.With) else block.test
+        ).end_lineno
+        assert line is not None
+        while not self.source.line_text(line).split("#")[0].rstrip().endswith(":"):
+            line += 1
+        return self.source.line_starts[line]
+
+    def _kept_comments(self, entry: Entry) -> list[str]:
+        """Comments of a statement that goes away without another in its place."""
+        if entry.statement not in self._gone_statements:
+            return []
+        found = [text for text in leading(self.source, entry.statement) if text.startswith("#")]
+        behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
+        found += [behind] if behind else []
+        return [t for t in found if not any(word in t.lower() for word in _OF_SESSIONS)]
+
+    @property
+    def _gone_statements(self) -> set[ast.stmt]:
+        pairs = zip(self.scope.entries, self.program.roles)
+        return {entry.statement for entry, role in pairs if role is Role.GONE}
+
+    # -- what stays where it is --------------------------------------------------------
+
+    def _kept(self, entry: Entry, role: Role) -> None:
+        statement = entry.statement
+        if role is Role.PLACEHOLDER:
+            made = next(p for p in self.program.placeholders if p.unit is statement)
+            self._edit(
+                Edit(*self.source.span(statement), placeholder_text(made, self.names, self.context))
+            )
+            self.found.moved.add(statement)
+        elif role is Role.VARIABLES:
+            self._edit(*outermost(self.context.edits(statement)))
+            self.found.moved.add(statement)
+        elif role is Role.OPTIMIZER:
+            assert isinstance(statement, ast.Assign)
+            name = statement.targets[0]
+            assert isinstance(name, ast.Name)
+            writer = OptimizerWriter(self.program.optimizers[name.id][1], self.style)
+            self._classes(writer, statement)
+            self._edit(*writer.edits())
+            self.found.moved.add(statement)
+        elif role is Role.UPDATE:
+            self._update(entry)
+            self.found.moved.add(statement)
+
+    def _classes(self, writer: OptimizerWriter, statement: ast.stmt) -> None:
+        for text in writer.classes:
+            if text not in self.classes:
+                self.classes.append(text)
+
+    def _update(self, entry: Entry) -> None:
+        """`train = tf.train.AdamOptimizer(rate).minimize(loss)`: the optimizer, built."""
+        statement = entry.statement
+        update = next(u for u in self.program.updates if u.statement is statement)
+        indent = self.source.indent_of(statement)
+        indent = indent[: len(indent) - entry.dedent]
+        lines: list[str] = []
+        optimizer = self.names.optimizer(update)
+        comment = trailing(self.source, statement)
+        if not update.optimizer_name:
+            writer = OptimizerWriter(update.optimizer, self.style)
+            self._classes(writer, statement)
+            call = update.optimizer.node
+            assert isinstance(call, ast.Call)
+            edits = self.context.with_arguments(call, writer.edits())
+            head = f"{optimizer} = "
+            text = render(self.source, call, edits, len(indent) + len(head), indent)
+            lines.append(f"{head}{text}{comment}")
+            comment = ""
+        lines.append(f"{self.names.trained(update)} = {trained_text(update)}{comment}")
+        lines.append(f"{optimizer}.build({self.names.trained(update)})")
+        layout = Layout(self.source, statement)
+        if not layout.owns_lines:
+            raise Refused(self.module, statement, "another statement stands on its line")
+        text = "".join(f"{indent}{line}\n" for line in lines).replace("\n", self.source.newline)
+        if layout.next_line == len(self.source.text) and not self.source.text.endswith("\n"):
+            text = text.rstrip("\r\n")
+        self._edit(Edit(layout.line_start, layout.next_line, text))
+
+    # -- indentation ------------------------------------------------------------------
+
+    def _dedent(self) -> None:
+        """The lines of blocks that go away move out of them."""
+        for block in self.scope.blocks:
+            unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
+            first = self.source.place(self._header_end(Entry(block, True)))[0]
+            last = block.end_lineno or first
+            inside = _string_lines(block)
+            for number in range(first, last + 1):
+                text = self.source.line_text(number)
+                if number in inside or not text[:unit].isspace() or not text.strip():
+                    continue
+                start = self.source.line_starts[number - 1]
+                if any(a <= start < b for a, b in self.whole):
+                    continue
+                self.found.edit(self.module, Edit(start, start + unit, ""))
+
+
+def trained_text(update: Update) -> str:
+    """The variables of an update as a list."""
+    parts = {Collected.ONE: "{}", Collected.VALUES: "*{}.values()", Collected.ITEMS: "*{}"}
+    return "[" + ", ".join(parts[v.collected].format(v.name) for v in update.variables) + "]"
+
+
+def _items(statement: ast.stmt) -> ast.AST:
+    return statement.items[0] if isinstance(statement, ast.With) else statement
+
+
+def _blanks(lines: list[str]) -> int:
+    count = 0
+    for line in lines:
+        if line.strip():
+            break
+        count += 1
+    return count
+
+
+def _string_lines(block: ast.stmt) -> set[int]:
+    """The lines of a block that begin inside a string."""
+    return {
+        line
+        for part in ast.walk(block)
+        if isinstance(part, (ast.Constant, ast.JoinedStr))
+        and (isinstance(part, ast.JoinedStr) or isinstance(part.value, (str, bytes)))
+        for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
+        if not (
+            isinstance(part, ast.Constant)
+            and isinstance(part.value, str)
+            and "\n" not in part.value
+        )
+    }

@@ -1,0 +1,152 @@
+"""Programs that drive a graph with a session: each becomes TF2's own code, or keeps its session."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.project import Program, Project
+from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
+from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.core.records import record
+from migrate_mgpu.core.registry import only
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.reading import read_program
+from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.keras.module_names import import_edits, rest
+from migrate_mgpu.models.keras.session.writing import write_program
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.suppressions import file_suppressed, suppressed
+
+
+@record(eq=False)
+class NativeSession(EditSet):
+    """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes."""
+
+    module: Module
+    refused: Diagnostic | None = None
+    session: ast.Call | None = None
+
+
+class NativeSessions:
+    """The session programs of a run; ``kept`` are those that stay for another reason."""
+
+    def __init__(
+        self,
+        project: Project,
+        graph: CallGraph,
+        rules: Selection,
+        kept: Mapping[Module, Diagnostic],
+    ) -> None:
+        self.graph = graph
+        self.rules = rules
+        self.kept = kept
+        self.rule = only(SessionRewriter).rule
+        self._users: dict[Module, int] = {}
+        for program in project.programs():
+            for module in program.modules:
+                self._users[module] = self._users.get(module, 0) + 1
+        self._known: dict[Module, NativeSession] = {}
+
+    def of(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession | None:
+        """What becomes of a program; None where it trains nothing, or the rule is off for it.
+
+        ``configs`` are the nodes that carry configurations.
+        """
+        module = program.entry
+        if not self.rules.enabled(self.rule.code, self.rule.name) or not module.writable:
+            return None
+        if file_suppressed(module.source) or not any(map(_trains, program.modules)):
+            return None
+        if module not in self._known:
+            self._known[module] = self._convert(program, configs)
+        found = self._known[module]
+        node = found.session or (found.refused.node if found.refused is not None else None)
+        line = getattr(node, "lineno", None)
+        if line is not None and suppressed(module.source, line, line, self.rule.code):
+            return None
+        return found
+
+    def _convert(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession:
+        module = program.entry
+        try:
+            if module in self.kept:
+                raise Refused.because(self.kept[module])
+            self._check(program)
+            read = read_program(module, self.graph, configs)
+            found = NativeSession(module, None, read.scope.session)
+            found.merge(write_program(read))
+            self._others(read, found, configs)
+        except Refused as refused:
+            return NativeSession(module, refused.diagnostic)
+        except Exception as error:
+            return NativeSession(module, internal_error(Place(module, module.tree), error))
+        return found
+
+    def _check(self, program: Program) -> None:
+        module = program.entry
+        if isinstance(module.source, Notebook):
+            raise Refused(module, module.tree.body[0], "it is a notebook")
+        session = next(
+            (c for c in module.names.calls if is_session(module, c)), module.tree.body[0]
+        )
+        for other in program.modules:
+            if other is not module and other.uses:
+                text = f"{other.path.name}, which it imports, uses TensorFlow as well"
+                raise Refused(module, session, text)
+        if self._users.get(module, 0) != 1:
+            text = "another program imports it"
+            raise Refused(module, module.tree.body[0], text)
+
+    def _others(
+        self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
+    ) -> None:
+        """What the program says of TensorFlow besides its graph, and its imports."""
+        module = read.scope.module
+        style = style_at(module, read.scope.session)
+        imports = import_edits(module)
+        uses = [use for use in module.uses if use.node in set(read.settings)]
+        others = rest(module, uses, imports.gone, style, self.rules)
+        if others.left:
+            node = others.left[0].node
+            text = f"`{module.source.code(node)}` has no form in TF2"
+            raise Refused(module, node, text)
+        changed = {*found.gone, *found.moved, *configs}
+        for why in incompatibilities(module):
+            if is_inside(module, why.node, changed) or binds_only_removed(
+                module, why.node, changed
+            ):
+                continue
+            if any(
+                edit.start <= module.source.span(why.node)[0] < edit.end
+                for edit in others.edits.get(module, ())
+            ):
+                continue
+            raise Refused.because(why)
+        session = read.scope.session
+        given = [*session.args, *(keyword.value for keyword in session.keywords)]
+        if all(is_none(value) for value in given):
+            # A TF1 session does not place softly, TF2's eager code does.
+            first = min(
+                (module.names.statement(operation.node) for operation in read.made),
+                key=lambda statement: statement.lineno,
+            )
+            line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
+            found.edit(module, Layout(module.source, first).insert_paragraph([line]))
+        found.merge(imports)
+        found.merge(others)
+
+
+def _trains(module: Module) -> bool:
+    """Whether a module makes an optimizer of TF1's."""
+    return any(use.symbol.name.endswith("Optimizer") for use in module.uses)

@@ -1,0 +1,1 @@
+"""Sessions, which become steps. Only a run with sessions imports them."""

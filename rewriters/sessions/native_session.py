@@ -1,0 +1,194 @@
+"""A program that drives a graph with one session becomes TF2 code: steps are `tf.function`s.
+
+## What it does
+Variables and optimizers are made once, where they stood. Each kind of step that the session
+ran becomes a function: its parameters are the placeholders that were fed, by their names, and
+its body is the author's statements with their comments. Where ``sess.run`` stood the function
+is called; the loop, the feeds and the prints stay as they were. The session, its block and
+what gave the variables their first values go.
+
+## Why
+TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is
+traced once, and casts what it is given as a feed did.
+
+## Safety
+All of a program, or nothing: a statement that is not understood keeps the whole program on
+the bridge, and a finding names it. ``--no-native-sessions`` keeps all of them there.
+
+A value that is fetched with a training step is of before it, a variable of after it, as in
+TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
+value draws are others than TF1's from the same graph seed.
+
+## References
+``tf.function``, ``tf.GradientTape``
+"""
+
+from __future__ import annotations
+
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.models.front.rewriters import SessionRewriter
+
+RULE = Rule(
+    code="MGPU205",
+    name="native-session",
+    summary="steps of a session become functions of TF2",
+)
+
+CASES = (
+    Case(
+        "a script",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None])
+y = tf.placeholder(tf.float32, [None])
+weight = tf.Variable(1.0)
+
+# what is minimized
+loss = tf.reduce_mean(tf.square(x * weight - y))
+train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(10):
+        value, _ = sess.run([loss, train], {x: [1, 2], y: [2, 4]})
+        print(step, value, sess.run(weight))
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+
+x_spec = tf.TensorSpec([None], tf.float32)
+y_spec = tf.TensorSpec([None], tf.float32)
+weight = tf.Variable(1.0)
+
+optimizer = tf.keras.optimizers.SGD(0.01)
+variables = [weight]
+optimizer.build(variables)
+
+
+@tf.function(input_signature=[x_spec, y_spec])
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        # what is minimized
+        loss = tf.reduce_mean(tf.square(x * weight - y))
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+
+
+for step in range(10):
+    value = train_step([1, 2], [2, 4]).numpy()
+    print(step, value, weight.numpy())
+""",
+    ),
+    Case(
+        "a configuration, and feeds with a name",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+weight = tf.get_variable("weight", [2, 1])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, weight)))
+train = tf.train.AdamOptimizer(0.1).minimize(loss)
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True
+sess = tf.Session(config=config)
+sess.run(tf.global_variables_initializer())
+feeds = {x: [[1.0, 2.0]]}
+for step in range(10):
+    sess.run(train, feed_dict=feeds)
+print(sess.run(loss, feed_dict=feeds))
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(False)
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+
+x_spec = tf.TensorSpec([None, 2], tf.float32)
+weight = tf.Variable(tf.keras.initializers.GlorotUniform()([2, 1]), name="weight")
+
+
+@tf.function(input_signature=[x_spec])
+def compute_loss(x):
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, weight)))
+    return loss
+
+
+optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)
+variables = [weight]
+optimizer.build(variables)
+
+
+@tf.function(input_signature=[x_spec])
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, weight)))
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))
+
+
+feeds = {"x": [[1.0, 2.0]]}
+for step in range(10):
+    train_step(**feeds)
+print(compute_loss(**feeds).numpy())
+""",
+    ),
+    Case(
+        "a tensor that Python looks at",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None])
+weight = tf.Variable(1.0)
+loss = tf.reduce_mean(tf.square(x * weight))
+train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+print(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {x: [1.0]})
+""",
+        refused="`loss`, a part of the graph, is used outside of `Session.run`",
+    ),
+    Case(
+        "what is run is chosen at run time",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None])
+weight = tf.Variable(1.0)
+loss = tf.reduce_mean(tf.square(x * weight))
+train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for fetched in (train, loss):
+        sess.run(fetched, {x: [1.0]})
+""",
+        refused="is used outside of `Session.run`",
+    ),
+    Case(
+        "two sessions",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None])
+weight = tf.Variable(1.0)
+loss = tf.reduce_mean(tf.square(x * weight))
+train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+
+for number in range(2):
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train, {x: [1.0]})
+""",
+        refused="its session is made under a condition or in a loop",
+    ),
+)
+
+REWRITER = SessionRewriter(RULE, CASES)

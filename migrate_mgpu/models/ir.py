@@ -679,7 +679,8 @@ class Step:
     @property
     def place(self) -> int:
         """Behind which statement of the scope all is known that it mentions."""
-        return max((unit.place for unit in (*self.units, *self.updates)), default=-1)
+        places = [unit.place for unit in self.units] + [one.place for one in self.updates]
+        return max(places, default=-1)
 
 
 @record(frozen=True, eq=False)

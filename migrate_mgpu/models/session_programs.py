@@ -73,7 +73,7 @@ class NativeSessions:
         found = self._known[module]
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)
-        if line is not None and suppressed(module.source, line, line, self.rule.code):
+        if line is not None and suppressed(module.source, line, line, self.rule):
             return None
         return found
 

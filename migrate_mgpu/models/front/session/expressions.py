@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS
@@ -101,15 +100,15 @@ class Expressions:
         """
         found = Parts()
         for part in ast.walk(node):
-            self._part(part, found)
+            self._part(part, node, found)
         return found
 
-    def _part(self, node: ast.AST, found: Parts) -> None:
+    def _part(self, node: ast.AST, whole: ast.AST, found: Parts) -> None:
         module = self.module
         if isinstance(node, ast.Call):
             self._call(node, found)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            if not self._is_own(node):
+            if not self._is_own(node, whole):
                 found.names.append(node)
         elif isinstance(node, ast.Attribute):
             self._attribute(node)
@@ -117,11 +116,20 @@ class Expressions:
             text = f"`{module.source.code(node)}` stands in code that builds the graph"
             raise Refused(module, node, text, _ADVICE)
 
-    def _is_own(self, node: ast.Name) -> bool:
-        """Whether a name is a comprehension's or a lambda's."""
+    def _is_own(self, node: ast.Name, whole: ast.AST) -> bool:
+        """Whether a name is that of a comprehension or a lambda in an expression.
+
+        Raises:
+            Refused: it is that of one around the expression.
+        """
         names = self.module.names
         home = names.defining_scope(node.id, names.scope_of_name[node])
-        return home is not None and isinstance(home.node, (*COMPREHENSIONS, ast.Lambda))
+        if home is None or not isinstance(home.node, (*COMPREHENSIONS, ast.Lambda)):
+            return False
+        if not any(part is home.node for part in ast.walk(whole)):
+            text = f"`{node.id}` has another value each time that this is built"
+            raise Refused(self.module, node, text, "build it before, and feed the value")
+        return True
 
     def _attribute(self, node: ast.Attribute) -> None:
         """`tf.float32` and `np.pi` are known; so is what the author's objects have."""
@@ -144,7 +152,6 @@ class Expressions:
             if name in DRAWS:
                 found.draws.append(call)
             found.rows |= name in ROWS
-            self._check_labels(call, name)
             return
         qualname = module.names.qualname(call.func) or ""
         if qualname.startswith("builtins.") and qualname[len("builtins.") :] in _PLAIN:
@@ -161,10 +168,6 @@ class Expressions:
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
         raise Refused(module, call, f"it is not known what `{shown}` does as the graph is built")
-
-    def _check_labels(self, call: ast.Call, name: str) -> None:
-        """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
-        # Told apart where the unit's own parts are known, see `reading`.
 
     # -- functions ---------------------------------------------------------------
 
@@ -269,8 +272,3 @@ def changed_in_place(module: Module, name: ast.Name) -> ast.AST | None:
         if isinstance(parent, ast.AugAssign) and parent.target is child:
             return parent
     return None
-
-
-def none_given(node: ast.expr | None) -> bool:
-    """Whether nothing is given for a parameter."""
-    return node is None or is_none(node)

@@ -89,3 +89,13 @@ def closure(units: Iterable[Unit]) -> list[Unit]:
     for unit in units:
         add(unit)
     return sorted(found, key=lambda unit: unit.place)
+
+
+def targets_of(node: ast.AST) -> set[str]:
+    """The names that a statement gives values to."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    return {p.id for target in targets for p in ast.walk(target) if isinstance(p, ast.Name)}

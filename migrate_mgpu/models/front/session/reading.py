@@ -10,13 +10,13 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.graph import INITIALIZES, SETTINGS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.core.registry import constant
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.session.expressions import Expressions, Parts, changed_in_place
 from migrate_mgpu.models.front.session.program import (
@@ -110,6 +110,10 @@ class _Reader:
             role = self._assignment(statement, statement.targets[0])
             if role is not None:
                 return role
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            if isinstance(self.meanings.get(statement.target.id), Unit):
+                self.meanings[statement.target.id] = self.unit(statement, self.place)
+                return Role.UNIT
         return self._host(statement)
 
     def _run(self, statement: ast.stmt) -> Role:
@@ -319,6 +323,8 @@ class _Reader:
                 return operation
         name = name_of(self.module, call)
         row = VARIABLES.by_name[name]
+        if len(call.args) > (2 if name == "Variable" else 4):
+            raise Refused(self.module, call, "this variable has many arguments", "name them")
         given = NamedArguments(self.module, call, row.signature).rest
         allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
         for key, value in given.items():
@@ -433,8 +439,8 @@ class _Reader:
                 return True
         for node in ast.walk(value):
             if isinstance(node, ast.Call):
-                name = name_of(self.module, node)
-                if name and not name.startswith(SETTINGS):
+                known = name_of(self.module, node)
+                if known and not known.startswith(SETTINGS):
                     return True
                 target = self.graph.target(self.module, node.func)
                 if target is not None and self.expressions.speaks(target):
@@ -458,8 +464,7 @@ class _Reader:
         Raises:
             Refused: it does more.
         """
-        value = node.value if isinstance(node, ast.Assign) else node
-        assert isinstance(value, ast.expr)
+        value = value_of(node)
         parts = self.expressions.read(value)
         self.found.builders.update(parts.builders)
         after: list[Unit] = []
@@ -468,6 +473,11 @@ class _Reader:
         for name in parts.names:
             self._name(name, after, feeds, reads)
         self._drawn(parts)
+        if isinstance(node, ast.AugAssign):
+            assert isinstance(node.target, ast.Name)
+            before = self.meanings[node.target.id]
+            assert isinstance(before, Unit)
+            after.append(before)
         unit = Unit(node, place, _unique(after), _unique(feeds), _unique(reads), parts.rows)
         self._labels(value, unit)
         if isinstance(node, ast.stmt):
@@ -610,7 +620,7 @@ class _Reader:
         """What units take from Python does not change between building and the first run."""
         units = [unit for step in self.found.steps for unit in step.units]
         for unit in _unique(units):
-            value = unit.node.value if isinstance(unit.node, ast.Assign) else unit.node
+            value = value_of(unit.node)
             for name in self.expressions.read(value).names:
                 home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
                 if home is None or (home is self.home and self._is_of_graph(name.id)):
@@ -621,6 +631,12 @@ class _Reader:
                     raise Refused(self.module, name, text, "give each value a name of its own")
                 if bindings[0].kind in ("import", "def", "class"):
                     continue
+                around = self.scope.entries[unit.place].statement
+                if isinstance(unit.node, ast.expr) and is_inside(
+                    self.module, bindings[0].node, {around}
+                ):
+                    text = f"`{name.id}` has another value each time that this is built"
+                    raise Refused(self.module, name, text, "build it before, and feed the value")
                 changed = changed_in_place(self.module, name)
                 if changed is not None:
                     text = f"`{name.id}` changes here, and the graph has what it was before"
@@ -640,6 +656,13 @@ class _Reader:
             for entry, role in entries
             if role not in (Role.HOST, Role.RUN) and not entry.opens
         }
+
+
+def value_of(node: ast.stmt | ast.expr) -> ast.expr:
+    """The expression that a unit computes."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node
+    assert isinstance(value, ast.expr)
+    return value
 
 
 def _unique(items: list) -> tuple:  # type: ignore[type-arg]

@@ -18,13 +18,14 @@ from migrate_mgpu.models.front.session.program import (
     Role,
     SessionProgram,
     closure,
+    targets_of,
 )
 from migrate_mgpu.models.front.session.scope import SessionScope
 from migrate_mgpu.models.ir import Collected, Fetch, Placeholder, Run, Step, Unit, Update, Variables
 
 _RUN = ("fetches", "feed_dict")
 _EVAL = ("feed_dict",)
-_LOOPS = (ast.For, ast.While)
+_UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 
 def mentions_of(names: Names, node: ast.AST, home: Scope) -> Iterator[ast.Name]:
@@ -184,7 +185,7 @@ class RunReader:
                 raise Refused(self.module, call, "the arguments of this run are not understood")
             given[parameters[index]] = argument
         for keyword in call.keywords:
-            if keyword.arg not in parameters:
+            if keyword.arg is None or keyword.arg not in parameters:
                 raise Refused(self.module, call, "the arguments of this run are not understood")
             given[keyword.arg] = keyword.value
         if "fetches" not in given:
@@ -272,7 +273,7 @@ class RunReader:
         loss = update.loss
         if not isinstance(loss, ast.Name):
             return
-        making = [unit for unit in units if loss.id in _targets(unit.node)]
+        making = [unit for unit in units if loss.id in targets_of(unit.node)]
         if making and making[-1] is not update.unit:
             text = f"`{loss.id}` stands for more than one part of the graph in this step"
             raise Refused(self.module, loss, text, "give each a name of its own")
@@ -325,6 +326,10 @@ class RunReader:
             if not isinstance(meaning, Placeholder):
                 text = "something else than a placeholder with a name is fed"
                 raise Refused(self.module, key or node, text)
+            name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
+            if name in _UNFED:
+                text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
+                raise Refused(self.module, value, text, "make a list of it")
             if any(meaning is one for one, _ in found):
                 raise Refused(self.module, key or node, f"`{meaning.name}` is fed twice")
             found.append((meaning, value))
@@ -340,11 +345,6 @@ class RunReader:
                 if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
                     text = f"`{name.id}`, a dictionary of feeds, is used otherwise as well"
                     raise Refused(self.module, name, text)
-
-
-def _targets(node: ast.stmt | ast.expr) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return {p.id for target in targets for p in ast.walk(target) if isinstance(p, ast.Name)}
 
 
 def _keys(statement: ast.stmt) -> list[ast.expr]:

@@ -166,6 +166,9 @@ class RunWriter:
         column: int | None = None,
     ) -> str:
         """A list of values that is not taken apart."""
+        if all(fetch.variable for fetch in run.fetches):
+            each = ", ".join(f"{self.source.code(f.node)}.numpy()" for f in run.fetches)
+            return f"[{each}]"
         order = [self._index(run, f) for f in run.fetches if f.value is not None]
         if len(order) != len(run.fetches) or order != list(range(len(run.step.values))):
             text = "a list of more than values is fetched, and is not taken apart here"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.core.registry import constant
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Operation, Placeholder
 from migrate_mgpu.models.keras.constructors import initializer_edits
@@ -61,9 +61,11 @@ def _get_variable(made: Operation, context: Context) -> str:
             raise Refused(made.module, initializer, "this initializer is not known")
         assert isinstance(initializer, ast.expr)
         if isinstance(initializer, ast.Call):
-            text = context.render_call(initializer, initializer_edits(known, context.tf))
+            text = context.render_call(initializer, initializer_edits(known, context.style))
         else:
-            text = f"{context.tf}.{initializer_edits(known, context.tf)[0].new.partition('.')[2]}()"
+            text = (
+                f"{context.tf}.{initializer_edits(known, context.style)[0].new.partition('.')[2]}()"
+            )
     else:
         text = ""
     if text:

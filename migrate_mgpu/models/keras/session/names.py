@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Placeholder, Step, Update
+from migrate_mgpu.models.keras.session.sharing import Part
 
 
 class StepNames:
@@ -29,10 +30,19 @@ class StepNames:
         self._steps: dict[Step, str] = {}
         for step in program.steps:
             self._steps[step] = self._fresh(*self._candidates(step, several))
+        self._parts: dict[Part, str] = {}
         self.tape = self._fresh("tape")
         self.gradients = self._fresh("gradients", "grads")
         self.loss = self._fresh("loss", "loss_value")
         self.value = self._fresh("value", "tensor")
+
+    def part(self, part: Part, first: bool) -> str:
+        """The name of a shared function."""
+        if part not in self._parts:
+            short = "_and_".join(part.gives) if len(part.gives) < 3 else "values"
+            candidates = ["forward"] if first else []
+            self._parts[part] = self._fresh(*candidates, f"get_{short}", f"make_{short}")
+        return self._parts[part]
 
     def spec(self, placeholder: Placeholder) -> str:
         return self._specs[placeholder]

@@ -1,74 +1,91 @@
-"""One step of a session's program as a `tf.function`."""
+"""The steps of a session's program as functions of TF2."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import Step, Update
+from migrate_mgpu.models.ir import Step, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
 
 class StepWriter:
-    """Writes the function of a step at an indentation."""
+    """Writes the functions of steps, and of the parts that they share, at an indentation."""
 
     def __init__(
         self,
         program: SessionProgram,
-        step: Step,
         names: StepNames,
+        sharing: Sharing,
         context: Context,
         style: FileStyle,
         indent: str,
     ) -> None:
         self.program = program
-        self.step = step
         self.names = names
+        self.sharing = sharing
         self.context = context
         self.style = style
-        self.indent = indent
         self.block = Block(program.scope.module.source, indent)
 
-    def text(self) -> str:
-        """The function, with ``\\n`` between its lines."""
-        step, tf = self.step, self.style.tensorflow
+    def part(self, part: Part) -> str:
+        """A shared function, with ``\\n`` between its lines."""
+        self.block.line(f"def {self._name(part)}({', '.join(part.takes)}):")
+        self._items(part.units, 1)
+        self.block.line(f"return {', '.join(part.gives)}", 1)
+        return self._text()
+
+    def step(self, step: Step) -> str:
+        """A step's function, with ``\\n`` between its lines."""
+        tf = self.style.tensorflow
         if step.feeds:
             specs = [self.names.spec(placeholder) for placeholder in step.feeds]
-            head = f"@{tf}.function(input_signature=[{', '.join(specs)}])"
-            self.block.line(head)
+            self.block.line(f"@{tf}.function(input_signature=[{', '.join(specs)}])")
         else:
             self.block.line(f"@{tf}.function")
         parameters = ", ".join(placeholder.name for placeholder in step.feeds)
         self.block.line(f"def {self.names.step(step)}({parameters}):")
+        items = self.sharing.ordered(step) or []
         if step.updates:
-            self._training(step.updates[0])
+            self._training(step.updates[0], items)
         else:
-            for unit in step.units:
-                if isinstance(unit.node, ast.stmt):
-                    self.block.statement(unit.node, self.context.edits(unit.node), 1)
+            self._items(items, 1)
         values = [self.context.render(value) for value in step.values]
         if values:
             self.block.line(f"return {', '.join(values)}", 1)
+        return self._text()
+
+    def _text(self) -> str:
         return "\n".join(self.block.lines) + "\n"
 
-    def _training(self, update: Update) -> None:
+    def _name(self, part: Part) -> str:
+        return self.names.part(part, part is self.sharing.network)
+
+    def _items(self, items: Iterable[Unit | Part], deeper: int) -> None:
+        for item in items:
+            if isinstance(item, Part):
+                call = f"{self._name(item)}({', '.join(item.takes)})"
+                self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
+            elif isinstance(item.node, ast.stmt):
+                self.block.statement(item.node, self.context.edits(item.node), deeper)
+
+    def _training(self, update: Update, items: Iterable[Unit | Part]) -> None:
         tf = self.style.tensorflow
         inside = set(closure([update.unit]))
+        within = [item for item in items if inside & _units(item)]
         self.block.line(f"with {tf}.GradientTape() as {self.names.tape}:", 1)
-        for unit in self.step.units:
-            if unit in inside and isinstance(unit.node, ast.stmt):
-                self.block.statement(unit.node, self.context.edits(unit.node), 2)
+        self._items(within, 2)
         loss = self.names.loss
         if isinstance(update.loss, ast.Name):
             loss = update.loss.id
         else:
             self.block.line(f"{loss} = {self.context.render(update.loss)}", 2)
-        for unit in self.step.units:
-            if unit not in inside and isinstance(unit.node, ast.stmt):
-                self.block.statement(unit.node, self.context.edits(unit.node), 1)
+        self._items((item for item in items if item not in within), 1)
         gradients, trained = self.names.gradients, self.names.trained(update)
         self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
         if update.sparse:
@@ -78,3 +95,7 @@ class StepWriter:
         self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)
+
+
+def _units(item: Unit | Part) -> set[Unit]:
+    return set(item.units) if isinstance(item, Part) else {item}

@@ -16,6 +16,7 @@ from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.source.blocks import leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
@@ -41,8 +42,9 @@ class _Writer:
         self.source = self.module.source
         self.style = style_at(self.module, self.scope.session)
         self.found = EditSet()
-        self.context = Context(self.module, self.style.tensorflow)
+        self.context = Context(self.module, self.style)
         self.names = StepNames(program)
+        self.sharing = Sharing(program)
         for operation in program.made:
             if operation.kind != "placeholder":
                 self.context.replaced[operation.node] = variable_replacement(operation)
@@ -136,7 +138,9 @@ class _Writer:
         above it for the steps whose last part it has.
         """
         entries, roles = self.scope.entries, self.program.roles
-        slots: dict[int, list[Step]] = {}
+        slots: dict[int, list[Step | Part]] = {}
+        for part in self.sharing.parts:
+            slots.setdefault(part.place + 1, []).append(part)
         for step in self.program.steps:
             slots.setdefault(self._slot(step), []).append(step)
         index = 0
@@ -168,7 +172,7 @@ class _Writer:
     def _goes(role: Role) -> bool:
         return role in (Role.GONE, Role.UNIT)
 
-    def _region(self, index: int, end: int, steps: list[Step]) -> None:
+    def _region(self, index: int, end: int, steps: list[Step | Part]) -> None:
         entries, source = self.scope.entries, self.source
         body = self.scope.node.body
         if index < end:
@@ -189,10 +193,7 @@ class _Writer:
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
         is_module = isinstance(self.scope.node, ast.Module)
-        texts = [
-            StepWriter(self.program, step, self.names, self.context, self.style, indent).text()
-            for step in steps
-        ]
+        texts = [self._function(step, indent) for step in steps]
         gap = "\n" * (3 if is_module and not indent else 2)
         above = self._blank_above(start)
         below = self._blank_below(stop)
@@ -210,6 +211,11 @@ class _Writer:
             behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
             text = before + functions + behind + lines
         self._edit_region(start, stop, text)
+
+    def _function(self, made: Step | Part, indent: str) -> str:
+        program, names = self.program, self.names
+        writer = StepWriter(program, names, self.sharing, self.context, self.style, indent)
+        return writer.part(made) if isinstance(made, Part) else writer.step(made)
 
     def _edit_region(self, start: int, stop: int, text: str) -> None:
         newline = self.source.newline

@@ -1,0 +1,177 @@
+"""What several steps compute alike, as functions that they share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.session.program import SessionProgram, targets_of
+from migrate_mgpu.models.ir import Step, Unit
+
+_FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
+
+
+@record(frozen=True, eq=False)
+class Part:
+    """Units that the same steps have, in order: what they take and what they give, by name."""
+
+    units: tuple[Unit, ...]
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+
+    @property
+    def place(self) -> int:
+        return max(unit.place for unit in self.units)
+
+
+class Sharing:
+    """The parts that steps share. There are none where an order of their own would change a value.
+
+    ``parts`` are in an order in which each knows what it takes.
+    """
+
+    def __init__(self, program: SessionProgram) -> None:
+        self.program = program
+        self.names = program.scope.module.names
+        self.home: Scope = self.names.scopes[program.scope.node]
+        self.parts = self._parts()
+        if not all(self.ordered(step) is not None for step in program.steps):
+            self.parts = []
+
+    @property
+    def network(self) -> Part | None:
+        """The part that all who train have, made of placeholders alone."""
+        training = [set(step.units) for step in self.program.steps if step.updates]
+        fed = {placeholder.name for placeholder in self.program.placeholders}
+        for part in self.parts:
+            if set(part.takes) <= fed and all(set(part.units) <= units for units in training):
+                return part
+        return None
+
+    def _parts(self) -> list[Part]:
+        steps: dict[Unit, set[Step]] = {}
+        for step in self.program.steps:
+            for unit in step.units:
+                if isinstance(unit.node, ast.stmt):
+                    steps.setdefault(unit, set()).add(step)
+        groups: dict[frozenset[Step], list[Unit]] = {}
+        for unit in sorted(steps, key=lambda unit: unit.place):
+            if len(steps[unit]) > 1:
+                groups.setdefault(frozenset(steps[unit]), []).append(unit)
+        found: list[Part] = []
+        for units in groups.values():
+            lines = sum((u.node.end_lineno or 0) - u.node.lineno + 1 for u in units)
+            if len(units) <= _FEW_UNITS and lines <= _FEW_LINES:
+                continue
+            found.append(self._part(units))
+        return found
+
+    def _part(self, units: Sequence[Unit]) -> Part:
+        inside = set(units)
+        known: set[str] = set()
+        takes: dict[str, None] = {}
+        for unit in units:
+            for name in self._reads(unit):
+                if name not in known and self._is_value(name):
+                    takes[name] = None
+            known |= targets_of(unit.node)
+        gives: dict[str, None] = {}
+        wanted: set[str] = set()
+        for step in self.program.steps:
+            if not inside <= set(step.units):
+                continue
+            for unit in step.units:
+                if unit not in inside:
+                    wanted.update(self._reads(unit))
+            for value in (*step.values, *(update.loss for update in step.updates)):
+                if isinstance(value, ast.Name):
+                    wanted.add(value.id)
+        for unit in units:
+            for name in sorted(targets_of(unit.node)):
+                if name in wanted:
+                    gives[name] = None
+        order = [p.name for p in self.program.placeholders]
+        ordered = sorted(takes, key=lambda n: order.index(n) if n in order else len(order))
+        return Part(tuple(units), tuple(ordered), tuple(gives))
+
+    def _is_value(self, name: str) -> bool:
+        """Whether a name stands for a placeholder's or a unit's value."""
+        if any(placeholder.name == name for placeholder in self.program.placeholders):
+            return True
+        return any(name in targets_of(unit.node) for unit in self.program.units.values())
+
+    def _reads(self, unit: Unit) -> list[str]:
+        found: list[str] = []
+        for part in ast.walk(unit.node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                scope = self.names.scope_of_name[part]
+                if self.names.defining_scope(part.id, scope) is self.home:
+                    found.append(part.id)
+        if isinstance(unit.node, ast.AugAssign) and isinstance(unit.node.target, ast.Name):
+            found.append(unit.node.target.id)
+        return found
+
+    # -- the order in a step ------------------------------------------------------
+
+    def ordered(self, step: Step) -> list[Unit | Part] | None:
+        """A step's own units and shared parts in an order that gives the author's values.
+
+        None where there is no such order.
+        """
+        own = set(step.units)
+        parts = [part for part in self.parts if set(part.units) <= own]
+        shared = {unit for part in parts for unit in part.units}
+        items: list[Unit | Part] = [*parts, *(unit for unit in step.units if unit not in shared)]
+        home: dict[Unit, Unit | Part] = {u: p for p in parts for u in p.units}
+        done: list[Unit | Part] = []
+        left = sorted(items, key=_place)
+        while left:
+            ready = next((item for item in left if self._is_ready(item, home, left)), None)
+            if ready is None:
+                return None
+            left.remove(ready)
+            done.append(ready)
+        return done if self._keeps(step, done) else None
+
+    def _is_ready(
+        self, item: Unit | Part, home: dict[Unit, Unit | Part], left: Iterable[Unit | Part]
+    ) -> bool:
+        waiting = set(left) - {item}
+        units = item.units if isinstance(item, Part) else (item,)
+        return not any(home.get(b, b) in waiting for unit in units for b in unit.after)
+
+    def _keeps(self, step: Step, order: Iterable[Unit | Part]) -> bool:
+        """Whether each name has in this order, where it is read, the value that it had."""
+        wanted: dict[tuple[Unit, str], Unit | None] = {}
+        current: dict[str, Unit | None] = {}
+        for unit in step.units:  # the author's order
+            for name in self._reads(unit):
+                wanted[unit, name] = current.get(name)
+            for name in targets_of(unit.node):
+                current[name] = unit
+        last = current
+        now: dict[str, Unit | None] = {}
+        for item in order:
+            if isinstance(item, Unit):
+                if any(wanted[item, name] is not now.get(name) for name in self._reads(item)):
+                    return False
+                for name in targets_of(item.node):
+                    now[name] = item
+                continue
+            local = {name: now.get(name) for name in item.takes}
+            for unit in item.units:
+                if any(wanted[unit, name] is not local.get(name) for name in self._reads(unit)):
+                    return False
+                for name in targets_of(unit.node):
+                    local[name] = unit
+            for name in item.gives:
+                now[name] = local[name]
+        given = {v.id for v in step.values if isinstance(v, ast.Name)}
+        given |= {u.loss.id for u in step.updates if isinstance(u.loss, ast.Name)}
+        return all(now.get(name) is last.get(name) for name in given)
+
+
+def _place(item: Unit | Part) -> int:
+    return item.units[0].place if isinstance(item, Part) else item.place

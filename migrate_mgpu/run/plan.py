@@ -103,7 +103,7 @@ class _Planner:
             for one in state.estimators:
                 if one.refused is not None:
                     self.report.estimator(one)
-            if state.session is not None and state.kind in (BRIDGE, KEPT) and self.bridging:
+            if state.session is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.native_session(state.session)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)

@@ -269,10 +269,11 @@ class _Planner:
         for rewriter in of(NativeRewriter):
             if not self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
                 continue
-            for call, edits in rewriter.apply(module):
-                if call not in written:
+            for edit in rewriter.apply(module):
+                edits = edit.edits() if edit.call not in written else ()
+                if edits:
                     self.changes.edit(module, *edits)
-                    self.report.rule(module, call, rewriter.rule)
+                    self.report.rule(module, edit.call, rewriter.rule)
 
     def _hold_back(self, deciding: ProgramStates) -> None:
         """Files fit together: with one that cannot be written its programs stay, whole."""

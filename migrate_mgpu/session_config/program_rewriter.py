@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 
@@ -30,7 +31,7 @@ def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:
     return ()
 
 
-def _no_edits(module: Module) -> Iterable[tuple[ast.Call, list[Edit]]]:
+def _no_edits(module: Module) -> Iterable[CallEdit]:
     return ()
 
 
@@ -42,13 +43,12 @@ def _fits(module: Module) -> Iterable[Diagnostic]:
 class NativeRewriter(Rewriter):
     """A program runs without sessions: calls that do something else there are rewritten.
 
-    ``apply`` gives the edits of a module by the call that they change; ``refuses`` what
-    keeps the program as it is; ``remarks`` what a call does otherwise where a session
-    went away.
+    ``apply`` gives the edits of a module's calls; ``refuses`` what keeps the program as it
+    is; ``remarks`` what a call does otherwise where a session went away.
     """
 
     folder = "programs"
 
-    apply: Callable[[Module], Iterable[tuple[ast.Call, list[Edit]]]] = _no_edits
+    apply: Callable[[Module], Iterable[CallEdit]] = _no_edits
     refuses: Callable[[Module], Iterable[Diagnostic]] = _fits
     remarks: Callable[[Module], Iterable[tuple[ast.Call, str]]] = _nothing

@@ -31,7 +31,6 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
     code="MGPU203",
@@ -118,9 +117,8 @@ def refuses(module: Module) -> list[Diagnostic]:
     return found
 
 
-def apply(module: Module) -> list[tuple[ast.Call, list[Edit]]]:
-    """The edits of a native program's module, by the call that they change."""
-    found: list[tuple[ast.Call, list[Edit]]] = []
+def apply(module: Module) -> Iterator[CallEdit]:
+    """The edits of the optimizers in a native program's module."""
     for call, name, standalone in _calls(module):
         edit = CallEdit(module.source, call)
         given = bool(call.args) or any(
@@ -130,10 +128,7 @@ def apply(module: Module) -> list[tuple[ast.Call, list[Edit]]]:
         edit.drop("decay")  # 0, see refuses
         if standalone and not given and name in _DEFAULTS:
             edit.add("learning_rate", _DEFAULTS[name], first=True)
-        edits = edit.edits()
-        if edits:
-            found.append((call, [*edits]))
-    return found
+        yield edit
 
 
 REWRITER = NativeRewriter(RULE, CASES, apply, refuses)

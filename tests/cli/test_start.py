@@ -60,6 +60,25 @@ def test_nothing_heavy_without_a_hit(cli: Cli, argv: list[str]) -> None:
     assert not imported(*argv) & HEAVY
 
 
+SESSION = """\
+import tensorflow as tf
+
+config = tf.ConfigProto(allow_soft_placement=True, intra_op_parallelism_threads=4)
+config.gpu_options.per_process_gpu_memory_fraction = 0.4
+with tf.Session(graph=tf.get_default_graph(), config=config) as sess:
+    sess.run(tf.constant(1))
+"""
+
+
+def test_plain_sessions_without_libcst(cli: Cli) -> None:
+    """Its import takes as long as sixty such files."""
+    cli.write(session=SESSION)
+    command = [sys.executable, "-c", PROGRAM, "session.py"]  # with site, for the rewriters
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "migrate_mgpu.run.plan" in done.stdout and "libcst" not in done.stdout
+    assert "LogicalDeviceConfiguration" in cli.read("session.py")
+
+
 def test_the_words_that_are_looked_for_first_miss_nothing() -> None:
     """cli.WORDS stands before prefilter.HIT: each alternative holds one of the words."""
     for alternative in prefilter.HIT.pattern.split(b"|"):

@@ -536,6 +536,39 @@ class Checkpoints:
     start: Expression | None = None
 
 
+# -- input functions ----------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class ArrayInput(Operation):
+    """An input function over arrays or a table; ``endless``: it begins again without an end."""
+
+    node: ast.Call
+    shuffles: bool
+    endless: bool
+
+
+@record(frozen=True, eq=False)
+class DrawnBatch:
+    """What an input function returns where it takes a batch out of a Dataset's iterator.
+
+    ``node`` is the value at its `return`, ``element`` the call that takes the batch. ``maker`` is
+    the call that makes the iterator over ``dataset``, ``iterator`` the statement that gives that a
+    variable. ``taken`` gives the batch, or each of its ``parts``, one; ``changed``: the value is
+    made of them, and not the batch.
+    """
+
+    module: Module
+    node: ast.expr
+    element: ast.Call
+    maker: ast.Call
+    dataset: ast.expr
+    iterator: ast.Assign | None = None
+    taken: ast.Assign | None = None
+    parts: tuple[str, ...] = ()
+    changed: bool = False
+
+
 # -- driving ------------------------------------------------------------------
 
 

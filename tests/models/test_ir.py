@@ -11,6 +11,7 @@ from migrate_mgpu.api.feature_columns import COLUMNS
 from migrate_mgpu.api.functions import FUNCTIONS
 from migrate_mgpu.api.heads import HEADS, HeadRow
 from migrate_mgpu.api.initializers import INITIALIZERS
+from migrate_mgpu.api.inputs import ARRAY_INPUTS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.metrics import METRICS
@@ -22,6 +23,7 @@ from migrate_mgpu.api.strategies import STRATEGIES
 from migrate_mgpu.api.variables import VARIABLES
 
 TABLES = {
+    "array_inputs": ARRAY_INPUTS,
     "cells": CELLS, "columns": COLUMNS, "functions": FUNCTIONS, "heads": HEADS,
     "initializers": INITIALIZERS,
     "keras_layers": KERAS_LAYERS, "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,

@@ -85,7 +85,3 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "export_saved_model": (*_EXPORT, "experimental_mode"),
     "export_savedmodel": (*_EXPORT, "strip_default_attrs"),
 }
-
-NUMPY_INPUT_FN = (
-    "x", "y", "batch_size", "num_epochs", "shuffle", "queue_capacity", "num_threads",
-)  # fmt: skip

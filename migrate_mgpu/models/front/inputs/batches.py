@@ -1,4 +1,4 @@
-"""What input functions return: a Dataset as it is; a batch out of an iterator as its Dataset."""
+"""What input functions return: a Dataset, or a batch out of an iterator over one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
-from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
-from migrate_mgpu.models.keras.driver.driver_edits import text_of
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.models.ir import DrawnBatch
 
 ITERATOR, ELEMENT, UNKNOWN = "iterator", "element", "unknown"
 
@@ -27,42 +25,42 @@ METHODS = {
 _ONE_SHOT = "make_one_shot_iterator"
 
 
-@record(eq=False)
-class Batches(EditSet):
-    """Plans what changes where input functions return; edits collect here."""
+class InputReader:
+    """Reads what the input functions of a run return."""
 
-    graph: CallGraph
-    _done: set[ast.AST] = field(default_factory=set)
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self._done: set[ast.AST] = set()
 
     @cached_property
     def values(self) -> ValueFlow:
         return ValueFlow(self.graph)
 
-    def function(self, function: Function) -> None:
-        """Reads an input function of the run, and plans what changes in it."""
+    def function(self, function: Function) -> list[DrawnBatch]:
+        """The batches that an input function draws where it returns; none if it was read before."""
         if function.node in self._done:
-            return
+            return []
         self._done.add(function.node)
         found = returns(function)
         if not found or not isinstance(function.node, ast.FunctionDef):
             raise Refused(function.module, function.node, "an input function without `return`")
+        drawn: list[DrawnBatch] = []
         for statement in found:
             if statement.value is None:
                 raise Refused(function.module, statement, "an input function that returns nothing")
-            self.result(function.module, statement.value)
+            drawn += self.result(function.module, statement.value)
+        return drawn
 
-    def result(self, module: Module, node: ast.expr) -> None:
-        """The value that an input function gives, at its `return`."""
+    def result(self, module: Module, node: ast.expr) -> list[DrawnBatch]:
+        """The batches that are drawn in a value that an input function gives, at its `return`."""
         helper = self.graph.target(module, node.func) if isinstance(node, ast.Call) else None
         if helper is not None:
-            self.function(helper)
-            return
+            return self.function(helper)
         kind = self.kind(module, node)
         if kind == DATASET:
-            return
+            return []
         if kind == ELEMENT or isinstance(node, ast.Tuple):
-            self._element(module, node)
-            return
+            return [self._drawn(module, node)]
         raise Refused(
             module, node, "what this input function returns is not followed",
             "let it return a tf.data.Dataset",
@@ -124,110 +122,58 @@ class Batches(EditSet):
         kinds.discard("")
         return kinds.pop() if len(kinds) == 1 else ("" if not kinds and seen else UNKNOWN)
 
-    # -- elements: the iterator goes, the Dataset is returned ----------------
+    # -- elements ---------------------------------------------------------------
 
-    def _element(self, module: Module, node: ast.expr) -> None:
+    def _drawn(self, module: Module, node: ast.expr) -> DrawnBatch:
         """`return dataset.make_one_shot_iterator().get_next()`, in its usual forms."""
-        if isinstance(node, ast.Call):
-            self._iterated(module, node)
-            return
-        statement = module.names.statement(node)
-        assigned = self._element_of(module, node)
-        if assigned is None:
-            raise Refused(
-                module, node, "the tensors that this input function returns",
-                "let it return a tf.data.Dataset",
-            )  # fmt: skip
-        source = module.source
-        goal = assigned.targets[0]
-        parts = goal.elts if isinstance(goal, ast.Tuple) else [goal]
-        batch = [part.id for part in parts if isinstance(part, ast.Name)]
-        if len(batch) != len(parts):
-            raise Refused(module, assigned, "how the batch is taken apart is not followed")
-        self._unused_elsewhere(module, assigned, statement)
-        given = source.code(node).strip("()").replace(" ", "")
-        assert isinstance(assigned.value, ast.Call)
-        if given == ",".join(batch):
-            mapped = ""
-        elif isinstance(node, ast.Name):
-            raise Refused(module, node, "an input function that returns a part of its batch")
-        else:
-            inner = text_of(module, node)
-            if isinstance(node, ast.Tuple) and not inner.startswith("("):
-                inner = f"({inner})"
-            mapped = f".map(lambda {', '.join(batch)}: {inner})"
-        name = self._dataset_name(module, assigned.value)
-        start, end = source.span(node)
-        self.moved.add(node)
-        if name is not None:
-            self._remove(module, assigned)
-            self.edit(module, Edit(start, end, name + mapped))
-            return
-        # `features, labels = dataset.make_one_shot_iterator().get_next()`
-        name = module.names.fresh(module.names.scope_at(statement), "dataset", "data", "batches")
-        first, last = source.span(goal)
-        self.edit(module, Edit(first, last, name))
-        self._iterated(module, assigned.value)
-        self.edit(module, Edit(start, end, name + mapped))
+        taken: ast.Assign | None = None
+        parts: tuple[str, ...] = ()
+        element, changed = node, False
+        if not isinstance(node, ast.Call):
+            taken = self._element_of(module, node)
+            if taken is None:
+                raise Refused(
+                    module, node, "the tensors that this input function returns",
+                    "let it return a tf.data.Dataset",
+                )  # fmt: skip
+            element, parts = taken.value, self._parts(module, taken)
+            self._unused_elsewhere(module, taken, module.names.statement(node))
+            alike = isinstance(node, ast.Tuple) is isinstance(taken.targets[0], ast.Tuple)
+            changed = not alike or _names_in(node) != parts
+            if changed and isinstance(node, ast.Name):
+                raise Refused(module, node, "an input function that returns a part of its batch")
+            if changed and isinstance(taken.targets[0], ast.Name):
+                self._check_one_value(module, node, parts[0])
+        maker: ast.expr | None = None
+        iterator: ast.Assign | None = None
+        if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+            maker = element.func.value
+            if isinstance(maker, ast.Name):
+                iterator = self._assigned(module, maker)
+                maker = iterator.value if iterator is not None else None
+        dataset = _dataset_of(module, maker)
+        if dataset is None or not isinstance(maker, ast.Call) or not isinstance(element, ast.Call):
+            text = "which Dataset this iterator goes over is not followed"
+            raise Refused(module, element, text)
+        return DrawnBatch(module, node, element, maker, dataset, iterator, taken, parts, changed)
 
-    def _iterated(self, module: Module, node: ast.Call) -> None:
-        """`X.make_one_shot_iterator().get_next()` becomes X."""
-        source = module.source
-        name = self._dataset_name(module, node)
-        start, end = source.span(node)
-        if name is not None:
-            self.moved.add(node)
-            self.edit(module, Edit(start, end, name))
-            return
-        assert isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call)
-        self._without_iterator(module, node.func.value, end)
+    def _check_one_value(self, module: Module, node: ast.expr, batch: str) -> None:
+        """A Dataset's function gets the parts of a tuple one by one: the batch is none."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+                if part.value.id == batch and isinstance(constant(part.slice), int):
+                    raise Refused(
+                        module, part, "a batch that is taken apart by numbers where it is returned",
+                        "let `get_next()` give its parts names, or do it in the Dataset's map()",
+                    )  # fmt: skip
 
-    def _without_iterator(self, module: Module, call: ast.Call, end: int) -> None:
-        """Takes `make_one_shot_iterator` and what follows it away from a Dataset."""
-        source = module.source
-        if tensorflow_name(module, call.func).endswith(_ONE_SHOT) and call.args:
-            inner = source.span(call.args[0])
-            self.gone.add(call.func)
-            self.edit(module, Edit(source.span(call)[0], inner[0], ""))
-            self.edit(module, Edit(inner[1], end, ""))
-            return
-        assert isinstance(call.func, ast.Attribute)
-        _, begin = source.span(call.func.value)
-        self.edit(module, Edit(begin, end, ""))
-
-    def _dataset_name(self, module: Module, element: ast.Call) -> str | None:
-        """The variable of the Dataset behind ``iterator.get_next()``; its iterator goes.
-
-        None where the iterator has no variable of its own.
-        """
-        assert isinstance(element.func, ast.Attribute)
-        iterator = element.func.value
-        if not isinstance(iterator, ast.Name):
-            return None
-        assigned = self._assigned(module, iterator)
-        if assigned is None or not isinstance(assigned.value, ast.Call):
-            raise Refused(module, iterator, "which Dataset this iterator goes over is not followed")
-        made = assigned.value
-        tensorflows = tensorflow_name(module, made.func).endswith(_ONE_SHOT) and made.args
-        dataset = made.args[0] if tensorflows else None
-        if dataset is None and isinstance(made.func, ast.Attribute):
-            dataset = made.func.value
-        if isinstance(dataset, ast.Name):
-            self._remove(module, assigned)
-            return dataset.id
-        # `iterator = tf.data...make_one_shot_iterator()`: the variable holds the Dataset now.
-        name = module.names.fresh(module.names.scope_at(assigned), "dataset", "data", "batches")
-        start, end = module.source.span(assigned.targets[0])
-        self.edit(module, Edit(start, end, name))
-        self._without_iterator(module, made, module.source.span(made)[1])
-        return name
-
-    def _remove(self, module: Module, statement: ast.stmt) -> None:
-        if statement not in self.gone:
-            self.gone.add(statement)
-            layout = Layout(module.source, statement)
-            kept = [layout.trailing_comment] if layout.trailing_comment else []
-            self.edit(module, layout.replace(kept))
+    def _parts(self, module: Module, taken: ast.Assign) -> tuple[str, ...]:
+        """The variables that a batch is taken apart into, or the one that it is."""
+        goal = taken.targets[0]
+        parts = _names_in(goal)
+        if parts is None:
+            raise Refused(module, taken, "how the batch is taken apart is not followed")
+        return parts
 
     def _element_of(self, module: Module, node: ast.expr) -> ast.Assign | None:
         """The statement that takes the batch which an expression is made of."""
@@ -262,3 +208,19 @@ class Batches(EditSet):
             if self.kind(module, statement.value) in (ITERATOR, ELEMENT):
                 return statement
         return None
+
+
+def _names_in(node: ast.expr) -> tuple[str, ...] | None:
+    """The names that a tuple is made of, or the one that an expression is; None for others."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    names = tuple(part.id for part in parts if isinstance(part, ast.Name))
+    return names if len(names) == len(parts) else None
+
+
+def _dataset_of(module: Module, maker: ast.expr | None) -> ast.expr | None:
+    """The Dataset whose iterator a call makes, as its method or as a function of it."""
+    if not isinstance(maker, ast.Call):
+        return None
+    if tensorflow_name(module, maker.func).endswith(_ONE_SHOT):
+        return by_parameter(maker, ("dataset",)).get("dataset")
+    return maker.func.value if isinstance(maker.func, ast.Attribute) else None

@@ -10,9 +10,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.models.front.inputs.arrays import array_row, is_endless
 from migrate_mgpu.models.front.inputs.batches import METHODS
 from migrate_mgpu.models.front.inputs.catalogue import loaded
-from migrate_mgpu.models.keras.inputs.arrays import is_array_input
 
 # Methods of a Dataset, and functions that make one, whose result has a known length.
 _COUNTED = {
@@ -96,8 +96,9 @@ class Lengths:
 
 def _is_endless(module: Module, call: ast.Call) -> bool:
     """`repeat()`, or an input function of arrays with `num_epochs=None`."""
-    if is_array_input(module, call):
-        return any(k.arg == "num_epochs" and is_none(k.value) for k in call.keywords)
+    row = array_row(module, call)
+    if row is not None:
+        return is_endless(call, row)
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "repeat":
         return False
     given = [*call.args, *(k.value for k in call.keywords)]

@@ -9,103 +9,67 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
-from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.models.front.estimators.signatures import NUMPY_INPUT_FN
+from migrate_mgpu.api.inputs import ARRAY_INPUTS
+from migrate_mgpu.models.front.inputs.arrays import array_row
+from migrate_mgpu.models.ir import ArrayInput
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
-_FUNCTIONS = {"estimator.inputs.numpy_input_fn", "contrib.learn.io.numpy_input_fn"}
-_TABLE = "estimator.inputs.pandas_input_fn"
-_PARAMETERS = (*NUMPY_INPUT_FN, "target_column")  # the last one is pandas_input_fn's
 
-
-def is_array_input(module: Module, call: ast.Call) -> bool:
-    """Whether a call is one of ``numpy_input_fn`` or ``pandas_input_fn``."""
-    name = tensorflow_name(module, call.func)
-    return name in (*_FUNCTIONS, _TABLE) or name.endswith("inputs.numpy_input_fn")
-
-
-def dataset(module: Module, call: ast.Call, base: str | None = None) -> list[str]:
-    """The parts of the expression that makes the Dataset, the source first, then its methods.
-
-    Raises:
-        Refused: what it shuffles or repeats is decided while the program runs.
-    """
-    arguments = bind(module, call, _PARAMETERS)
-    shown = tensorflow_name(module, call.func).rpartition(".")[2]
-    if "x" not in arguments:
-        raise Refused(module, call, f"{shown} without x")
-    tf = root(module, call)
+def dataset(array: ArrayInput, base: str | None = None) -> list[str]:
+    """The parts of the expression that makes the Dataset, the source first, then its methods."""
+    module, arguments = array.module, array.arguments
+    row = ARRAY_INPUTS.by_kind[array.kind]
+    defaults = {parameter.name: parameter.default for parameter in row.parameters}
 
     def code(name: str) -> str:
+        if name not in arguments:
+            return defaults[name]
         return text_of(module, arguments[name], base=base)
 
-    features = f"dict({code('x')})" if shown == "pandas_input_fn" else code("x")
+    features = f"dict({code('x')})" if array.kind == "table" else code("x")
     data = f"({features}, {code('y')})" if "y" in arguments else features
-    parts = [f"{tf}.data.Dataset.from_tensor_slices({data})"]
-    shuffle = constant(arguments["shuffle"]) if "shuffle" in arguments else None
-    if shuffle not in (True, False):
-        raise Refused(
-            module, call, f"whether {shown} shuffles is decided elsewhere",
-            "write the input function with tf.data",
-        )  # fmt: skip
-    if shuffle:
-        buffer = code("queue_capacity") if "queue_capacity" in arguments else "1000"
-        parts.append(f".shuffle({buffer})")
-    if "num_epochs" in arguments:
-        if constant(arguments["num_epochs"]) != 1:
-            parts.append(f".repeat({code('num_epochs')})")
-    elif _says_none(call):
+    parts = [f"{root(module, array.node)}.data.Dataset.from_tensor_slices({data})"]
+    if array.shuffles:
+        parts.append(f".shuffle({code('queue_capacity')})")
+    if array.endless:
         parts.append(".repeat()")
-    parts.append(f".batch({code('batch_size') if 'batch_size' in arguments else '128'})")
+    elif constant(arguments.get("num_epochs")) != 1 and "num_epochs" in arguments:
+        parts.append(f".repeat({code('num_epochs')})")
+    parts.append(f".batch({code('batch_size')})")
     return parts
 
 
-def _says_none(call: ast.Call) -> bool:
-    """`num_epochs=None`: without an end; left out it is one."""
-    index = NUMPY_INPUT_FN.index("num_epochs")
-    given = [k.value for k in call.keywords if k.arg == "num_epochs"] or call.args[
-        index : index + 1
-    ]
-    return any(is_none(value) for value in given)
-
-
-def statement_edit(module: Module, call: ast.Call) -> Edit:
+def statement_edit(array: ArrayInput) -> Edit:
     """`train_input_fn = numpy_input_fn(...)` as a function, anything else as a lambda."""
+    module, call = array.module, array.node
     source = module.source
     statement = module.names.statement(call)
     layout = Layout(source, statement)
-    named = (
-        isinstance(statement, ast.Assign)
-        and statement.value is call
-        and len(statement.targets) == 1
-        and isinstance(statement.targets[0], ast.Name)
-        and layout.owns_start
-    )
-    _check_bound(module, call)
-    if not named:
+    goal = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    named = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+    alone = named and getattr(statement, "value", None) is call and layout.owns_start
+    if not isinstance(goal, ast.Name) or not alone:
         start, end = source.span(call)
-        return Edit(start, end, "lambda: " + "".join(dataset(module, call)))
-    assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        return Edit(start, end, "lambda: " + "".join(dataset(array)))
     inner = layout.indent + source.indent_unit
-    parts = dataset(module, call, inner)
+    parts = dataset(array, inner)
     whole = "return " + "".join(parts)
     lines = [whole]
     if len(inner) + len(whole) > source.width and "\n" not in whole:
         name = module.names.fresh(module.names.scope_at(statement), "dataset", "data", "batches")
         lines = [f"{name} = {parts[0]}", f"return {name}" + "".join(parts[1:])]
-    head = f"def {statement.targets[0].id}():"
-    text = source.newline.join([head, *(inner + line for line in lines)])
+    text = source.newline.join([f"def {goal.id}():", *(inner + line for line in lines)])
     rest = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
     blank = source.newline * (1 if layout.indent else 2)
     before, behind = _neighbours(module, statement)
     above = blank if before else ""
-    below = blank if behind is not None and not _is_another(module, behind) else ""
+    another = behind is not None and array_row(module, getattr(behind, "value", behind)) is not None
+    below = blank if behind is not None and not another else ""
     return Edit(layout.line_start, layout.line_end, above + layout.indent + text + rest + below)
 
 
@@ -118,29 +82,3 @@ def _neighbours(module: Module, statement: ast.stmt) -> tuple[bool, ast.stmt | N
         behind = None
     before = index > 0 and (block[index - 1].end_lineno or 0) == statement.lineno - 1
     return before, behind
-
-
-def _is_another(module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement makes an input function of arrays as well."""
-    value = getattr(statement, "value", None)
-    return isinstance(value, ast.Call) and is_array_input(module, value)
-
-
-def _check_bound(module: Module, call: ast.Call) -> None:
-    """A function reads its variables when it is called: none may change in between."""
-    names = module.names
-    loops = [p for p in names.ancestors(call) if isinstance(p, (ast.For, ast.While))]
-    for name in ast.walk(call):
-        if not isinstance(name, ast.Name):
-            continue
-        for binding in names.bindings_of(name):
-            later = getattr(binding.node, "lineno", 0) > (call.end_lineno or 0)
-            around = any(loop in names.ancestors(binding.node) for loop in loops)
-            if binding.kind in ("assign", "other") and (later or around):
-                raise Refused(
-                    module, name, f"`{name.id}` changes after the input function has taken it",
-                    "write the input function with tf.data",
-                )  # fmt: skip
-
-
-__all__ = ["dataset", "is_array_input", "statement_edit"]

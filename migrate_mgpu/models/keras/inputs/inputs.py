@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
-from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.inputs.batches import Batches
+from migrate_mgpu.models.front.inputs.arrays import check_unchanged, read_array_input
+from migrate_mgpu.models.front.inputs.batches import InputReader
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
-from migrate_mgpu.models.keras.inputs.arrays import dataset, is_array_input, statement_edit
+from migrate_mgpu.models.keras.inputs.arrays import dataset, statement_edit
+from migrate_mgpu.models.keras.inputs.batches import write_batch
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
 MODES = {"train": "train", "train_and_evaluate": "train", "evaluate": "eval", "predict": "infer"}
@@ -24,12 +28,21 @@ class Input:
     call: str
 
 
-@record()
-class Inputs(Batches):
-    """Reads the input functions of one program; edits that they need collect here."""
+@record(eq=False)
+class Inputs(EditSet):
+    """Writes the input functions of one program; edits that they need collect here."""
 
+    graph: CallGraph
     params: tuple[Module, ast.expr] | None = None  # the Estimator's
     context: str = ""  # the name of the strategy's input context, where there is one
+
+    @cached_property
+    def reader(self) -> InputReader:
+        return InputReader(self.graph)
+
+    def _function(self, function: Function) -> None:
+        for batch in self.reader.function(function):
+            write_batch(batch, self)
 
     def read(
         self, module: Module, node: ast.expr, mode: str, column: int = 0, base: str | None = None
@@ -47,7 +60,7 @@ class Inputs(Batches):
             return self._lambda(module, node, column, base)
         if isinstance(node, ast.Call):
             return self._made(module, node, mode, column, base)
-        origins = self.values.definitions(module, node)
+        origins = self.reader.values.definitions(module, node)
         given: set[str] = set()
         for origin in origins:
             if origin.node is None or origin.is_none:
@@ -65,18 +78,20 @@ class Inputs(Batches):
         """Reads what a variable may hold; the arguments that the Estimator gave it itself."""
         function = self.graph.target(module, node)
         if function is not None:
-            self.function(function)
+            self._function(function)
             return self._estimators_own(function, place, mode)
+        array = read_array_input(module, node)
         if isinstance(node, ast.Lambda):
             self._lambda(module, node, 0, None)
-        elif isinstance(node, ast.Call) and is_array_input(module, node):
-            self.edit(module, statement_edit(module, node))
-            self.gone.add(node.func)
-            self.moved.add(node)
+        elif array is not None:
+            check_unchanged(array)
+            self.edit(module, statement_edit(array))
+            self.gone.add(array.node.func)
+            self.moved.add(array.node)
         elif isinstance(node, ast.Call) and self._partial(module, node) is not None:
             partial = self._partial(module, node)
             assert partial is not None
-            self.function(partial)
+            self._function(partial)
             return self._estimators_own(partial, place, mode, node)
         elif isinstance(node, ast.Call):
             self._made(module, node, mode, 0, None)
@@ -150,7 +165,8 @@ class Inputs(Batches):
         needed = len(arguments.args) - len(arguments.defaults)
         if needed or arguments.vararg or arguments.kwarg:
             raise Refused(module, node, "an input function with parameters")
-        self.result(module, node.body)
+        for batch in self.reader.result(module, node.body):
+            write_batch(batch, self)
         return Input(text_of(module, node.body, column, base))
 
     def _made(
@@ -159,15 +175,16 @@ class Inputs(Batches):
         """`functools.partial(f, x)`, `numpy_input_fn(...)`, `make_input_fn(x)`."""
         partial = self._partial(module, node)
         if partial is not None:
-            self.function(partial)
+            self._function(partial)
             self.gone.add(node.func)
             head = module.source.code(node.args[0])
             given = [*node.args[1:], *node.keywords]
             pieces = [text_of(module, part, column, base) for part in given]
             own = self._estimators_own(partial, (module, node), mode, node)
             return Input(f"{head}({', '.join([*pieces, *([own] if own else [])])})")
-        if is_array_input(module, node):
-            return Input("".join(dataset(module, node, base)))
+        array = read_array_input(module, node)
+        if array is not None:
+            return Input("".join(dataset(array, base)))
         factory = self.graph.target(module, node.func)
         if factory is None:
             raise Refused(
@@ -176,7 +193,7 @@ class Inputs(Batches):
             )  # fmt: skip
         given_to: set[str] = set()
         for statement in returns(factory):
-            for origin in self.values.definitions(factory.module, statement.value or node):
+            for origin in self.reader.values.definitions(factory.module, statement.value or node):
                 assert origin.node is not None
                 given_to.add(self._origin(origin.module, origin.node, (module, node), mode))
         if len(given_to) > 1:

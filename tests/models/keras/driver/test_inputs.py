@@ -35,6 +35,15 @@ from tests.models.keras.driver.programs import MADE, MAKE, configured, driven, l
             "    it = tf.data.make_one_shot_iterator(source())\n    return it.get_next()\n",
             "    dataset = source()\n    return dataset\n",
         ),
+        (
+            "    it = tf.data.make_one_shot_iterator(dataset=source())\n    return it.get_next()\n",
+            "    dataset = source()\n    return dataset\n",
+        ),
+        (
+            "    ds = source()\n    it = ds.make_one_shot_iterator()\n    x, y = it.get_next()\n"
+            "    return (x + 1) / 2, (y)\n",
+            "    ds = source()\n    return ds.map(lambda x, y: ((x + 1) / 2, (y)))\n",
+        ),
     ],
 )
 def test_one_shot_iterators(before: str, after: str) -> None:
@@ -42,6 +51,16 @@ def test_one_shot_iterators(before: str, after: str) -> None:
     use = f"\n\n{MAKE}est.train(batches, steps=1)\n"
     new = lines(f"{make}def batches():\n{before}{use}")
     assert f"def batches():\n{after}" in new
+
+
+def test_a_batch_may_be_a_tuple_that_map_takes_apart() -> None:
+    """`map` would call a function of one parameter with two."""
+    make = "def source():\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    body = (
+        "    it = source().make_one_shot_iterator()\n    b = it.get_next()\n    return b[0], b[1]\n"
+    )
+    with pytest.raises(Refused, match="taken apart by numbers"):
+        lines(f"{make}def batches():\n{body}\n\n{MAKE}est.train(batches, steps=1)\n")
 
 
 def test_numpy_input_fn_becomes_a_function() -> None:

@@ -205,14 +205,14 @@ class CallGraph:
         outermost = parents[-2] if len(parents) > 1 else node
         if not isinstance(outermost, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return True
-        mentions = [
+        candidates = [
             (one, mention, self.target(one, mention))
             for one, mention in self._mentions.get(outermost.name, ())
             if one in program.modules and outermost not in one.names.ancestors(mention)
         ]
         mentions = [
             (one, mention)
-            for one, mention, target in mentions
+            for one, mention, target in candidates
             if target is None or outermost in (target.node, target.owner)  # None: it may be this
         ]
         if not mentions:

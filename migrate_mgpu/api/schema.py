@@ -51,8 +51,7 @@ class Definition:
 
     def written(self, name: str, style: FileStyle) -> str:
         """Its text with ``\\n`` between the lines."""
-        text = self.text.format(name=name, tf=style.tensorflow, quote=style.quote)
-        return style.indented(text)
+        return style.code(self.text, name=name)
 
 
 @record(frozen=True)

@@ -44,8 +44,12 @@ class FileStyle:
         ``template`` has four spaces a level and the fields ``{tf}``, ``{quote}`` and those of
         ``replacements``, which may have lines of their own: each stays in the line of its field.
         """
+        return [self.code(line, **replacements) for line in template.splitlines()]
+
+    def code(self, template: str, **replacements: str) -> str:
+        """The same, as one text."""
         replacements.update(tf=self.tensorflow, quote=self.quote)
-        return [line.format(**replacements) for line in self.indented(template).splitlines()]
+        return self.indented(template).format(**replacements)
 
     def indented(self, template: str) -> str:
         """Code that is written with four spaces a level, with the file's own levels."""

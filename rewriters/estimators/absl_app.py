@@ -24,7 +24,9 @@ names under ``compat.v1``.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
@@ -188,8 +190,8 @@ if __name__ == '__main__':
 )
 
 
-def rewrite(module: Module, node: ast.AST, style: FileStyle) -> tuple[list[Edit], set[str]] | None:
-    """The edits of one mention of these names, with the imports that they need; None if it is none.
+def rewrite(module: Module, node: ast.AST, style: FileStyle) -> EditSet | None:
+    """The change of one mention of these names; None if it is none.
 
     ``node`` is the longest chain of attributes (``tf.app.flags.DEFINE_string``), or an
     import statement.
@@ -197,7 +199,7 @@ def rewrite(module: Module, node: ast.AST, style: FileStyle) -> tuple[list[Edit]
     if isinstance(node, ast.ImportFrom):
         return None
     if _is_alias(module, node):
-        return [], set()  # `FLAGS.steps`: the statement that made the alias is rewritten
+        return EditSet()  # `FLAGS.steps`: the statement that made the alias is rewritten
     found = symbol(module.names.qualname(node))
     if found is None:
         return None
@@ -214,8 +216,15 @@ def rewrite(module: Module, node: ast.AST, style: FileStyle) -> tuple[list[Edit]
             return None
         start, end = module.source.span(node)
         text = name.removeprefix("test.")
-        return [Edit(start, end, text)], {"from unittest import mock"}
+        return _changed(module, Edit(start, end, text), needs=["from unittest import mock"])
     return None
+
+
+def _changed(module: Module, *edits: Edit, needs: Iterable[str] = ()) -> EditSet:
+    found = EditSet()
+    found.edit(module, *edits)
+    found.needs(module, *needs)
+    return found
 
 
 def _is_alias(module: Module, node: ast.AST) -> bool:
@@ -232,7 +241,7 @@ def _is_alias(module: Module, node: ast.AST) -> bool:
     )
 
 
-def _run(module: Module, node: ast.AST) -> tuple[list[Edit], set[str]] | None:
+def _run(module: Module, node: ast.AST) -> EditSet | None:
     call = module.names.parents[node]
     if not isinstance(call, ast.Call) or call.func is not node or _taken(module, node, "app"):
         return None
@@ -241,16 +250,16 @@ def _run(module: Module, node: ast.AST) -> tuple[list[Edit], set[str]] | None:
     given = [*call.args, *(k.value for k in call.keywords)]
     if len(given) > 1:
         return None
-    imports, tolerant = {"from absl import app"}, ""
+    imports, tolerant = ["from absl import app"], ""
     if _reads_arguments(module):
         if _taken(module, node, "flags"):
             return None
         tolerant = ", flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
-        imports.add("from absl import flags")
+        imports.append("from absl import flags")
     if not given or is_none(given[0]):
         if "main" not in module.names.module_scope.bindings:
             return None
-        return [Edit(start, end, f"app.run(main{tolerant})")], imports
+        return _changed(module, Edit(start, end, f"app.run(main{tolerant})"), needs=imports)
     first, last = source.span(node)
     edits = [Edit(first, last, "app.run")]
     if call.keywords:
@@ -259,7 +268,7 @@ def _run(module: Module, node: ast.AST) -> tuple[list[Edit], set[str]] | None:
     if tolerant:
         behind = source.span(given[0])[1]
         edits.append(Edit(behind, behind, tolerant))
-    return edits, imports
+    return _changed(module, *edits, needs=imports)
 
 
 def _reads_arguments(module: Module) -> bool:
@@ -280,7 +289,7 @@ def _reads_arguments(module: Module) -> bool:
     return False
 
 
-def _flags(module: Module, node: ast.AST, rest: str) -> tuple[list[Edit], set[str]] | None:
+def _flags(module: Module, node: ast.AST, rest: str) -> EditSet | None:
     names, source = module.names, module.source
     if not _parsed(module):
         return None
@@ -290,12 +299,13 @@ def _flags(module: Module, node: ast.AST, rest: str) -> tuple[list[Edit], set[st
         at_top = isinstance(names.parents[statement], ast.Module)
         if isinstance(target, ast.Name) and at_top and len(statement.targets) == 1:
             alias = "" if target.id == "flags" else f" as {target.id}"
-            return [Layout(source, statement).replace([])], {f"from absl import flags{alias}"}
+            gone = Layout(source, statement).replace([])
+            return _changed(module, gone, needs=[f"from absl import flags{alias}"])
         return None
     if _taken(module, node, "flags"):
         return None
     start, end = source.span(node)
-    return [Edit(start, end, f"flags{rest}")], {"from absl import flags"}
+    return _changed(module, Edit(start, end, f"flags{rest}"), needs=["from absl import flags"])
 
 
 def _parsed(module: Module) -> bool:
@@ -333,9 +343,7 @@ def _taken(module: Module, node: ast.AST, name: str) -> bool:
     return False
 
 
-def _logging(
-    module: Module, node: ast.AST, name: str, style: FileStyle
-) -> tuple[list[Edit], set[str]] | None:
+def _logging(module: Module, node: ast.AST, name: str, style: FileStyle) -> EditSet | None:
     source = module.source
     call = module.names.parents[node]
     if not isinstance(call, ast.Call) or call.func is not node:
@@ -344,11 +352,12 @@ def _logging(
             if isinstance(outer, ast.Call):
                 found = symbol(module.names.qualname(outer.func))
                 if found is not None and found.name == "logging.set_verbosity":
-                    return [], set()
+                    return EditSet()
         return None
     start, end = source.span(node)
     if name in _METHODS:
-        return [Edit(start, end, f"{style.tensorflow}.get_logger().{_METHODS[name]}")], set()
+        text = f"{style.tensorflow}.get_logger().{_METHODS[name]}"
+        return _changed(module, Edit(start, end, text))
     if name == "set_verbosity" and len(call.args) == 1 and not call.keywords:
         level = symbol(module.names.qualname(call.args[0]))
         if level is not None and level.name.rpartition(".")[2] in _LEVELS:
@@ -356,8 +365,8 @@ def _logging(
             short = "WARNING" if short.startswith("WARNING") else short
             text = f"{style.tensorflow}.get_logger().setLevel({style.string(short)})"
             first, last = source.span(call)
-            return [Edit(first, last, text)], set()
-        return [Edit(start, end, f"{style.tensorflow}.get_logger().setLevel")], set()
+            return _changed(module, Edit(first, last, text))
+        return _changed(module, Edit(start, end, f"{style.tensorflow}.get_logger().setLevel"))
     return None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Rewriter
-from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -46,12 +46,12 @@ class DrivingRewriter(PartRewriter):
 class SymbolRewriter(Rewriter):
     """Names of TF1's in the rest of a program whose Estimators are converted.
 
-    ``rewrite`` gives a name's edits and the imports that they need; None for another's.
+    ``rewrite`` gives what changes for a name; None for another's.
     """
 
     folder = "estimators"
 
-    rewrite: Callable[[Module, ast.AST, FileStyle], tuple[list[Edit], set[str]] | None]
+    rewrite: Callable[[Module, ast.AST, FileStyle], EditSet | None]
 
 
 class SessionRewriter(Rewriter):

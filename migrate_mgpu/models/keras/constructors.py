@@ -68,9 +68,7 @@ def _state(edit: CallEdit, row: Row, given: Iterable[str], style: FileStyle) -> 
     """TF1's defaults that are not Keras's, where nothing is given."""
     for parameter in row.parameters:
         if parameter.stated and parameter.name not in given:
-            edit.add(
-                parameter.new_name, parameter.default.format(tf=style.tensorflow, quote=style.quote)
-            )
+            edit.add(parameter.new_name, style.code(parameter.default))
 
 
 def layer_edits(
@@ -182,7 +180,7 @@ def keras_recurrent_edits(layer: KerasRecurrent, style: FileStyle) -> tuple[Edit
     """A recurrent layer of Keras's with 1.15's defaults."""
     edit = _arguments(layer, KERAS_LAYERS.by_kind[layer.kind])
     if layer.hard_gates:
-        edit.add("recurrent_activation", _GATES.format(tf=style.tensorflow))
+        edit.add("recurrent_activation", style.code(_GATES))
     if layer.kind == "GRU":
         edit.add("reset_after", "False")
     return edit.edits()

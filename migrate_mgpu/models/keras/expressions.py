@@ -232,6 +232,6 @@ def cast_to(node: ast.expr, dtype: str) -> Replacement:
         text = inner.render(node)
         context.used.update(inner.used)
         context.trains |= inner.trains
-        return f"{context.tf}.cast({text}, {dtype.format(tf=context.tf)})"
+        return f"{context.tf}.cast({text}, {context.style.code(dtype)})"
 
     return write

@@ -129,7 +129,7 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         edit.drop("name")
         if (half := edit.get("half_pixel_centers")) is None or is_none(half):
             edit.drop("half_pixel_centers")
-    constants = [(key, text.format(tf=style.tensorflow)) for key, text in row.constants]
+    constants = [(key, style.code(text)) for key, text in row.constants]
     if row.target == "cast" and edit.get("name") is None:
         constants = [("", text) for _, text in constants]
     rename(edit, row)

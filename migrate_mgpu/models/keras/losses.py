@@ -42,9 +42,8 @@ def elements_of_output(loss: Loss, output: str, style: FileStyle) -> str | None:
     text = LOSSES.by_kind[loss.kind].by_number
     if not text or loss.setting is not None:
         return None
-    tf = style.tensorflow
-    labels = f"{tf}.cast(labels, {output}.dtype)"
-    return text.format(tf=tf, labels=labels, outputs=output)
+    labels = f"{style.tensorflow}.cast(labels, {output}.dtype)"
+    return style.code(text, labels=labels, outputs=output)
 
 
 def loss_edits(loss: Loss, style: FileStyle, reduces: bool = True) -> tuple[Edit, ...]:

@@ -17,7 +17,7 @@ def metric_object(metric: Metric, name: str, style: FileStyle) -> str:
     row = METRICS.by_kind[metric.kind]
     if not row.by_number:
         return _made(metric, MetricForm(row.target), name, style)
-    value = row.by_number.format(tf=style.tensorflow)
+    value = style.code(row.by_number)
     return _wrapper(f"lambda labels, values: {value}", name, style)
 
 

@@ -96,8 +96,7 @@ def _rewritten(module: Module, use: Use, style: FileStyle, rules: Selection, fou
         if made is None:
             continue
         if _wanted(module, use.node, rewriter.rule, rules):
-            found.edit(module, *made[0])
-            found.needs(module, *made[1])
+            found.merge(made)
         else:
             found.left.append(use)
         return True

@@ -48,7 +48,7 @@ def clipping_class(name: str, base: OptimizerWriter, clipping: Clipping, context
         "",
         f"{unit}def apply_gradients(self, grads_and_vars, *args, **kwargs):",
         f"{unit * 2}gradients, variables = zip(*grads_and_vars)",
-        unit * 2 + _CLIPPED[clipping.by].format(tf=context.tf, limit=limit),
+        unit * 2 + context.style.code(_CLIPPED[clipping.by], limit=limit),
         f"{unit * 2}return super().apply_gradients(zip(gradients, variables), *args, **kwargs)",
     ]
     return "\n".join(lines)

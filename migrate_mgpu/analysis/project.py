@@ -421,9 +421,24 @@ class Project:
         return found
 
     def _program(self, entry: Module) -> Program:
-        modules = _closure(entry, lambda module: module.imported)
-        needed = _closure(entry, lambda module: module.needs)
+        started = [entry, *self._packages(entry)]
+        modules = _closure(started, lambda module: module.imported)
+        needed = _closure(started, lambda module: module.needs)
         return Program(entry, modules, needed, self._broken(needed))
+
+    def _packages(self, entry: Module) -> list[Module]:
+        """The packages that Python imports before an entry point, unless that is a script.
+
+        One with relative imports is none, and tests are imported by who runs them.
+        """
+        is_relative = any(getattr(node, "level", 0) for node, _ in entry.import_statements)
+        if entry.has_main_guard and not is_relative and "test" not in entry.path.stem:
+            return []
+        folder = self._folders[entry]
+        root = self._root(folder)
+        around = [parent for parent in (folder, *_parents(folder)) if len(parent) > len(root)]
+        found = (self._at(os.path.join(parent, "__init__.py")) for parent in around)
+        return [one for one in found if one is not None and one is not entry]
 
     def _broken(self, modules: list[Module]) -> list[Unreadable]:
         """Files that these modules import but that cannot be parsed."""
@@ -497,9 +512,9 @@ def _decode(path: Path, data: bytes) -> Source:
     return source
 
 
-def _closure(entry: Module, edges: Callable[[Module], list[Module]]) -> list[Module]:
+def _closure(start: list[Module], edges: Callable[[Module], list[Module]]) -> list[Module]:
     found: dict[int, Module] = {}
-    stack = [entry]
+    stack = start[::-1]
     while stack:
         module = stack.pop()
         if id(module) not in found:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
-from tests.support.migration import run
+from tests.support.migration import run, said
 
 TRAIN = """\
 import tensorflow as tf
@@ -80,3 +82,39 @@ def test_a_module_that_a_package_of_the_run_lacks(imports: str) -> None:
     ((file, line, message),) = told(found)
     assert (file, line) == ("train.py", 2)
     assert "`pkg.made_pb2` is no file here" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "train"),
+    [
+        ("net", TRAIN.format(imports="")),  # imported by somebody outside
+        ("net_test", TRAIN.format(imports="") + "if __name__ == '__main__':\n    tf.test.main()\n"),
+        ("net", TRAIN.format(imports="from . import ops") + "if __name__ == '__main__':\n    0\n"),
+    ],
+)
+def test_a_module_whose_package_cannot_be_imported(tmp_path: Path, name: str, train: str) -> None:
+    """Python runs the `__init__` of every package around a module first."""
+    files = {"__init__.py": "from pkg.models import slim_net\n", f"{name}.py": train}
+    files |= {"ops.py": FINE, "slim_net.py": SLIM}
+    result = run(*in_package(tmp_path, files), bridge=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states[f"{name}.py"] == "refused", states
+    assert any("`tensorflow.contrib.slim` does not exist" in one for one in said(result))
+
+
+def test_a_script_in_a_package_is_started_without_it(tmp_path: Path) -> None:
+    train = TRAIN.format(imports="") + "if __name__ == '__main__':\n    print(sess)\n"
+    files = {"__init__.py": "from pkg.models import slim_net\n", "net.py": train}
+    result = run(*in_package(tmp_path, files | {"slim_net.py": SLIM}), bridge=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states["net.py"] == "bridge", states
+
+
+def in_package(folder: Path, files: dict[str, str]) -> list[tuple[str, str]]:
+    """The files in `pkg.models`; written, for packages are looked for on the disk."""
+    (folder / "pkg/models").mkdir(parents=True)
+    (folder / "pkg/__init__.py").write_text("")
+    given = [(str(folder / "pkg/models" / name), text) for name, text in files.items()]
+    for path, text in given:
+        Path(path).write_text(text)
+    return [*given, (str(folder / "pkg/__init__.py"), "")]

@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.symbols import tensorflow_root
+from migrate_mgpu.core.records import record
 from migrate_mgpu.source.style import FileStyle
+
+NAMELESS = "no-name-for-tensorflow"  # key of a diagnostic
+
+
+@record(frozen=True, eq=False, kw_only=True)
+class _Nameless(FileStyle):
+    """The style of a file that imports parts of TensorFlow alone: new code cannot name it."""
+
+    module: Module
+
+    @property  # type: ignore[misc]
+    def tensorflow(self) -> str:
+        text = f"{self.module.path.name} has no name for TensorFlow as a whole"
+        advice = "import tensorflow as tf, and use that"
+        raise Refused(self.module, self.module.tree.body[0], text, advice, NAMELESS)
 
 
 def style_at(module: Module, node: ast.AST) -> FileStyle:
-    """The file's style, with the name that TensorFlow has at a place."""
-    return FileStyle.of(module.source, root(module, node))
+    """The file's style, with the name that TensorFlow has at a place.
+
+    Whoever asks it for a name that the file has not gets ``Refused``.
+    """
+    name = _root(module, node)
+    style = FileStyle.of(module.source, name or "")
+    return style if name is not None else _Nameless(**vars(style), module=module)
 
 
 def root(module: Module, node: ast.AST) -> str:
-    """The name of TensorFlow's root at a place, TF2's own if the module has both."""
+    """The name of TensorFlow's root at a place, TF2's own if the module has both.
+
+    Raises:
+        Refused: the file has none.
+    """
+    return style_at(module, node).tensorflow
+
+
+def _root(module: Module, node: ast.AST) -> str | None:
     names = module.names
     scope = names.scope_at(node)
     found: dict[str, str] = {}
@@ -29,7 +59,11 @@ def root(module: Module, node: ast.AST) -> str:
         if current.parent is None:
             break
         current = current.parent
-    return found.get("tensorflow") or next(iter(found.values()), "tf")
+    if found:
+        return found.get("tensorflow") or next(iter(found.values()))
+    scopes = names.scopes.values()
+    bound = [b for one in scopes for bindings in one.bindings.values() for b in bindings]
+    return "tf" if any(binding.qualname in ROOTS for binding in bound) else None
 
 
 def spelling(module: Module, statement: ast.AST) -> str | None:

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.analysis.style import NAMELESS, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
@@ -88,7 +88,10 @@ class Conversions:
                 )  # fmt: skip
             driven = write_driver(flow, model, self.graph)
         except Refused as refused:
-            return Conversion(flow, refused.diagnostic)
+            why = refused.diagnostic
+            if why.key == NAMELESS:
+                why = replaced(why, place=Place(flow.module, flow.call))
+            return Conversion(flow, why)
         except Exception as error:
             return Conversion(flow, internal_error(Place(flow.module, flow.call), error))
         self._without_other_models(flow, driven)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Union
 
-from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
@@ -128,6 +128,8 @@ class _Attempt:
             for known in answering(one.flow, one.refused):
                 try:
                     edits = known.normalize(one.flow, planned[1].graph)
+                except Refused:  # what it would write cannot be said there
+                    continue
                 except Exception as error:  # a mistake of ours: the Estimator stays
                     place = Place(one.flow.module, one.flow.call)
                     self.mistakes[key] = internal_error(place, error)

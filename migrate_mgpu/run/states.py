@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.api_version import (
     v1_uses,
 )
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import PYTHON_2, incompatibilities
 from migrate_mgpu.analysis.module import Module, Use
@@ -341,7 +341,10 @@ class ProgramStates:
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
             style = style_at(module, module.tree)
-            found = rest(module, uses, gone | moved, style, rules)
+            try:
+                found = rest(module, uses, gone | moved, style, rules)
+            except Refused as refused:
+                return refused.diagnostic
             left = [
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]

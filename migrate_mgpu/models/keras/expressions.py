@@ -45,12 +45,16 @@ class Context:
     ) -> None:
         self.module = module
         self.style = style
-        self.tf = style.tensorflow
         self.modes = modes
         self.names = dict(names or {})
         self.replaced = dict(replaced or {})
         self.used: dict[str, ast.Name] = {}
         self.trains = False  # whether `training` was written
+
+    @property
+    def tf(self) -> str:
+        """The name of TensorFlow: asked for where it is written alone, for a file may have none."""
+        return self.style.tensorflow
 
     def render(self, node: ast.AST, column: int | None = None, base: str | None = None) -> str:
         """A node's text as it is here."""

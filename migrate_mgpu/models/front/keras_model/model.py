@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.core.records import field, record
@@ -214,8 +215,9 @@ class _Reader:
                 module, call, "1.15 divides the loss twice by the replicas where a Keras "
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
-        style = FileStyle.of(module.source, self.style.tensorflow)
-        context, edits = Context(module, style), compiled_edits(made, style)
+        style = self.style if module is self.flow.module else style_at(module, call)
+        context = Context(module, style)
+        edits = compiled_edits(made, style)
         self._edit(module, *context.with_arguments(call, edits))
         self.result.handled.add(call)
 

@@ -28,7 +28,6 @@ from migrate_mgpu.models.keras.driver.checkpoints import write_checkpoints
 from migrate_mgpu.models.keras.driver.datasets import Datasets, taken
 from migrate_mgpu.models.keras.driver.driver_edits import (
     DriverEdits,
-    check_named,
     mode_keys,
     text_of,
 )
@@ -113,8 +112,6 @@ class _Driver:
         for module in list(dict.fromkeys([*self.flow.modules, *self.changes.edits])):
             mode_keys(module, self.model, self.changes)
             written(module, self.changes)
-        for written_edits in (self.model.edits, self.changes.edits):
-            check_named(written_edits, (self.flow.module, self.flow.call))
         self.changes.gone |= self.inputs.gone
         self.changes.moved |= self.inputs.moved
         return self.changes

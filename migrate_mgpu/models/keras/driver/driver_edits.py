@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 
-from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import KEYS
-from migrate_mgpu.analysis.module import ROOTS, Module, tensorflow_name
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.rewriters import PartRewriter
@@ -16,8 +14,6 @@ from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
-
-_NAMED = re.compile(r"(?<![\w.])tf\.")
 
 
 @record(eq=False)
@@ -41,21 +37,6 @@ class DriverEdits(EditSet):
         self.gone.add(call.func if isinstance(call, ast.Call) else call)
         self.moved.add(call)
         self.sites.append((module, call, kind))
-
-
-def check_named(edits: dict[Module, list[Edit]], place: tuple[Module, ast.AST]) -> None:
-    """New code says ``tf``: a file that imports parts of TensorFlow alone has no such name.
-
-    Raises:
-        Refused: in such a file something new is written.
-    """
-    for module, found in edits.items():
-        scopes = module.names.scopes.values()
-        bound = [b for scope in scopes for bindings in scope.bindings.values() for b in bindings]
-        if not any(binding.qualname in ROOTS for binding in bound):
-            if any(_NAMED.search(edit.new) for edit in found):
-                text = f"{module.path.name} has no name for TensorFlow as a whole"
-                raise Refused(*place, text, "import tensorflow as tf, and use that")
 
 
 def text_of(

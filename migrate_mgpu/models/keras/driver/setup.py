@@ -347,8 +347,8 @@ class Setup:
     def _config_lines(self, made: RunConfig) -> list[str]:
         module, arguments = made.module, made.arguments
         lines: list[str] = []
-        tf = root(module, made.node)
         if "tf_random_seed" in arguments:
+            tf = root(module, made.node)
             seed = text_of(module, arguments["tf_random_seed"])
             lines.append(f"{tf}.random.set_seed({seed})")
             self.changes.notes.append((

@@ -128,6 +128,35 @@ def test_a_file_without_a_name_for_tensorflow() -> None:
     assert "tensorflow.keras.Sequential" in after
 
 
+@pytest.mark.parametrize("name", ["tf", ""])
+def test_a_helper_without_a_name_for_tensorflow(name: str) -> None:
+    """TF2's form of what it says has one: `tf.get_logger()`."""
+    imports = "import tensorflow as tf\n" if name else ""
+    helper = f"{imports}from tensorflow import logging\n\n\ndef say(text):\n"
+    helper += "    logging.info(text)\n"
+    text = HEAD + "import helper\n\nhelper.say('x')\n"
+    text += "est = tf.estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)\n"
+    if name:
+        assert "tf.get_logger().info(text)" in migrated(text, ("helper.py", helper))[0]
+    else:
+        reason = "helper.py has no name for TensorFlow as a whole"
+        stays(text, reason, ("helper.py", helper))
+
+
+def test_a_keras_program_needs_no_name_for_tensorflow() -> None:
+    """Nothing that is written for it says one."""
+    text = (
+        "from tensorflow import keras\nfrom reader import input_fn\n\n"
+        "model = keras.Sequential([keras.layers.Dense(1, input_shape=(1,))])\n"
+        "model.compile('sgd', 'mse')\n"
+        "est = keras.estimator.model_to_estimator(model)\nest.train(input_fn, steps=5)\n"
+    )
+    reader = "import tensorflow as tf\n\n\ndef input_fn():\n"
+    reader += "    return tf.data.Dataset.from_tensors(([[1.0]], [[1.0]])).repeat()\n"
+    after, _ = migrated(text, ("reader.py", reader))
+    assert "model.fit(input_fn(), steps_per_epoch=5" in after
+
+
 LOOP = """\
     outputs = features
     for units in (4, 1):

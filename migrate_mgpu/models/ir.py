@@ -256,6 +256,18 @@ class Loss(Operation):
     classes: ast.expr | None = None
 
 
+@record(frozen=True, eq=False)
+class LabelUse:
+    """How a value takes the labels: TF1 gave them as they are, other frameworks by the batch.
+
+    ``bits``: as classes, integers of that many. ``beside`` are mentions of them with the values
+    that they meet element by element, and whose shape they have.
+    """
+
+    bits: int | None = None
+    beside: Mapping[ast.Name, ast.expr] = field(default_factory=dict)
+
+
 @record()
 class Computation:
     """A value of a batch: its expression, standing in ``unit``, and the statements behind it.
@@ -266,6 +278,7 @@ class Computation:
     value: ast.expr
     unit: ast.stmt | None
     units: list[ast.stmt] = field(default_factory=list)
+    label_use: LabelUse = LabelUse()
 
 
 @record()

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.tables import name_of, short_name_of
 from migrate_mgpu.models.front.losses import is_regularization, read_loss
 from migrate_mgpu.models.front.model_fn.decay import read_decay
+from migrate_mgpu.models.front.model_fn.label_use import read_label_use
 from migrate_mgpu.models.front.model_fn.means import averages, is_size
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import Objective, Weight, WeightDecay
@@ -56,6 +57,7 @@ class LossReader:
             return objective
         objective.value, objective.units = value, units
         objective.loss, objective.by_rows, objective.of_output = known, by_rows, True
+        objective.label_use = read_label_use(self.reading, value, objective.unit, units)
         if is_number(objective) and not fits_compile(objective):
             objective.summed = self._sum([*units, value])
             objective.batch_mean = averages(self.reading, value, unit)

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.modes import EVAL
 from migrate_mgpu.api.metrics import METRICS, Derived
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.metrics import read_metric
+from migrate_mgpu.models.front.model_fn.label_use import read_label_use
 from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.shapes import reduces
@@ -96,7 +97,8 @@ class _Reader:
         ]
         units += settings_of(self.flow, [metric.predictions], unit, units, made)
         units.sort(key=lambda statement: statement.lineno)
-        return Computation(metric.predictions, None, units)
+        use = read_label_use(self.reading, metric.predictions, None, units)
+        return Computation(metric.predictions, None, units, use)
 
     def _of_labels(self, node: ast.expr, unit: ast.stmt | None) -> Derived | None:
         """What an expression is of the labels: themselves or their argmax."""

@@ -6,11 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.api.tables import short_name_of
 from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.shapes import partners
 from migrate_mgpu.models.ir import Computation, Objective
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import (
@@ -23,13 +20,6 @@ from migrate_mgpu.models.keras.losses import (
 from migrate_mgpu.models.properties import is_mean_of_output, is_number
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
-
-_INTEGERS = {
-    "one_hot",
-    "in_top_k",
-    "sparse_softmax_cross_entropy_with_logits",
-    "sparse_softmax_cross_entropy",
-}
 
 
 class LossWriter:
@@ -47,27 +37,10 @@ class LossWriter:
     def context(self) -> Context:
         """The function's own names are the author's."""
         computation = self.computation
-        nodes = [*computation.units, computation.value]
-        replaced = replacements(self.module, nodes)
-        context = Context(self.module, self.style, self.reading.modes, {}, replaced)
-        for unit in computation.units:
-            self._shapes(context, unit, unit)
-        self._shapes(context, computation.value, computation.unit)
-        return context
-
-    def _shapes(self, context: Context, node: ast.AST, unit: ast.stmt | None) -> None:
-        """Labels get back the shape of what they meet."""
-        flow, (output, made) = self.reading.flows[TRAIN], self.reading.output
-
-        def resolve(value: ast.expr) -> ast.expr:
-            return flow.resolve(value, unit, made)[0] or value
-
-        def is_output(value: ast.expr) -> bool:
-            found = resolve(value)
-            return isinstance(found, ast.Name) and found.id == output
-
-        for name, other in partners(self.module, [node], resolve, is_output).items():
-            context.replaced[name] = _shaped(name, other)
+        replaced = replacements(self.module, [*computation.units, computation.value])
+        for name, other in computation.label_use.beside.items():
+            replaced[name] = _shaped(name, other)
+        return Context(self.module, self.style, self.reading.modes, {}, replaced)
 
     def write(self, block: Block) -> Context:
         """Adds the function to a block."""
@@ -87,10 +60,10 @@ class LossWriter:
             if elements is not None:
                 block.line(f"return {elements}", 1)
                 return context
-        kind = self._labels_type([*units, value])
-        if kind is not None:
+        bits = computation.label_use.bits
+        if bits is not None:  # Keras 3 hands labels over as floats, Keras 2 a list as a column
             shape = f"{tf}.shape({output})[:-1]"
-            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.{kind})", 1)
+            block.line(f"labels = {tf}.cast({tf}.reshape(labels, {shape}), {tf}.int{bits})", 1)
         for unit in units:
             add_statement(block, unit, context, self.style)
         base = block.indent + self.style.indent
@@ -111,53 +84,6 @@ class LossWriter:
             text = "the loss or a metric asks whether the model trains"
             raise Refused(self.module, value, text, "let the network ask")
         return context
-
-    def _labels_type(self, nodes: list[ast.AST]) -> str | None:
-        """The type of labels that are classes.
-
-        Keras 3 hands labels over as floats, Keras 2 a list of them as a column.
-        """
-        return "int32" if self._needs_integers(nodes) else self._compared_classes(nodes)
-
-    def _compared_classes(self, nodes: list[ast.AST]) -> str | None:
-        """The type of the output's argmax, where the labels meet it: those may be a float column.
-
-        None where they do not, or are of several classes themselves.
-        """
-        output, _ = self.reading.output
-        found: str | None = None
-        for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call)):
-            if short_name_of(self.module, call) != "argmax":
-                continue
-            if not any(isinstance(v, ast.Name) and v.id == output for v in ast.walk(call)):
-                continue
-            found = "int32" if any(k.arg == "output_type" for k in call.keywords) else "int64"
-        if found is None or not any(self._mentions_labels(node) for node in nodes):
-            return None
-        return found
-
-    def _needs_integers(self, nodes: list[ast.AST]) -> bool:
-        """Whether a function wants labels as integers."""
-        return any(
-            self._mentions_labels(call)
-            for call in (c for n in nodes for c in ast.walk(n) if isinstance(c, ast.Call))
-            if short_name_of(self.module, call) in _INTEGERS
-        )
-
-    def _mentions_labels(self, node: ast.AST) -> bool:
-        """Whether labels are read as they are, not as the argmax of several columns."""
-        stack = [node]
-        while stack:
-            part = stack.pop()
-            if isinstance(part, ast.Name) and part.id == "labels":
-                return True
-            if isinstance(part, ast.Call) and short_name_of(self.module, part) in (
-                "argmax",
-                "arg_max",
-            ):
-                continue
-            stack.extend(ast.iter_child_nodes(part))
-        return False
 
 
 def _shaped(name: ast.Name, other: ast.expr) -> Replacement:

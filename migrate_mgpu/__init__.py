@@ -4,6 +4,9 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
+# How messages tell to install what parity needs. Until there is a release, from the repository.
+INSTALL = "in a checkout of migrate-mgpu: pip install '.[parity]'"
+
 
 def record(name: str, value: object) -> None:
     """Show a number or an array to ``migrate-mgpu parity``; without it, do nothing.

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from migrate_mgpu import INSTALL
+
 if TYPE_CHECKING:
     from migrate_mgpu.parity.compare.tolerances import Tolerances
     from migrate_mgpu.parity.pair import Pair
@@ -48,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--parity-report")
     if path and not hasattr(config, "workerinput"):
         if importlib.util.find_spec("jinja2") is None:
-            raise pytest.UsageError("--parity-report: pip install 'migrate-mgpu[parity]'")
+            raise pytest.UsageError(f"--parity-report needs jinja2; {INSTALL}")
         config.pluginmanager.register(_Page(Path(path)))
 
 
@@ -100,7 +102,7 @@ class Parity:
           The result, as ``migrate-mgpu parity --json`` prints it.
         """
         __tracebackhide__ = True
-        pytest.importorskip("numpy", reason="numpy is needed: pip install 'migrate-mgpu[parity]'")
+        pytest.importorskip("numpy", reason=f"numpy is needed; {INSTALL}")
         from migrate_mgpu.parity.pair import Pair
         from migrate_mgpu.parity.runs.programs import Options
         from migrate_mgpu.parity.runs.supervise import Limits

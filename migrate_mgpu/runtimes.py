@@ -27,6 +27,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
+from migrate_mgpu import INSTALL
+
 # The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
 NEWEST_TENSORFLOW = "2.21.0"
 _STAMP = "migrate-mgpu.json"
@@ -307,9 +309,7 @@ def remove(name: str) -> bool:
 def _current() -> Runtime:
     found = Runtime(CURRENT, Path(sys.executable))
     if "tensorflow" not in describe(found):
-        raise RuntimeUnavailable(
-            f"{CURRENT}: there is no TensorFlow in it: pip install 'migrate-mgpu[parity]'"
-        )
+        raise RuntimeUnavailable(f"{CURRENT}: there is no TensorFlow in it; to have one, {INSTALL}")
     return found
 
 
@@ -490,7 +490,7 @@ def _uv() -> str:
         found = shutil.which("uv")
         if found:
             return found
-    raise RuntimeUnavailable("uv is needed to make runtimes: pip install 'migrate-mgpu[parity]'")
+    raise RuntimeUnavailable(f"uv is needed to make runtimes; {INSTALL}")
 
 
 def _base_python(name: str, recipe: Recipe) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from migrate_mgpu import runtimes
+from migrate_mgpu import INSTALL, runtimes
 from migrate_mgpu.core.options import meant
 
 OK, USAGE, FAILED = 0, 2, 8
@@ -80,7 +80,7 @@ def _list(stdout: TextIO) -> int:
     versions = runtimes.describe(here)
     text = f"{runtimes.ability(versions)}: {_versions(here)}"
     if "tensorflow" not in versions:
-        text += "; pip install 'migrate-mgpu[parity]' brings one"
+        text += f"; to have one, {INSTALL}"
     print(f"  {runtimes.CURRENT:<16} {text}", file=stdout)
     return OK
 

@@ -32,6 +32,7 @@ import oracle
 import pytest
 
 from migrate_mgpu import runtimes
+from migrate_mgpu.core.options import DOCS
 from migrate_mgpu.parity.runs import launch
 from tests.support.migration import migrated
 
@@ -185,7 +186,16 @@ def test_paths_in_commands_between_the_lines_exist(page: Path) -> None:
         for path in re.findall(r"[\w.]+(?:/[\w.]+)+", command):
             assert (ROOT / path).exists(), command
     for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        assert page.name != "README.md", f"{link}: a package index has no such page"
         assert (page.parent / link).exists(), link
+    for name in re.findall(rf"\]\({re.escape(DOCS)}/([\w-]+)/", text):
+        assert (ROOT / "docs" / f"{name}.md").is_file(), name
+
+
+def test_the_address_of_the_docs_is_one() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'Documentation = "{DOCS}"\n' in text
+    assert f"site_url: {DOCS}/\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 def test_selections_of_tests_select_some() -> None:

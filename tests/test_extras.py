@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from migrate_mgpu import runtimes, runtimes_command
+from migrate_mgpu import INSTALL, runtimes, runtimes_command
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -110,7 +110,7 @@ def environment(tmp_path, monkeypatch):
     [
         ("2.15.1", "this-environment", "this-environment", "runs programs that say compat.v1"),
         ("2.21.0", "tf2.15", "this-environment", "runs new programs, and bridges; no Est"),
-        (None, "tf2.15", "tf2.15", "pip install 'migrate-mgpu[parity]' brings one"),
+        (None, "tf2.15", "tf2.15", f"to have one, {INSTALL}"),
     ],
 )
 def test_without_a_runtime_this_environment_serves(environment, version, reference, target, text):
@@ -144,7 +144,7 @@ def test_wheels_hold_what_is_read_at_run_time(tmp_path):
     copy = tmp_path / "copy"  # a build leaves files in its sources
     for name in ("migrate_mgpu", "rewriters"):
         shutil.copytree(ROOT / name, copy / name)
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
     command = [runtimes._uv(), "build", "--wheel", "--quiet", "--out-dir", str(tmp_path), str(copy)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu import runtimes, runtimes_command
+from migrate_mgpu import INSTALL, runtimes, runtimes_command
 from migrate_mgpu.runtimes import Recipe, RuntimeUnavailable
 
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -168,7 +168,7 @@ def test_full_disk(small, monkeypatch):
 def test_uv_missing(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setattr(runtimes.shutil, "which", lambda name: None)
-    with pytest.raises(RuntimeUnavailable, match=r"pip install 'migrate-mgpu\[parity\]'"):
+    with pytest.raises(RuntimeUnavailable, match=re.escape(INSTALL)):
         runtimes.create("small")
 
 

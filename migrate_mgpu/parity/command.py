@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from migrate_mgpu import INSTALL
 from migrate_mgpu.core.options import COLORS
 from migrate_mgpu.parity.reports import output
 from migrate_mgpu.runtimes import add_packages, split
@@ -341,7 +342,7 @@ def _module_file(module: str, root: Path) -> Path:
 
 def _numpy(stderr: TextIO) -> bool:
     if importlib.util.find_spec("numpy") is None:
-        print("numpy is needed: pip install 'migrate-mgpu[parity]'", file=stderr)
+        print(f"numpy is needed; {INSTALL}", file=stderr)
         return False
     return True
 

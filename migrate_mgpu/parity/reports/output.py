@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from migrate_mgpu import INSTALL
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="the result as an HTML page")
@@ -21,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def missing(options: argparse.Namespace) -> str | None:
     """What a report lacks; asked before programs run for minutes."""
     if options.report and importlib.util.find_spec("jinja2") is None:
-        return "--report needs jinja2: pip install 'migrate-mgpu[parity]'"
+        return f"--report needs jinja2; {INSTALL}"
     for name in ("report", "junit"):
         path = getattr(options, name)
         if path and path.is_dir():

@@ -437,8 +437,15 @@ def _make(name: str, asked: float, progress: TextIO | None) -> Runtime:
                     print(_announcement(name, recipe, place), file=progress, flush=True)
                 venv = [uv, "venv", "--no-project", "--python", base, str(place)]
                 _run_uv(name, venv, progress)
-                install = [uv, "pip", "install", "--python", str(python), *recipe.requirements]
-                _run_uv(name, install, progress)
+                install = [uv, "pip", "install", "--python", str(python)]
+                alone = [one for one in recipe.requirements if one.startswith(_ALONE)]
+                _run_uv(
+                    name,
+                    [*install, *(one for one in recipe.requirements if one not in alone)],
+                    progress,
+                )
+                if alone:
+                    _run_uv(name, [*install, "--no-deps", *alone], progress)
                 stamp.write_text(json.dumps({"requirements": recipe.requirements}))
             except BaseException as error:
                 shutil.rmtree(place, ignore_errors=True)
@@ -515,6 +522,9 @@ def _base_python(name: str, recipe: Recipe) -> str:
             return answer.stdout.strip()
     return recipe.pythons[0]
 
+
+# It requires the package `tensorflow`, also where `tensorflow-cpu` is there.
+_ALONE = "tf-keras"
 
 # What uv says beside the Python that it takes, and what it downloads and installs.
 _NO_PROGRESS = (" + ", "Creating virtual environment", "Activate with", "Using Python")

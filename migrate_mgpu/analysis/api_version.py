@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.lost_names import NewName, find
 from migrate_mgpu.analysis.module import Module, Use
-from migrate_mgpu.analysis.symbols import Symbol
+from migrate_mgpu.analysis.symbols import Symbol, table
 
 # Statuses of plain names that TF2 does not have, or has as something else.
 ABSENT = {"v1_absent", "legacy_keras", "tf2.15_only"}
@@ -116,6 +117,13 @@ def is_mixed(module: Module) -> Use | None:
     return is_tf2(module) if is_plain_v1(module) else None
 
 
+def _is_v1(new: NewName | None) -> bool:
+    """Whether the new name of what TF2 lost is one of TF1's."""
+    if new is None or new.package != "tensorflow":
+        return False
+    return table().status(new.path) in ABSENT | _DIFFERS
+
+
 def swaps(module: Module) -> bool:
     """Whether the module's import of TensorFlow must become ``compat.v1``'s in a bridge."""
     if module.switched_root is not None:
@@ -124,6 +132,8 @@ def swaps(module: Module) -> bool:
         return True
     if is_explicit_v1(module) or is_tf2(module):
         return False
+    if any(use.status == "gone" and _is_v1(find(use.symbol.name)) for use in module.uses):
+        return True
     return any(
         use.symbol.flavour == "plain" and use.status in _DIFFERS and not use.guarded
         for use in module.uses

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.lost_names import advice_about
+from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.symbols import symbol
 
 PYTHON_2 = "python-2"  # the key of what is said of those
@@ -22,27 +24,31 @@ _PYTHON_2_MODULES = {
 }  # fmt: skip
 
 
-def incompatibilities(module: Module) -> list[Diagnostic]:
-    """What keeps a module from running on TF2 and is not this tool's to rewrite."""
+def gone_names(module: Module) -> list[Use]:
+    """Mentions of names that no TF2 has, but for those under a version switch and the like."""
+    return [use for use in module.uses if not use.guarded and use.status == "gone"]
+
+
+def incompatibilities(
+    module: Module, written: AbstractSet[ast.AST] = frozenset()
+) -> list[Diagnostic]:
+    """What keeps a module from running on TF2 and is not this tool's to rewrite.
+
+    ``written`` are mentions of names that TF2 lost for which there is something else.
+    """
     found: list[Diagnostic] = []
     seen: set[str] = set()
-    for use in module.uses:
-        if use.guarded or use.status != "gone":
+    uses = [use for use in gone_names(module) if use.node not in written]
+    for use in uses:
+        name = use.symbol.name
+        if name in seen:
             continue
-        package = ".".join(use.symbol.name.split(".")[:2])
-        if package in seen:
-            continue
-        seen.add(package)
-        shown = f"tensorflow.{use.symbol.name}"
-        if use.symbol.name.split(".")[0] == "contrib":
-            advice = "replace it first: TF2 has no tf.contrib (tf_slim, tensorflow-addons, Keras)"
-        elif shown.startswith("tensorflow.examples"):
-            advice = "load the data another way: TF2 ships no tensorflow.examples"
-        else:
-            advice = "replace it first: no TF2 release has this name"
-        text = f"`{shown}` does not exist in TF2"
+        if any(other.symbol.name.startswith(f"{name}.") for other in uses):
+            continue  # a module, what is used of it is named
+        seen.add(name)
+        text = f"`tensorflow.{name}` does not exist in TF2"
         place = Place(module, use.node)
-        found.append(Diagnostic("gone-name", place, text, advice, symbol=use.symbol.name))
+        found.append(Diagnostic("gone-name", place, text, advice_about(name), symbol=name))
     for node in module.names.star_imports:
         if symbol(module.names.absolute(node)) is not None:
             text = f"`from {node.module} import *` hides which names are TensorFlow's"

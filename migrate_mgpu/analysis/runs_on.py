@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import symbol, table
@@ -39,9 +40,10 @@ def _keras_status(name: str) -> str:
     return status
 
 
-def bridge_runs_on(modules: list[Module]) -> str:
-    """The runtimes that a bridged program can run on, from the names that it uses."""
-    statuses = set().union(*(module.statuses for module in modules))
+def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -> str:
+    """The runtimes that a bridged program can run on, from its names and the new ones."""
+    statuses = {table().status(name) for name in new}
+    statuses.update(*(module.statuses for module in modules))
     if "tf2.15_only" in statuses:
         return "TF 2.15"
     if "legacy_keras" in statuses:

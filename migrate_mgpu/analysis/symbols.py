@@ -144,16 +144,17 @@ _STATUSES = (
 @lru_cache(maxsize=1)
 def table() -> SymbolTable:
     """The table of this installation."""
-    return SymbolTable(_load("symbols.json"))
+    return SymbolTable(load("symbols.json"))
 
 
 @lru_cache(maxsize=1)
 def renames() -> dict[str, str]:
     """TF2's names of what TF1 calls otherwise and is the same object."""
-    found: dict[str, str] = _load("renames.json")
+    found: dict[str, str] = load("renames.json")
     return found
 
 
-def _load(name: str) -> Any:
+def load(name: str) -> Any:
+    """A file of ``data/``."""
     # importlib.resources takes longer to import than the file to be read.
     return json.loads((Path(__file__).parents[1] / "data" / name).read_bytes())

@@ -60,8 +60,8 @@ names and run migrate-mgpu again.
         """\
 ## What it means
 The place that the finding names does not work on TF2, not even under
-`tf.compat.v1`: `tf.contrib`, `tensorflow.examples`, Python 2. All files of the
-program stay unchanged.
+`tf.compat.v1`: names of `tf.contrib` that nothing else has,
+`tensorflow.examples`, Python 2. All files of the program stay unchanged.
 
 ## Why
 Half a migrated program runs nowhere.

@@ -3,6 +3,8 @@ and names that newer Pythons and NumPys have no more."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
@@ -20,20 +22,23 @@ _BY_NAME = (
 )
 
 
-def limits(program: Program, project: Project) -> list[Diagnostic]:
+def limits(
+    program: Program, project: Project, left: Callable[[Module], Iterable[Diagnostic]]
+) -> list[Diagnostic]:
     """Modules that a program imports on some of its paths only, or by a name that is not told.
 
     Those that cannot run on TF2 do not keep the program from it, for it may never meet
-    them: each is told at the place that stands in the way.
+    them: each is told at the place that stands in the way. ``left``: what stands in a
+    module's way once its program is written.
     """
     needed = set(program.needed)
     found: list[Diagnostic] = []
     for module in program.modules:
         if module not in needed:
-            found += _gone(module, _CONDITION)
+            found += _gone(left(module), _CONDITION)
         for named in project.unknown_imports.get(module, ()):
             for one in named.gone:
-                found += _gone(one, _BY_NAME.format(module.path.name))
+                found += _gone(incompatibilities(one), _BY_NAME.format(module.path.name))
     for module in program.needed:
         for name in project.unresolved(module):
             found.append(_unresolved(name))
@@ -41,10 +46,10 @@ def limits(program: Program, project: Project) -> list[Diagnostic]:
     return found
 
 
-def _gone(module: Module, imported: str) -> list[Diagnostic]:
+def _gone(left: Iterable[Diagnostic], imported: str) -> list[Diagnostic]:
     return [
         Diagnostic("gone-if-imported", why.place, f"{why.reason}; {imported}", why.advice, CODE)
-        for why in incompatibilities(module)
+        for why in left
     ]
 
 

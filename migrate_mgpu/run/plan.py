@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
@@ -22,12 +23,13 @@ from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
 from migrate_mgpu.run.decisions import ConfigDecisions
+from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import NO_BRIDGE, NOT_SELECTED, Report, program
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.flows import Flow
-from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter
+from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
@@ -76,6 +78,7 @@ class _Planner:
         self.off = "" if options.bridge else NO_BRIDGE
         if options.bridge and not options.rules.enabled(rule.code, rule.name):
             self.off = NOT_SELECTED
+        self.lost = LostNames(project, options.rules)
         self.report = Report()
         self.changes = EditSet()
         self.edits = self.changes.edits
@@ -84,8 +87,9 @@ class _Planner:
         flows = find_flows(self.project, self.graph)
         self.conversions = conversions(self.project, self.graph, self.rules)
         self.copies = copies(self.project, self.graph, self.rules)
-        sessions = self._sessions()
-        deciding = ProgramStates(flows, self.graph, self.conversions, self.copies, sessions)
+        deciding = ProgramStates(
+            flows, self.graph, self.conversions, self.copies, self.lost, self._sessions()
+        )
         self.states = deciding.decide(self.project.programs())
         self.configs = ConfigDecisions(self.graph, self.states, self.rules)
         outcomes = self.configs.decide(flows)
@@ -97,7 +101,7 @@ class _Planner:
         for state in self.states:
             self.report.state(state)
             if state.kind != REFUSED:
-                self.report.limits(state, self.project)
+                self.report.limits(state, self.project, self.lost)
                 self.report.unknown_imports(state, self.project)
                 self.report.cells_left_out(state)
             for one in state.estimators:
@@ -210,6 +214,12 @@ class _Planner:
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
                 self.report.rule(module, place, self.bridge.rule)
+            for rule, new in self.lost.of(module):
+                if not new.edits:
+                    continue  # the module runs under a condition only, and cannot on TF2
+                self.changes.edit(module, *new.edits)
+                first = min(new.nodes, key=position)
+                self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
@@ -322,6 +332,12 @@ class _Planner:
         for module in self.project.modules.values():
             visit(module)
         return found
+
+
+def _advice(new: NewNames) -> str:
+    """What the owner installs for new names."""
+    named = ", ".join(sorted(package.replace("_", "-") for package in new.packages))
+    return f"add {named} to the requirements" if named else ""
 
 
 def _is_session(gone: Gone, sink: SinkCall) -> bool:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core import findings as f
@@ -16,6 +17,7 @@ from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits
+from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.states import State, estimator_stays
 from migrate_mgpu.source.notebook import Notebook
@@ -146,9 +148,10 @@ class Report:
         for why in state.reasons:
             self.diagnostic(why, f.REFUSED)
 
-    def limits(self, state: State, project: Project) -> None:
+    def limits(self, state: State, project: Project, lost: LostNames) -> None:
         """What makes it smaller that a migrated program runs on TF2."""
-        found = [*state.limits, *limits(state.program, project)]
+        left = incompatibilities if state.kind == NATIVE else lost.left
+        found = [*state.limits, *limits(state.program, project, left)]
         for why in found:
             self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:

@@ -31,6 +31,7 @@ from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.run.claims import CODE as CLAIM
+from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
@@ -120,9 +121,11 @@ class ProgramStates:
         graph: CallGraph,
         conversions: Conversions | NoEstimators,
         copies: Copies | NoCopies,
+        lost: LostNames,
         sessions: NativeSessions | None = None,
     ) -> None:
         self.flows = flows
+        self.lost = lost
         self.sessions = sessions
         self.conversions = conversions
         self.copies = copies
@@ -379,6 +382,8 @@ class ProgramStates:
 
     def _only_eager(self, state: State) -> bool:
         """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
+        if any(self.lost.of(module) for module in state.program.needed):
+            return False  # names of tf.contrib, which a bridge writes for a graph
         gone = removable_nodes(state, self.graph)
         opened = (s.sink for s in state.sessions)
         if any(goes_away(sink, self.graph) is None for sink in opened):
@@ -396,7 +401,7 @@ class ProgramStates:
     def _module_obstacles(self, state: State, module: Module) -> None:
         copied = {copy.call.func for copy in state.copies}
         told: set[str] = set()
-        for why in self._incompatibilities(module):
+        for why in self.lost.left(module):
             if why.key == PYTHON_2 and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
             elif why.key == PYTHON_2 and why.symbol in told:
@@ -429,7 +434,7 @@ class ProgramStates:
 
     def _bridge(self, state: State) -> None:
         needed = state.program.needed
-        if not any(is_plain_v1(module) for module in needed):
+        if not any(is_plain_v1(module) or self.lost.of(module) for module in needed):
             for module in needed:
                 use = is_tf2(module)
                 if use is not None:
@@ -445,7 +450,9 @@ class ProgramStates:
                         state.refuse(why)
                         return
                     state.limits.append(_unless_called(why))
-        state.runs_on = bridge_runs_on(state.program.modules)
+        modules = state.program.modules
+        named = set().union(*(self.lost.names(module) for module in modules))
+        state.runs_on = bridge_runs_on(modules, named)
 
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
@@ -469,6 +476,9 @@ class ProgramStates:
             and not (state.copies and _is_copied(module, node, name, gone))
         ]
         for module in state.program.needed:
+            if self.lost.of(module):  # what is written for them is graph code
+                for why in self._incompatibilities(module):
+                    state.refuse(why)
             for rewriter in of(NativeRewriter):
                 for why in rewriter.refuses(module):
                     state.refuse(why)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rewriter
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
@@ -25,6 +25,32 @@ class BridgeRewriter(Rewriter):
     folder = "programs"
 
     apply: Callable[[Module, bool, AbstractSet[ast.AST]], list[Edit]]
+
+
+@record(eq=False)
+class NewNames:
+    """Names that TF2 lost, of one module of a bridge, written as what does the same.
+
+    ``nodes`` are the mentions and imports for which there is something; ``names`` those of
+    TensorFlow's v1 API that are used instead, ``packages`` what must be installed.
+    """
+
+    edits: list[Edit] = field(default_factory=list)
+    nodes: set[ast.AST] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    packages: set[str] = field(default_factory=set)
+
+
+@record(frozen=True, eq=False)
+class NamesRewriter(Rewriter):
+    """What TF2 lost and something else has, in the modules of bridges.
+
+    ``plan`` takes a module and those that import it.
+    """
+
+    folder = "programs"
+
+    plan: Callable[[Module, Sequence[Module]], NewNames]
 
 
 def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:

@@ -25,9 +25,9 @@ sess = tf.Session()
 """
 REFUSED = """\
 import tensorflow as tf
-from tensorflow.contrib import slim
+from tensorflow.contrib import crf
 
-net = slim.fully_connected(tf.zeros([1, 2]), 3)
+net = crf.viterbi_decode(tf.zeros([1, 2]), 3)
 sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
 """
 KEPT = """\

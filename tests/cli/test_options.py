@@ -104,14 +104,15 @@ def test_baseline(cli: Cli) -> None:
             {
                 "path": "old.py",
                 "code": "MGPU902",
-                "message": "`tensorflow.contrib.slim` does not exist in TF2",
-                "text": "from tensorflow.contrib import slim",
+                "message": "`tensorflow.contrib.crf.viterbi_decode` does not exist in TF2",
+                "text": "net = crf.viterbi_decode(tf.zeros([1, 2]), 3)",
                 "count": 1,
             },
             {
                 "path": "old.py",
                 "code": "MGPU902",
-                "message": "unchanged: `tensorflow.contrib.slim` does not exist in TF2 (line N)",
+                "message": "unchanged: `tensorflow.contrib.crf.viterbi_decode` does not exist in "
+                "TF2 (line N)",
                 "text": "sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))",
                 "count": 1,
             },

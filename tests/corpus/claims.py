@@ -4,13 +4,15 @@
 
 ``FOLDER`` has one repository a sub-folder; each is migrated in place, on a copy. Programs that
 are said to run are imported on 2.15 and on the newest TensorFlow, third-party modules stubbed
-(``importer.py``). A claim is false when a program fails by a name of TensorFlow's or Keras's, by
-a module of the run, or because TF1's code meets TF2's behaviour. Exit status 1 with any.
+(``importer.py``) but for tf-slim, and for tf-keras where it is said to be needed. A claim is false
+when a program fails by a name of TensorFlow's or Keras's, by a module of the run, or because TF1's
+code meets TF2's behaviour. Exit status 1 with any.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -29,6 +31,14 @@ FALSE = re.compile(
     r"module '(tensorflow|keras)[\w.]*' has no attribute|\b(tensorflow|keras)\.[\w.]+"
     r"|cannot import name .* from '(tensorflow|keras)|[Ee]ager|tf\.function|disable_v2|placeholder"
     r"|Keras 3|tf\.layers|compat\.v1|No module named"
+)
+
+# Runtimes, what a claim says of them, what is installed there, and whether Keras 2 is chosen.
+SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
+RUNS = (
+    ("tf2.15", "TF 2.15", [SLIM], False),
+    ("tf2-latest", " and newest", [SLIM], False),
+    ("tf2-latest", "newest TF with tf-keras", [SLIM, KERAS], True),
 )
 
 
@@ -69,12 +79,16 @@ def _dotted(entry: Path) -> str:
     return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
 
 
-def imported(jobs: list[dict[str, object]], runtime: str) -> list[dict[str, object]]:
+def imported(
+    jobs: list[dict[str, object]], runtime: str, packages: list[str], legacy: bool
+) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as name:
         given, found = Path(name) / "jobs.json", Path(name) / "results.json"
         given.write_text(json.dumps(jobs))
-        python = runtimes.ensure(runtime).python
-        subprocess.run([python, str(IMPORTER), str(given), str(found)], check=True)
+        made = runtimes.ensure(runtimes.extended(runtime, packages))
+        environment = {**os.environ, "TF_USE_LEGACY_KERAS": str(int(legacy))}
+        command = [made.python, str(IMPORTER), str(given), str(found)]
+        subprocess.run(command, check=True, env=environment)
         results: list[dict[str, object]] = json.loads(found.read_text())
     return results
 
@@ -86,9 +100,9 @@ def main() -> int:
         for repository in repositories(sys.argv[1]):
             if not sys.argv[2:] or repository.name in sys.argv[2:]:
                 jobs += jobs_of(repository, Path(name) / repository.name)
-        for runtime, words in (("tf2.15", "TF 2.15"), ("tf2-latest", " and newest")):
+        for runtime, words, packages, legacy in RUNS:
             claimed = [job for job in jobs if words in str(job["runs_on"])]
-            for one in imported(claimed, runtime) if claimed else []:
+            for one in imported(claimed, runtime, packages, legacy) if claimed else []:
                 error = str(one["error"] or "")
                 stubbed = "importer.Stub" in error or "__main__.Stub" in error
                 is_false = FALSE.search(error) and not stubbed

@@ -23,7 +23,7 @@ import traceback
 import types
 
 LIMIT = 20
-NEVER = {"tensorflow", "keras", "tf_keras", "tensorflow_estimator"}
+NEVER = {"tensorflow", "keras", "tf_keras", "tensorflow_estimator", "tf_slim"}
 
 
 class Anything(type):

@@ -15,7 +15,7 @@ import tensorflow as tf
 config = tf.ConfigProto(allow_soft_placement=True)
 sess = tf.Session(config=config)
 """
-SLIM = "import tensorflow as tf\nimport tensorflow.contrib.slim as slim\n\nnet = slim.conv2d\n"
+CRF = "import tensorflow as tf\nimport tensorflow.contrib.crf as crf\n\nnet = crf.viterbi_decode\n"
 FINE = "import tensorflow as tf\n\nnet = tf.nn.relu\n"
 
 
@@ -39,24 +39,27 @@ def told(found: RunResult) -> list[tuple[str, int, str]]:
 @pytest.mark.parametrize(
     "imports",
     [
-        "if False:\n    import slim_net",
-        "def f(slim):\n    if slim:\n        import slim_net\n        return slim_net",
+        "if False:\n    import crf_net",
+        "def f(crf):\n    if crf:\n        import crf_net\n        return crf_net",
     ],
 )
 def test_a_file_that_some_paths_import(imports: str) -> None:
-    found = bridged(imports, slim_net=SLIM)
+    found = bridged(imports, crf_net=CRF)
     assert claim(found) == "TF 2.15 and newest, but for what MGPU908 names"
     ((file, line, message),) = told(found)
-    assert (file, line) == ("slim_net.py", 2)
-    assert "`tensorflow.contrib.slim` does not exist in TF2; this file is imported" in message
+    assert (file, line) == ("crf_net.py", 4)
+    assert (
+        "`tensorflow.contrib.crf.viterbi_decode` does not exist in TF2; this file is imported"
+        in message
+    )
 
 
 def test_a_file_that_a_name_at_run_time_may_be() -> None:
     imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
-    found = bridged(imports, models__slim_net=SLIM, models__fine_net=FINE)
+    found = bridged(imports, models__crf_net=CRF, models__fine_net=FINE)
     assert claim(found).endswith("but for what MGPU908 names")
     ((file, line, message),) = told(found)
-    assert (file, line) == ("slim_net.py", 2)
+    assert (file, line) == ("crf_net.py", 4)
     assert "train.py may import this file by a name that is only known at run time" in message
 
 

@@ -1,0 +1,273 @@
+"""Where TF2 users find what TF1 had as ``tf.contrib``: another name, a package, or an advice.
+
+``data/contrib.json`` has what can be found by machine; here is what of it is chosen, and what
+only people know. Every name that is written is proved against TF 1.15 by
+``tests/rewriters/test_contrib_names.py``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from migrate_mgpu.analysis.symbols import load
+
+SLIM = "tf_slim"
+
+
+class NewName(NamedTuple):
+    """Where a name is now: ``package`` is ``tensorflow`` (its v1 API) or ``tf_slim``.
+
+    ``path`` are the attributes below it; ``literal`` is a value that stands for the name.
+    """
+
+    package: str
+    path: str = ""
+    literal: str | None = None
+
+
+# tf-slim's names that do what tf.contrib's did, by their path below the package.
+_NAMES = """
+add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
+assign_from_checkpoint assign_from_checkpoint_fn assign_from_values assign_from_values_fn
+create_global_step get_global_step get_or_create_global_step filter_variables
+get_local_variables get_model_variables get_trainable_variables get_unique_variable
+get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore
+model_variable variable avg_pool2d avg_pool3d batch_norm bias_add conv1d conv2d conv2d_in_plane
+conv2d_transpose conv3d conv3d_transpose convolution convolution2d convolution2d_in_plane
+convolution2d_transpose convolution3d dropout elu flatten fully_connected instance_norm
+layer_norm linear max_pool2d max_pool3d maxout one_hot_encoding optimize_loss pool relu relu6
+repeat separable_conv2d separable_convolution2d softmax spatial_softmax stack unit_norm
+apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer sum_regularizer
+variance_scaling_initializer xavier_initializer xavier_initializer_conv2d summarize_activation
+summarize_activations summarize_collection summarize_tensor summarize_tensors
+losses.absolute_difference losses.add_loss losses.compute_weighted_loss losses.cosine_distance
+losses.get_losses losses.get_regularization_losses losses.get_total_loss losses.hinge_loss
+losses.log_loss losses.mean_pairwise_squared_error losses.mean_squared_error
+losses.sigmoid_cross_entropy losses.softmax_cross_entropy losses.sparse_softmax_cross_entropy
+learning.clip_gradient_norms learning.create_train_op learning.multiply_gradients learning.train
+training.create_train_op metrics.aggregate_metric_map metrics.aggregate_metrics
+metrics.streaming_accuracy metrics.streaming_mean metrics.streaming_mean_absolute_error
+metrics.streaming_mean_iou metrics.streaming_mean_squared_error metrics.streaming_precision
+metrics.streaming_recall metrics.streaming_recall_at_k initializers.xavier_initializer
+initializers.variance_scaling_initializer regularizers.l2_regularizer
+utils.collect_named_outputs utils.convert_collection_to_dict utils.last_dimension
+model_analyzer.analyze_ops model_analyzer.analyze_vars dataset.Dataset
+dataset_data_provider.DatasetDataProvider prefetch_queue.prefetch_queue tfexample_decoder.Image
+tfexample_decoder.ItemHandler tfexample_decoder.ItemHandlerCallback
+tfexample_decoder.TFExampleDecoder tfexample_decoder.Tensor tfexample_decoder.BoundingBox
+queues.QueueRunners
+"""
+_PROVED = frozenset(_NAMES.split())
+
+# Where modules that are attributes of tf_slim lie as files.
+_FILES = {
+    **dict.fromkeys(("initializers", "layers", "regularizers", "utils"), "tf_slim.layers"),
+    **dict.fromkeys(
+        (
+            "data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader",
+            "prefetch_queue", "tfexample_decoder",
+        ),
+        "tf_slim.data",
+    ),
+    **dict.fromkeys(("learning", "losses", "metrics", "model_analyzer", "queues"), "tf_slim"),
+}  # fmt: skip
+
+# tf-slim 1.1.0 reads names from TensorFlow's private modules that TF 2.15 and newer keep
+# elsewhere: what they are, by the functions that need them. `{slim}` is its package, `{tf}`
+# TensorFlow with v1's names.
+_TENSOR = "{slim}.layers.ops.Tensor = {tf}.Tensor"
+_INDEXED = "{slim}.layers.ops.IndexedSlices = {tf}.IndexedSlices"
+_NORM = "{slim}.layers.normalization_layers.BatchNormalization = {tf}.layers.BatchNormalization"
+_COND = "{slim}.tfexample_decoder.control_flow_ops.cond = {tf}.cond"
+_CASE = "{slim}.tfexample_decoder.control_flow_ops.case = {tf}.case"
+_STACK = "{slim}.tfexample_decoder.array_ops.stack = {tf}.stack"
+MENDS = {
+    "batch_norm": (_TENSOR, _NORM),
+    "optimize_loss": (_TENSOR, _INDEXED),
+    "learning.clip_gradient_norms": (_INDEXED,),
+    "learning.create_train_op": (_INDEXED,),
+    "learning.multiply_gradients": (_TENSOR, _INDEXED),
+    "training.create_train_op": (_INDEXED,),
+    "tfexample_decoder.Image": (_COND, _CASE, _STACK),
+}
+
+# Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
+_EQUAL = {
+    "contrib.framework.list_variables": "train.list_variables",
+    "contrib.framework.load_checkpoint": "train.load_checkpoint",
+    "contrib.framework.load_variable": "train.load_variable",
+    "contrib.framework.nest.assert_same_structure": "nest.assert_same_structure",
+    "contrib.framework.nest.flatten": "nest.flatten",
+    "contrib.framework.nest.is_sequence": "nest.is_nested",
+    "contrib.framework.nest.map_structure": "nest.map_structure",
+    "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
+    "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    **{
+        f"contrib.data.{name}": f"data.experimental.{name}"
+        for name in (
+            "AUTOTUNE", "bucket_by_sequence_length", "dense_to_sparse_batch", "enumerate_dataset",
+            "group_by_window", "ignore_errors", "map_and_batch", "parallel_interleave",
+            "prefetch_to_device", "rejection_resample", "scan", "shuffle_and_repeat", "unbatch",
+            "unique",
+        )
+    },
+}  # fmt: skip
+_LITERALS = {
+    "contrib.learn.ModeKeys.TRAIN": "train",
+    "contrib.learn.ModeKeys.EVAL": "eval",
+    "contrib.learn.ModeKeys.INFER": "infer",
+}
+
+# Private paths to public names.
+_PRIVATE = (
+    ("contrib.slim.python.slim.data.", "contrib.slim."),
+    ("contrib.slim.python.slim.", "contrib.slim."),
+    ("contrib.layers.python.layers.layers.", "contrib.layers."),
+    ("contrib.layers.python.layers.", "contrib.layers."),
+    ("contrib.slim.layers.", "contrib.slim."),
+    ("contrib.framework.python.ops.variables.", "contrib.framework."),
+    ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
+    ("contrib.framework.python.ops.", "contrib.framework."),
+)
+# Modules of contrib.layers that contrib.slim has as well.
+_SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
+
+# What to do about what has no equal form: by the beginning of the name, the longest first.
+_ADVICE = {
+    "contrib.slim.nets": "take the network from tensorflow/models (research/slim/nets), whose "
+    "files tf-slim can read",
+    "contrib.slim": "tf-slim 1.1.0 has most of contrib.slim; whether it does the same by this "
+    "name is not proved: compare before you take it",
+    "contrib.layers.group_norm": "tf-slim has none: write it with tf.nn.moments",
+    "contrib.layers.embed_sequence": "use tf.get_variable and tf.nn.embedding_lookup",
+    "contrib.layers.feature_column": "use tf.feature_column, whose columns are others",
+    "contrib.layers": "tf-slim 1.1.0 has most of contrib.layers; whether it does the same by "
+    "this name is not proved: compare before you take it",
+    "contrib.framework": "tf-slim and tf.train have most of contrib.framework; whether one of "
+    "them does the same by this name is not proved",
+    "contrib.losses": "use tf.losses, whose weights and reductions are others, or tf_slim.losses",
+    "contrib.metrics": "use tf.metrics, whose arguments stand in another order, or tf_slim.metrics",
+    "contrib.rnn.LayerNormBasicLSTMCell": "nothing in TensorFlow 2 does the same: copy the class "
+    "from TF 1.15, tensorflow/contrib/rnn/python/ops/rnn_cell.py",
+    "contrib.rnn.LSTMBlock": "use tf.nn.rnn_cell.LSTMCell: its variables are others, so "
+    "checkpoints do not fit",
+    "contrib.rnn.stack_bidirectional": "chain tf.nn.bidirectional_dynamic_rnn, a layer each",
+    "contrib.rnn": "copy the class from TF 1.15, tensorflow/contrib/rnn; TF2 has only the cells "
+    "of tf.nn.rnn_cell",
+    "contrib.cudnn_rnn": "TF2 has no layer with cuDNN's single buffer of weights: use "
+    "tf.keras.layers.LSTM, and convert checkpoints",
+    "contrib.seq2seq": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.seq2seq, for Keras's "
+    "cells); nothing for newer releases",
+    "contrib.legacy_seq2seq": "copy the function from TF 1.15, tensorflow/contrib/legacy_seq2seq: "
+    "it needs nothing else of contrib",
+    "contrib.crf": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.text); nothing for newer "
+    "releases",
+    "contrib.image": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.image); nothing for newer "
+    "releases",
+    "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate otherwise: "
+    "write the decay as an assignment after the step",
+    "contrib.opt.LazyAdamOptimizer": "use tf.train.AdamOptimizer: it moves all rows, so results "
+    "differ for embeddings",
+    "contrib.opt.ScipyOptimizerInterface": "call scipy.optimize.minimize with a function that runs "
+    "the loss and its gradients",
+    "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "
+    "tf.train.Optimizer, which compat.v1 has",
+    "contrib.training.HParams": "nothing has it: use types.SimpleNamespace, or copy the class from "
+    "TF 1.15, tensorflow/contrib/training/python/training/hparam.py",
+    "contrib.training.bucket": "use tf.data.experimental.bucket_by_sequence_length",
+    "contrib.training": "copy it from TF 1.15, tensorflow/contrib/training",
+    "contrib.tensorboard": "`from tensorboard.plugins import projector` has it (pip install "
+    "tensorboard)",
+    "contrib.tensorrt": "use tensorflow.python.compiler.tensorrt.trt_convert, on saved models",
+    "contrib.tfprof": "use tf.profiler, or count tf.trainable_variables()",
+    "contrib.learn.datasets": "load the data another way: tf.keras.datasets, or the files",
+    "contrib.learn.preprocessing": "use tf.keras.layers.TextVectorization, whose numbers of words "
+    "are others",
+    "contrib.learn": "write it as a tf.estimator.Estimator first, which runs on TF 1.15",
+    "contrib.tpu": "TF2 trains on TPUs by tf.distribute.TPUStrategy: rewrite the training",
+    "contrib.distribute": "use tf.distribute, whose strategies take devices instead of a number",
+    "contrib.distributions": "use tensorflow-probability: tfp.distributions",
+    "contrib.data": "use tf.data and tf.data.experimental",
+    "contrib.lookup": "use tf.lookup.StaticHashTable",
+    "contrib.staging": "use a Dataset's prefetch in the place of the staging area",
+    "contrib.summary": "use tf.summary of TF2, in eager code",
+    "contrib.eager": "write it for TF2's eager execution; there is no bridge for eager code",
+    "contrib.keras": "use tf.keras",
+    "contrib.mixed_precision": "tf.mixed_precision scales the loss in Keras; in a graph use "
+    "tf.train.experimental.enable_mixed_precision_graph_rewrite",
+    "contrib.quantize": "use tensorflow-model-optimization",
+    "contrib.tensor_forest": "use tensorflow-decision-forests, which trains other trees",
+    "contrib.boosted_trees": "use tensorflow-decision-forests, which trains other trees",
+    "contrib.factorization": "use scikit-learn's KMeans and GaussianMixture, or write the steps",
+    "contrib.predictor": "use tf.saved_model.load, and call its signatures",
+    "contrib.nccl": "use tf.distribute, which reduces over GPUs by NCCL",
+    "contrib.graph_editor": "copy it from TF 1.15, tensorflow/contrib/graph_editor",
+    "contrib.ffmpeg": "use tensorflow-io, or decode the sound before",
+    "contrib.bayesflow": "use tensorflow-probability",
+    "contrib": "TF 2 has no tf.contrib: its parts went to packages of their own or away",
+    "examples.tutorials.mnist": "load the images by tf.keras.datasets.mnist, or from files",
+    "examples": "TF2 ships no tensorflow.examples: copy what is used",
+}
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    found: Any = load("contrib.json")
+    return dict(found)
+
+
+@cache
+def canonical(name: str) -> str:
+    """A name by its public path."""
+    for private, public in _PRIVATE:
+        if name.startswith(private):
+            name = public + name[len(private) :]
+            break
+    if name.startswith(("contrib.layers.", "contrib.framework.")):
+        room, rest = name.split(".", 2)[1:]
+        if rest.startswith(_SHARED):
+            return f"contrib.slim.{rest}"
+        return f"contrib.{room}.{rest}"
+    return name
+
+
+@cache
+def find(name: str) -> NewName | None:
+    """Where a name of TF1's (``contrib.slim.conv2d``) is now; None where nothing is proved.
+
+    What follows a known name is a part of it: ``contrib.rnn.GRUCell.call``.
+    """
+    path, rest = canonical(name), ""
+    while "." in path:
+        found = _known(path)
+        if found is not None:
+            return found._replace(path=found.path + rest)
+        path, _, last = path.rpartition(".")
+        rest = f".{last}{rest}"
+    return None
+
+
+def _known(name: str) -> NewName | None:
+    if name in _LITERALS:
+        return NewName("", literal=_LITERALS[name])
+    table = _table()
+    same = table["names"].get(name) or _EQUAL.get(name)
+    if same is not None:
+        return NewName("tensorflow", same)
+    path = table["tf_slim"].get(name, "").removeprefix(f"{SLIM}.")
+    return NewName(SLIM, path) if path in _PROVED else None
+
+
+def module_file(path: str) -> str | None:
+    """Where a module of tf-slim lies that is its attribute: ``utils`` in ``tf_slim.layers``."""
+    return _FILES.get(path)
+
+
+def advice_about(name: str) -> str:
+    """What its owner can do about a name that has no proved form in TF2."""
+    name = canonical(name)
+    fitting = [start for start in _ADVICE if name == start or name.startswith(start)]
+    if fitting:
+        return _ADVICE[max(fitting, key=len)]
+    return "replace it first: no TF2 release has this name"

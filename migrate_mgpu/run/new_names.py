@@ -1,0 +1,50 @@
+"""Names that TF2 lost, in the modules of bridges: what is written for them, and what is not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.incompatibilities import gone_names, incompatibilities
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.registry import Rule, of
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+
+
+class LostNames:
+    """Asks the rewriters of names, once for each module."""
+
+    def __init__(self, project: Project, rules: Selection) -> None:
+        self.rules = rules
+        self._importers: dict[Module, list[Module]] = defaultdict(list)
+        for module in project.modules.values():
+            for imported in module.imported:
+                self._importers[imported].append(module)
+        self._found: dict[Module, list[tuple[Rule, NewNames]]] = {}
+        self._left: dict[Module, list[Diagnostic]] = {}
+
+    def of(self, module: Module) -> list[tuple[Rule, NewNames]]:
+        """What a bridge writes in a module, by rule; nothing where a name is gone for good."""
+        if module not in self._found:
+            found: list[tuple[Rule, NewNames]] = []
+            if module.writable and gone_names(module):
+                for rewriter in of(NamesRewriter):
+                    if self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
+                        new = rewriter.plan(module, self._importers[module])
+                        if new.nodes:
+                            found.append((rewriter.rule, new))
+            self._found[module] = found
+        return self._found[module]
+
+    def left(self, module: Module) -> list[Diagnostic]:
+        """What keeps a module from running on TF2 in a bridge."""
+        if module not in self._left:
+            written = {node for _, new in self.of(module) for node in new.nodes}
+            self._left[module] = incompatibilities(module, written)
+        return self._left[module]
+
+    def names(self, module: Module) -> set[str]:
+        """The names of TensorFlow's v1 API that a bridge uses in a module beside the author's."""
+        return {name for _, new in self.of(module) for name in new.names}

@@ -1,0 +1,468 @@
+"""Names of ``tf.contrib`` in a bridge: from tf-slim, or by the name that TF2 has for them.
+
+## What it does
+``tf.contrib.slim``, ``layers``, ``framework``, ``losses`` and ``metrics`` come from the package
+``tf-slim``: ``import tensorflow.contrib.slim as slim`` becomes ``import tf_slim as slim``. What was
+another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becomes
+``tf.nn.rnn_cell.GRUCell``. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that
+TF 2.15 and newer keep elsewhere; a module that calls a function which does (``batch_norm``,
+``optimize_loss``, ...) puts them there.
+
+## Why
+TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
+
+## Safety
+A name is written when it is proved to do what it did in TF 1.15: the same object there, or equal
+values, gradients, variables and updates. A program with any other name of ``tf.contrib``
+stays, and the finding says what to do about that name. ``batch_norm`` needs Keras 2: on the newest
+TensorFlow the package ``tf-keras``, and ``TF_USE_LEGACY_KERAS=1``.
+
+## References
+``tf_slim``, ``tf.compat.v1.nn.rnn_cell``
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.api_version import swaps
+from migrate_mgpu.analysis.lost_names import MENDS, SLIM, NewName, find, module_file
+from migrate_mgpu.analysis.module import ROOTS, Module, Use
+from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.style import spelling, style_at
+from migrate_mgpu.analysis.symbols import table
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+RULE = Rule(
+    code="MGPU210",
+    name="contrib-names",
+    summary="names of `tf.contrib` come from tf-slim, or are TensorFlow's own",
+)
+
+CASES = (
+    Case(
+        "slim",
+        """\
+import tensorflow as tf
+import tensorflow.contrib.slim as slim
+
+net = slim.conv2d(tf.ones([1, 4, 4, 1]), 8, [3, 3])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(net))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+import tf_slim as slim
+
+net = slim.conv2d(tf.ones([1, 4, 4, 1]), 8, [3, 3])
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(net))
+""",
+    ),
+    Case(
+        "batch normalization, by an alias of the module",
+        """\
+import tensorflow as tf
+
+slim = tf.contrib.slim
+
+
+def block(net):
+    return slim.conv2d(net, 8, [3, 3], normalizer_fn=slim.batch_norm)
+
+
+with tf.Session() as sess:
+    print(block(tf.ones([1, 4, 4, 1])))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+import tf_slim as slim
+# tf-slim 1.1.0 reads these from modules where TensorFlow 2.15 and newer do not have them.
+slim.layers.ops.Tensor = tf.Tensor
+slim.layers.normalization_layers.BatchNormalization = tf.layers.BatchNormalization
+
+
+def block(net):
+    return slim.conv2d(net, 8, [3, 3], normalizer_fn=slim.batch_norm)
+
+
+with tf.Session() as sess:
+    print(block(tf.ones([1, 4, 4, 1])))
+""",
+    ),
+    Case(
+        "cells and an initializer",
+        """\
+import tensorflow as tf
+from tensorflow.contrib import rnn
+
+x = tf.placeholder(tf.float32, [None, 5, 3])
+outputs, _ = tf.nn.dynamic_rnn(rnn.GRUCell(4), x, dtype=tf.float32)
+w = tf.get_variable("w", [4, 2], initializer=tf.contrib.layers.xavier_initializer())
+with tf.Session() as sess:
+    print(outputs, w)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+x = tf.placeholder(tf.float32, [None, 5, 3])
+outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4), x, dtype=tf.float32)
+w = tf.get_variable("w", [4, 2], initializer=tf.glorot_uniform_initializer())
+with tf.Session() as sess:
+    print(outputs, w)
+""",
+    ),
+    Case(
+        "what nothing has",
+        """\
+import tensorflow as tf
+
+cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)
+with tf.Session() as sess:
+    print(cell)
+""",
+        refused="`tensorflow.contrib.rnn.LayerNormBasicLSTMCell` does not exist in TF2",
+    ),
+)
+
+_COMMENT = (
+    "# tf-slim 1.1.0 reads these from modules where TensorFlow 2.15 and newer do not have them."
+)
+# The same numbers as TensorFlow's own initializer, as long as it draws uniformly.
+_XAVIER = ("xavier_initializer", "xavier_initializer_conv2d", "initializers.xavier_initializer")
+_GLOROT = NewName("tensorflow", "glorot_uniform_initializer")
+
+
+def plan(module: Module, importers: Sequence[Module]) -> NewNames:
+    """What becomes of a module's names of ``tf.contrib``."""
+    uses = [use for use in module.uses if use.status == "gone" and _counts(module, use)]
+    return _Renaming(module, importers, uses).run() if uses else NewNames()
+
+
+def _counts(module: Module, use: Use) -> bool:
+    """Whether a mention is not under a version switch; one in a function counts as any other."""
+    if use.symbol.flavour not in ("plain", "v1") or module.is_guarded(use.node):
+        return False
+    root = _root(use.node)
+    bindings = module.names.bindings_of(root) if root is not None else []
+    return not any(module.is_guarded(b.node) for b in bindings if b.qualname not in ROOTS)
+
+
+def _root(node: ast.AST) -> ast.Name | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+class _Renaming:
+    def __init__(self, module: Module, importers: Sequence[Module], uses: list[Use]) -> None:
+        self.module = module
+        self.importers = importers
+        self.names = module.names
+        self.source = module.source
+        self.found = NewNames()
+        self.statements = [u for u in uses if isinstance(u.node, (ast.Import, ast.ImportFrom))]
+        self.mentions = [u for u in uses if u not in self.statements]
+        self.by_binding: dict[tuple[Scope, str], list[Use]] = {}
+        self.targets: dict[ast.AST, NewName | None] = {}
+        self.lines: dict[ast.stmt, list[str]] = {}  # what stands in the place of imports
+        self.added: list[str] = []  # imports that the module did not have
+        self.slim = ""  # the name of tf_slim at module level
+        self.mended: list[str] = []  # what tf-slim looks for, as templates
+        self.mends: list[str] = []
+
+    def run(self) -> NewNames:
+        self._look_up()
+        for use in self.mentions:
+            if find(use.symbol.name) is not None:
+                self.found.nodes.add(use.node)
+        # All of them, even when one stays: a program that stays is told of each once.
+        written = [self._import_statement(statement) for statement in self._statements()]
+        written += [self._alias_statement(*key) for key in list(self.by_binding)]
+        if not all(written) or any(
+            use.node not in self.found.nodes for use in (*self.mentions, *self.statements)
+        ):
+            return self.found
+        for use in self.mentions:
+            self._mention(use)
+        self._mend()
+        self._place()
+        return self.found
+
+    def _statements(self) -> list[ast.Import | ast.ImportFrom]:
+        nodes = [use.node for use in self.statements]
+        found = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+        return list(dict.fromkeys(found))
+
+    # -- what stands for what ------------------------------------------------
+
+    def _look_up(self) -> None:
+        found = {use.node: find(use.symbol.name) for use in self.mentions}
+        slim = [new.path for new in found.values() if new is not None and new.package == SLIM]
+        plain = all(path in _XAVIER for path in slim)
+        for use in self.mentions:
+            new = found[use.node]
+            if plain and new is not None and new.path in _XAVIER and self._draws(use.node):
+                new = _GLOROT
+            self.targets[use.node] = new
+            root = _root(use.node)
+            home = (
+                self.names.defining_scope(root.id, self.names.scope_of_name[root]) if root else None
+            )
+            if root is not None and home is not None:
+                self.by_binding.setdefault((home, root.id), []).append(use)
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Whether an initializer is made with nothing that TensorFlow's own does not take."""
+        call = self.names.parents.get(node)
+        return (
+            isinstance(call, ast.Call)
+            and call.func is node
+            and not call.args
+            and all(keyword.arg in ("seed", "dtype") for keyword in call.keywords)
+        )
+
+    def _base(self, old: str, uses: list[Use]) -> NewName | None:
+        """What a name may stand for so that all its mentions stay as they are."""
+        bases: set[NewName] = set()
+        for use in uses:
+            new, rest = self.targets[use.node], use.symbol.name[len(old) :]
+            if new is None or new.literal is not None or not new.path.endswith(rest.lstrip(".")):
+                return None
+            path = new.path[: len(new.path) - len(rest.lstrip("."))].rstrip(".")
+            bases.add(NewName(new.package, path))
+        return bases.pop() if len(bases) == 1 else None
+
+    # -- imports ----------------------------------------------------------------
+
+    def _import_statement(self, statement: ast.Import | ast.ImportFrom) -> bool:
+        lines = self._import(statement)
+        if lines is not None:
+            self.lines[statement] = lines
+            self.found.nodes.add(statement)
+        return lines is not None
+
+    def _import(self, statement: ast.Import | ast.ImportFrom) -> list[str] | None:
+        if isinstance(statement, ast.Import) and (
+            len(statement.names) > 1 or not statement.names[0].asname
+        ):
+            return None
+        scope = self.names.scope_at(statement)
+        kept: dict[str, list[str]] = {}
+        for alias in statement.names:
+            local = alias.asname or alias.name
+            home = self.names.defining_scope(local, scope)
+            bindings = home.bindings.get(local, []) if home else []
+            own = [b for b in bindings if b.node is statement]
+            old = (own[0].qualname or "").removeprefix("tensorflow.") if own else ""
+            if home is None or not old.startswith(("contrib", "compat.v1.contrib")):
+                return None
+            old = old.removeprefix("compat.v1.")
+            uses = self.by_binding.get((home, local), [])
+            base = self._base(old, uses) if len(bindings) == 1 else None
+            if any(use.node not in self.found.nodes for use in uses):
+                self.found.nodes.add(statement)  # what it is used for is told
+                return None
+            if not uses and find(old) is not None:
+                base = find(old)
+            elif not uses and self.names.mentions(local, home):
+                return None  # it means something else as well
+            elif not uses:
+                continue
+            if base is None or base.package != SLIM:
+                if home.is_module and self._taken(local):
+                    return None
+                continue
+            for use in uses:
+                self.targets[use.node] = None  # stays as it is
+                self._needs(find(use.symbol.name))
+            text = self._imported(base.path, local)
+            if text is None:
+                return None
+            kept.setdefault(text[0], []).append(text[1])
+            self.found.packages.add(SLIM)
+            if home.is_module and not base.path and statement in self.module.tree.body:
+                self.slim = self.slim or local
+        return [f"{head}{', '.join(tails)}" for head, tails in kept.items()]
+
+    def _imported(self, path: str, local: str) -> tuple[str, str] | None:
+        """The two halves of the import of a name of tf-slim's."""
+        if not path:
+            return ("import ", f"{SLIM} as {local}" if local != SLIM else SLIM)
+        parent, _, last = path.rpartition(".")
+        head = SLIM
+        if parent:
+            folder = module_file(parent)
+            if folder is None:
+                return None
+            head = f"{folder}.{parent}"
+        return f"from {head} import ", last if last == local else f"{last} as {local}"
+
+    def _taken(self, name: str) -> bool:
+        """Whether another module may take a name from this one, which goes."""
+        if self.module.path.name == "__init__.py":
+            return True
+        stem = self.module.path.stem
+        for other in self.importers:
+            if f"{stem}.{name}" in other.source.text:
+                return True
+            for statement, _ in other.import_statements:
+                if isinstance(statement, ast.ImportFrom) and (
+                    (statement.module or "").rpartition(".")[2] in (stem, "")
+                    and any(alias.name == name for alias in statement.names)
+                ):
+                    return True
+        return False
+
+    # -- `slim = tf.contrib.slim` ---------------------------------------------------
+
+    def _alias_statement(self, home: Scope, local: str) -> bool:
+        """`slim = tf.contrib.slim`: whether it and what is made of it can be written."""
+        bindings, uses = home.bindings[local], self.by_binding[home, local]
+        value = bindings[0].value
+        made = next((use for use in self.mentions if use.node is value), None)
+        statement = self.names.parents.get(value) if value is not None else None
+        if len(bindings) != 1 or made is None or not isinstance(statement, ast.Assign):
+            return True
+        if any(use.node not in self.found.nodes for use in uses):
+            self.found.nodes.add(made.node)  # what it is used for is told
+            return False
+        if len(statement.targets) > 1:
+            return False
+        base = self._base(made.symbol.name, uses)
+        if base is None:
+            if home.is_module and self._taken(local):
+                return False
+            self._drop(statement, made)
+            return True
+        for use in uses:
+            self._needs(find(use.symbol.name))
+            self.targets[use.node] = None  # stays as it is
+        self.found.nodes.add(made.node)
+        if base != NewName(SLIM):
+            self.targets[made.node] = base
+            return True
+        self.found.packages.add(SLIM)
+        line = f"import {SLIM} as {local}"
+        if home.is_module and statement in self.module.tree.body:
+            self.slim = self.slim or local
+            self.added.append(line)
+            self._drop(statement, made)
+        else:
+            self._drop(statement, made, [line])
+        return True
+
+    def _drop(self, statement: ast.stmt, use: Use, lines: Sequence[str] = ()) -> None:
+        self.lines[statement] = list(lines)
+        self.found.nodes.add(use.node)
+        self.targets[use.node] = None
+
+    # -- the edits ------------------------------------------------------------------
+
+    def _needs(self, new: NewName | None) -> None:
+        if new is None:
+            return
+        if new.package == "tensorflow":
+            self.found.names.add(new.path)
+        elif new.package == SLIM:
+            self.found.packages.add(SLIM)
+            self.mended += MENDS.get(new.path, ())
+
+    def _mention(self, use: Use) -> None:
+        new = self.targets[use.node]
+        if new is None:
+            return
+        self._needs(new)
+        if new.literal is not None:
+            text = style_at(self.module, use.node).string(new.literal)
+        elif new.package == SLIM:
+            text = f"{self._slim_name()}.{new.path}"
+        else:
+            text = self._tensorflow(use.node, new.path)
+        self.found.edits.append(Edit(*self.source.span(use.node), text))
+
+    def _slim_name(self) -> str:
+        if not self.slim:
+            for name, bindings in self.names.module_scope.bindings.items():
+                if any(b.qualname == SLIM for b in bindings):
+                    self.slim = name
+        if not self.slim:
+            self.slim = self.names.fresh(self.names.module_scope, "slim", "tf_slim")
+            self.added.append(f"import {SLIM} as {self.slim}")
+        return self.slim
+
+    def _tensorflow(self, node: ast.AST, path: str) -> str:
+        name = spelling(self.module, node)
+        if name is None:
+            name = "tf"
+            line = "import tensorflow.compat.v1 as tf"
+            if line not in self.added:
+                self.added.insert(0, line)
+            return f"{name}.{path}"
+        same = table().status(path) in ("neutral", "v2_shared") or swaps(self.module)
+        roots = self.names.roots(name, self.names.scope_at(node))
+        v1 = "" if same or "tensorflow.compat.v1" in roots else "compat.v1."
+        return f"{name}.{v1}{path}"
+
+    def _mend(self) -> None:
+        """Lines that give tf-slim what it looks for, below the imports of both packages."""
+        if not self.mended:
+            return
+        slim = self._slim_name()
+        tf = self._tensorflow(self.module.tree, "x").rpartition(".")[0]
+        lines = [line.format(slim=slim, tf=tf) for line in dict.fromkeys(self.mended)]
+        self.found.names.update(
+            "layers.BatchNormalization" for line in lines if "BatchNormalization" in line
+        )
+        self.mends = [_COMMENT, *lines]
+
+    def _place(self) -> None:
+        body = self.module.tree.body
+        roots = [
+            statement
+            for statement in self.module.tensorflow_imports
+            if statement in body
+            and isinstance(statement, ast.Import)
+            and any(alias.name in ROOTS for alias in statement.names)
+        ]
+        imports = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom))]
+        last = roots[0] if roots else None
+        kept = [
+            s for s in self.lines if s in body and f"import {SLIM} as {self.slim}" in self.lines[s]
+        ]
+        if kept and (last is None or kept[0].lineno > last.lineno) and not self.added:
+            self.lines[kept[0]] += self.mends
+        elif self.added or self.mends:
+            place = last or (imports[0] if imports else body[0])
+            layout = Layout(self.source, place)
+            lines = [*self.added, *self.mends]
+            if place in self.lines:
+                self.lines[place] += lines
+            elif last is None:
+                self.found.edits.append(layout.insert_before(lines))
+            else:
+                self.found.edits.append(layout.insert_after(lines))
+        for statement, new in self.lines.items():
+            self.found.edits.append(self._replaced(statement, new))
+
+    def _replaced(self, statement: ast.stmt, lines: list[str]) -> Edit:
+        layout = Layout(self.source, statement)
+        parent = self.names.parents[statement]
+        alone = not isinstance(parent, ast.Module) and getattr(parent, "body", ()) == [statement]
+        if not layout.owns_lines:
+            return Edit(layout.start, layout.end, "; ".join(lines) or "pass")
+        if layout.trailing_comment and lines:
+            lines = [f"{lines[0]}  {layout.trailing_comment}", *lines[1:]]
+        return layout.replace(lines or (["pass"] if alone else []))
+
+
+REWRITER = NamesRewriter(RULE, CASES, plan)

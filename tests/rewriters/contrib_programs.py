@@ -1,0 +1,437 @@
+"""Programs of TF1 that use ``tf.contrib``: each builds a graph and returns tensors to compare.
+
+Arrays named ``x2``, ``x4``, ``labels``, ``onehot`` are given by ``contrib_runner.py``. What starts
+with ``INITIAL`` keeps the initial values that its initializers draw; all others get the same ones.
+"""
+
+from __future__ import annotations
+
+_SLIM = "import tensorflow.contrib.slim as slim\n"
+_LAYERS = "layers = tf.contrib.layers\n"
+
+# Name, imports, body.
+_BODIES = (
+    ("conv2d", _SLIM, """
+    net = slim.conv2d(tf.constant(x4), 4, [3, 3])
+    net = slim.conv2d(net, 5, [3, 3], stride=2, padding='VALID', activation_fn=tf.nn.elu)
+    return [net, slim.convolution2d(net, 3, 1), slim.conv2d(net, 3, 1, rate=2)]
+"""),
+    ("other convolutions", _SLIM, """
+    x = tf.constant(x4)
+    return [slim.conv2d_transpose(x, 4, [3, 3], 2), slim.separable_conv2d(x, 4, [3, 3], 2),
+            slim.separable_convolution2d(x, None, [3, 3], 1), slim.conv2d_in_plane(x, 3),
+            slim.convolution2d_transpose(x, 4, 2), slim.convolution(x, 2, [3, 3]),
+            slim.convolution2d_in_plane(x, 2)]
+"""),
+    ("conv1d and conv3d", _SLIM, """
+    x = tf.constant(x4)
+    x5 = tf.expand_dims(x, 1)
+    return [tf.contrib.layers.conv1d(x[:, 0], 4, 3), slim.conv3d(x5, 2, [1, 3, 3]),
+            slim.convolution3d(x5, 2, [1, 2, 2]), slim.conv3d_transpose(x5, 2, [1, 2, 2]),
+            slim.avg_pool3d(x5, [1, 2, 2]), slim.max_pool3d(x5, [1, 2, 2])]
+"""),
+    ("pools and shapes", _SLIM, """
+    x = tf.constant(x4)
+    return [slim.max_pool2d(x, [2, 2]), slim.max_pool2d(x, [3, 3], stride=1, padding='SAME'),
+            slim.avg_pool2d(x, [2, 2], 2), slim.flatten(x), slim.pool(x, [2, 2], 'AVG'),
+            slim.softmax(x), slim.spatial_softmax(x), slim.unit_norm(x, 3), slim.maxout(x, 3),
+            slim.one_hot_encoding(tf.constant(labels), 3)]
+"""),
+    ("fully_connected", _SLIM, """
+    net = slim.fully_connected(tf.constant(x2), 4, weights_regularizer=slim.l2_regularizer(0.1))
+    net = slim.stack(net, slim.fully_connected, [5, 4], scope='stack')
+    net = slim.repeat(net, 2, slim.fully_connected, 4)
+    net = slim.bias_add(net)
+    return [net, slim.linear(net, 2), slim.relu(net, 2), slim.relu6(net, 2),
+            slim.elu(net, 2), slim.losses.get_regularization_losses()[0]]
+"""),
+    ("dropout", _SLIM, """
+    x = tf.constant(x4)
+    return [slim.dropout(x, 0.5, is_training=False), slim.dropout(x, 1.0),
+            tf.reduce_mean(tf.to_float(tf.equal(slim.dropout(tf.ones([2000]), 0.5), 2.0))) > 0.4]
+"""),
+    ("batch_norm of images", _SLIM, """
+    x = tf.constant(x4)
+    a = slim.batch_norm(x, scale=True)
+    b = slim.batch_norm(a, is_training=False, scope='eval')
+    c = slim.conv2d(b, 3, 1, normalizer_fn=slim.batch_norm,
+                    normalizer_params={'decay': 0.9, 'epsilon': 0.01, 'center': False})
+    return [a, b, c, slim.batch_norm(c, fused=False, activation_fn=tf.nn.relu)]
+"""),
+    ("batch_norm that updates in place", _SLIM, """
+    x = tf.constant(x4)
+    return [slim.batch_norm(x, updates_collections=None, decay=0.8),
+            slim.batch_norm(x, updates_collections=None, scale=True, zero_debias_moving_mean=True)]
+"""),
+    ("batch_norm of rows", _SLIM, """
+    x = tf.constant(x2)
+    net = slim.batch_norm(x, scale=True, decay=0.7)
+    net = slim.fully_connected(net, 4, normalizer_fn=slim.batch_norm)
+    return [net, slim.batch_norm(net, updates_collections=None),
+            slim.batch_norm(net, is_training=tf.constant(True)),
+            slim.batch_norm(net, is_training=tf.constant(False), fused=False)]
+"""),
+    ("batch_norm in an arg_scope", _SLIM, """
+    with slim.arg_scope([slim.conv2d, slim.fully_connected], normalizer_fn=slim.batch_norm,
+                        weights_initializer=slim.variance_scaling_initializer()):
+        with slim.arg_scope([slim.batch_norm], is_training=True, decay=0.5) as scope:
+            a = slim.conv2d(tf.constant(x4), 3, 3)
+    with slim.arg_scope(scope):
+        b = slim.conv2d(a, 3, 3)
+    known = [float(slim.has_arg_scope(slim.conv2d)), float(bool(slim.current_arg_scope()))]
+    same = slim.arg_scope_func_key(slim.conv2d) == slim.arg_scope_func_key(slim.convolution2d)
+    known += [float(same), float(len(slim.arg_scoped_arguments(slim.conv2d)))]
+    return [a, b, tf.constant(known)]
+"""),
+    ("normalizations", _SLIM + _LAYERS, """
+    return [slim.layer_norm(tf.constant(x2)), layers.layer_norm(tf.constant(x4), scale=False),
+            layers.instance_norm(tf.constant(x4))]
+"""),
+    ("a function of one's own in an arg_scope", _SLIM, """
+    @slim.add_arg_scope
+    def double(x, factor=2.0):
+        return x * factor
+    with slim.arg_scope([double], factor=3.0):
+        return [double(tf.constant(x2))]
+"""),
+    ("INITIAL xavier", "", """
+    tf.set_random_seed(1)
+    init = tf.contrib.layers.xavier_initializer(seed=3)
+    return [tf.get_variable('a', [7, 5], initializer=init),
+            tf.get_variable('b', [3, 3, 4, 5], initializer=init),
+            tf.get_variable('c', [6],
+                            initializer=tf.contrib.layers.xavier_initializer_conv2d(seed=4))]
+"""),
+    ("INITIAL initializers", _LAYERS, """
+    tf.set_random_seed(1)
+    v = layers.variance_scaling_initializer
+    return [tf.get_variable('a', [7, 5], initializer=layers.xavier_initializer(False, seed=3)),
+            tf.get_variable('b', [3, 3, 4, 5], initializer=v(seed=3)),
+            tf.get_variable('c', [8, 5], initializer=v(1.0, 'FAN_AVG', True, seed=3)),
+            tf.get_variable('d', [8, 5], initializer=layers.xavier_initializer_conv2d(True, 5))]
+"""),
+    ("INITIAL layers", _SLIM, """
+    tf.set_random_seed(1)
+    init = slim.initializers.xavier_initializer(seed=2)
+    other = slim.initializers.variance_scaling_initializer(seed=2)
+    net = slim.conv2d(tf.constant(x4), 4, 3, weights_initializer=init)
+    return [slim.fully_connected(slim.flatten(net), 3, weights_initializer=other,
+                                 biases_initializer=tf.constant_initializer(0.1))]
+"""),
+    ("regularizers", _LAYERS + _SLIM, """
+    w = tf.get_variable('w', [4, 3], regularizer=layers.l2_regularizer(0.3))
+    u = tf.get_variable('u', [5], regularizer=layers.l1_regularizer(0.2))
+    both = layers.l1_l2_regularizer(0.1, 0.2)
+    total = layers.sum_regularizer([layers.l1_regularizer(0.5), layers.l2_regularizer(0.5)])
+    loss = layers.apply_regularization(layers.l2_regularizer(0.7), [w, u])
+    return [loss, both(w), total(u), slim.regularizers.l2_regularizer(0.4)(w),
+            tf.losses.get_regularization_loss()]
+"""),
+    ("variables", _SLIM + "framework = tf.contrib.framework\n", """
+    a = slim.model_variable('a', [3], initializer=tf.zeros_initializer())
+    b = slim.variable('b', [2], trainable=False, initializer=tf.ones_initializer())
+    step = slim.get_or_create_global_step()
+    assert framework.get_global_step() is step
+    with tf.variable_scope('inner'):
+        c = framework.model_variable('c', [2])
+    found = [slim.get_model_variables(), slim.get_variables(), slim.get_trainable_variables(),
+             slim.get_variables_to_restore(exclude=['b']), framework.get_variables('inner'),
+             slim.get_variables_by_name('c'), framework.get_variables_by_suffix('c'),
+             [framework.get_unique_variable('a')], slim.get_local_variables(),
+             framework.filter_variables(slim.get_variables(), exclude_patterns=['inner'])]
+    names = '|'.join(','.join(v.op.name for v in some) for some in found)
+    value = {'a': np.array([1.0, 2.0, 3.0])}
+    assign, feed = slim.assign_from_values(value)
+    assert callable(slim.assign_from_values_fn(value))
+    with tf.control_dependencies([a + 0]):
+        return [tf.constant([float(ord(letter)) for letter in names]), a, b, c]
+"""),
+    ("create_global_step", _SLIM, """
+    step = slim.create_global_step()
+    return [tf.to_float(step + 1)]
+"""),
+    ("a checkpoint", _SLIM, """
+    import os
+    import tempfile
+    a = slim.model_variable('a', [3], initializer=tf.ones_initializer())
+    path = os.path.join(tempfile.mkdtemp(), 'model')
+    with tf.Session() as sess:
+        sess.run(a.assign([4.0, 5.0, 6.0]))
+        tf.train.Saver([a]).save(sess, path)
+    names = tf.contrib.framework.list_variables(path)
+    reader = tf.contrib.framework.load_checkpoint(path)
+    value = tf.contrib.framework.load_variable(path, 'a')
+    restore = slim.assign_from_checkpoint_fn(path, [a])
+    op, feed = slim.assign_from_checkpoint(path, [a])
+    with tf.Session() as sess:
+        restore(sess)
+        first = sess.run(a)
+        sess.run(op, feed)
+        second = sess.run(a)
+    return [tf.constant(first), tf.constant(second), tf.constant(value),
+            tf.constant(reader.get_tensor('a')), tf.constant([float(len(names))])]
+"""),
+    ("losses", _SLIM, """
+    p = slim.fully_connected(tf.constant(x2), 3, activation_fn=None)
+    t = tf.constant(onehot)
+    slim.losses.add_loss(tf.reduce_sum(p) * 0.1)
+    found = [slim.losses.absolute_difference(p, t), slim.losses.log_loss(tf.sigmoid(p), t),
+             slim.losses.mean_squared_error(p, t), slim.losses.hinge_loss(p, t),
+             slim.losses.mean_pairwise_squared_error(p, t),
+             slim.losses.sigmoid_cross_entropy(p, t, label_smoothing=0.1),
+             slim.losses.softmax_cross_entropy(p, t, weights=0.5),
+             slim.losses.sparse_softmax_cross_entropy(p, tf.constant(labels)),
+             slim.losses.cosine_distance(tf.nn.l2_normalize(p, 1), tf.nn.l2_normalize(t + 1, 1), 1),
+             slim.losses.compute_weighted_loss(tf.square(p))]
+    found.append(tf.constant([float(len(slim.losses.get_losses()))]))
+    return [*found, slim.losses.get_total_loss()]
+"""),
+    ("contrib.losses", "", """
+    p = tf.contrib.layers.fully_connected(tf.constant(x2), 3, activation_fn=None)
+    return [tf.contrib.losses.softmax_cross_entropy(p, tf.constant(onehot)),
+            tf.contrib.losses.get_total_loss()]
+"""),
+    ("TRAIN create_train_op", _SLIM, """
+    net = slim.fully_connected(tf.constant(x2), 3, normalizer_fn=slim.batch_norm)
+    loss = tf.losses.softmax_cross_entropy(onehot, net)
+    rate = slim.learning.multiply_gradients
+    return [slim.learning.create_train_op(loss, tf.train.MomentumOptimizer(0.1, 0.9),
+                                          clip_gradient_norm=0.5,
+                                          gradient_multipliers={'fully_connected/weights': 2.0}),
+            tf.train.get_global_step()]
+"""),
+    ("learning.train", _SLIM, """
+    import tempfile
+    folder = tempfile.mkdtemp()
+    with tf.Graph().as_default():
+        net = slim.fully_connected(tf.constant(x2), 3, activation_fn=None,
+                                   weights_initializer=tf.constant_initializer(0.1))
+        loss = tf.losses.softmax_cross_entropy(onehot, net)
+        step = slim.learning.create_train_op(loss, tf.train.GradientDescentOptimizer(0.5))
+        last = slim.learning.train(step, folder, number_of_steps=4, log_every_n_steps=1)
+    reader = tf.train.load_checkpoint(tf.train.latest_checkpoint(folder))
+    return [tf.constant(last), tf.constant(reader.get_tensor('fully_connected/weights'))]
+"""),
+    ("TRAIN training.create_train_op", _SLIM, """
+    net = slim.fully_connected(tf.constant(x2), 3, activation_fn=None)
+    loss = tf.losses.softmax_cross_entropy(onehot, net)
+    step = tf.train.get_or_create_global_step()
+    return [tf.contrib.training.create_train_op(loss, tf.train.AdamOptimizer(0.1)), step]
+"""),
+    ("TRAIN gradients", _SLIM, """
+    net = slim.fully_connected(tf.constant(x2), 3, activation_fn=None)
+    loss = tf.losses.softmax_cross_entropy(onehot, net)
+    opt = tf.train.GradientDescentOptimizer(0.5)
+    grads = slim.learning.clip_gradient_norms(opt.compute_gradients(loss), 0.1)
+    return [opt.apply_gradients(grads), loss]
+"""),
+    ("TRAIN optimize_loss", "", """
+    net = tf.contrib.layers.fully_connected(tf.constant(x2), 3, activation_fn=None)
+    loss = tf.losses.softmax_cross_entropy(onehot, net)
+    step = tf.train.get_or_create_global_step()
+    return [tf.contrib.layers.optimize_loss(loss, step, 0.3, 'Momentum' if False else 'Adagrad',
+                clip_gradients=0.2, learning_rate_decay_fn=lambda rate, s: rate * 0.5,
+                summaries=['loss', 'learning_rate', 'gradients', 'gradient_norm']), step]
+"""),
+    ("TRAIN embeddings by optimize_loss", "", """
+    table = tf.get_variable('table', [5, 4])
+    net = tf.contrib.layers.fully_connected(tf.nn.embedding_lookup(table, labels), 3)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, net)
+    step = tf.train.get_or_create_global_step()
+    return [tf.contrib.layers.optimize_loss(loss, step, 0.3, tf.train.AdamOptimizer,
+                clip_gradients=1.0, gradient_multipliers={'table': 0.5}), step]
+"""),
+    ("metrics", _SLIM, """
+    p, t = tf.constant(labels), tf.constant(labels[::-1].copy())
+    f, g = tf.constant(x2), tf.constant(x2 * 0.5)
+    values, updates = slim.metrics.aggregate_metric_map({
+        'accuracy': slim.metrics.streaming_accuracy(p, t),
+        'mean': tf.contrib.metrics.streaming_mean(f),
+        'absolute': slim.metrics.streaming_mean_absolute_error(f, g),
+        'squared': slim.metrics.streaming_mean_squared_error(f, g),
+        'precision': slim.metrics.streaming_precision(p > 0, t > 0),
+        'recall': slim.metrics.streaming_recall(p > 0, t > 0),
+        'iou': tf.contrib.metrics.streaming_mean_iou(p, t, 3),
+    })
+    values2, updates2 = slim.metrics.aggregate_metrics(
+        slim.metrics.streaming_recall_at_k(tf.constant(x2), tf.cast(t, tf.int64), 1))
+    return [updates[key] for key in sorted(updates)] + list(updates2)
+"""),
+    ("collections", _SLIM, """
+    with slim.arg_scope([slim.conv2d], outputs_collections='ends'):
+        slim.conv2d(tf.constant(x4), 2, 3, scope='first')
+        slim.conv2d(tf.constant(x4), 3, 3, scope='second')
+    ends = slim.utils.convert_collection_to_dict('ends')
+    named = slim.utils.collect_named_outputs('others', 'name', tf.constant(x2))
+    size = slim.utils.last_dimension(tf.constant(x2).get_shape())
+    slim.model_analyzer.analyze_vars(tf.trainable_variables(), print_info=False)
+    slim.model_analyzer.analyze_ops(tf.get_default_graph())
+    return [ends['first'], ends['second'], named, tf.constant([float(size)])]
+"""),
+    ("summaries", _SLIM + _LAYERS, """
+    net = slim.fully_connected(tf.constant(x2), 3)
+    layers.summarize_activation(net)
+    layers.summarize_tensor(net)
+    layers.summarize_tensors([net])
+    tf.add_to_collection(tf.GraphKeys.ACTIVATIONS, net)
+    layers.summarize_collection('trainable_variables')
+    layers.summarize_activations()
+    merged = tf.get_collection(tf.GraphKeys.SUMMARIES)
+    return [net, tf.constant([float(len(merged))])]
+"""),
+    ("examples", _SLIM, """
+    import os
+    import tempfile
+    image = tf.image.encode_png(tf.constant((np.abs(x4[0]) * 255).astype(np.uint8)))
+    with tf.Session() as sess:
+        image = sess.run(image)
+    path = os.path.join(tempfile.mkdtemp(), 'images.tfrecord')
+    writer = tf.python_io.TFRecordWriter(path)
+    features = {
+        'image/encoded': tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
+        'image/format': tf.train.Feature(bytes_list=tf.train.BytesList(value=[b'png'])),
+        'label': tf.train.Feature(int64_list=tf.train.Int64List(value=[2])),
+        'box/ymin': tf.train.Feature(float_list=tf.train.FloatList(value=[0.1])),
+        'box/xmin': tf.train.Feature(float_list=tf.train.FloatList(value=[0.2])),
+        'box/ymax': tf.train.Feature(float_list=tf.train.FloatList(value=[0.3])),
+        'box/xmax': tf.train.Feature(float_list=tf.train.FloatList(value=[0.4])),
+    }
+    example = tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+    for _ in range(3):
+        writer.write(example)
+    writer.close()
+    keys = {
+        'image/encoded': tf.FixedLenFeature((), tf.string, default_value=''),
+        'image/format': tf.FixedLenFeature((), tf.string, default_value='png'),
+        'label': tf.FixedLenFeature([1], tf.int64, default_value=tf.zeros([1], dtype=tf.int64)),
+        'box/ymin': tf.VarLenFeature(tf.float32), 'box/xmin': tf.VarLenFeature(tf.float32),
+        'box/ymax': tf.VarLenFeature(tf.float32), 'box/xmax': tf.VarLenFeature(tf.float32),
+    }
+    handlers = {
+        'image': slim.tfexample_decoder.Image(shape=list(x4.shape[1:]), channels=3),
+        'label': slim.tfexample_decoder.Tensor('label'),
+        'box': slim.tfexample_decoder.BoundingBox(['ymin', 'xmin', 'ymax', 'xmax'], 'box/'),
+        'both': slim.tfexample_decoder.ItemHandlerCallback(
+            ['label'], lambda found: found['label'] * 10),
+    }
+    assert issubclass(slim.tfexample_decoder.Tensor, slim.tfexample_decoder.ItemHandler)
+    decoder = slim.tfexample_decoder.TFExampleDecoder(keys, handlers)
+    dataset = slim.dataset.Dataset(path, tf.TFRecordReader, decoder, 3, {'image': 'an image'})
+    provider = slim.dataset_data_provider.DatasetDataProvider(dataset, shuffle=False)
+    image, label, box, both = provider.get(['image', 'label', 'box', 'both'])
+    queue = slim.prefetch_queue.prefetch_queue([tf.to_float(image), label], capacity=2)
+    first, second = queue.dequeue()
+    with tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        with slim.queues.QueueRunners(sess):
+            found = sess.run([first, second, box, both])
+    return [tf.constant(value) for value in found]
+"""),
+    ("cells", "from tensorflow.contrib import rnn\n", """
+    x = tf.constant(x4[:, 0])
+    cell = rnn.MultiRNNCell([rnn.BasicLSTMCell(4, forget_bias=0.5), rnn.LSTMCell(4, num_proj=3)])
+    outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+    cell = rnn.DropoutWrapper(rnn.ResidualWrapper(rnn.GRUCell(3)), output_keep_prob=1.0)
+    steps = tf.unstack(x, axis=1)
+    others, last = rnn.static_rnn(cell, steps, dtype=tf.float32, scope='static')
+    both, _, _ = rnn.static_bidirectional_rnn(
+        rnn.BasicRNNCell(2), rnn.BasicRNNCell(2), steps, dtype=tf.float32)
+    assert issubclass(rnn.GRUCell, rnn.RNNCell) and isinstance(state[0], rnn.LSTMStateTuple)
+    return [outputs, others[-1], last, both[0]]
+"""),
+    ("private paths", """\
+from tensorflow.contrib.framework.python.ops import add_arg_scope, arg_scope
+from tensorflow.contrib.framework.python.ops import variables as v
+from tensorflow.contrib.layers.python.layers import initializers, layers, utils
+from tensorflow.contrib.slim.python.slim.data import tfexample_decoder
+""", """
+    @add_arg_scope
+    def double(x, factor=2.0):
+        return x * factor
+    with arg_scope([double], factor=3.0):
+        found = [double(tf.constant(x2))]
+    w = v.model_variable('w', [4], initializer=tf.ones_initializer())
+    init = initializers.xavier_initializer()
+    net = layers.conv2d(tf.constant(x4), 3, 3, weights_initializer=init)
+    assert tfexample_decoder.Tensor('label').keys
+    return found + [w, utils.collect_named_outputs('ends', 'net', net)]
+"""),
+    ("signal", "", """
+    x = tf.constant(x2[0])
+    spectrum = tf.contrib.signal.stft(x, 4, 2)
+    return [tf.abs(spectrum), tf.contrib.signal.inverse_stft(spectrum, 4, 2),
+            tf.contrib.signal.frame(x, 2, 1), tf.contrib.signal.hann_window(8)]
+"""),
+    ("distributions", "", """
+    normal = tf.contrib.distributions.Normal(loc=tf.constant(x2), scale=2.0)
+    other = tf.contrib.distributions.Categorical(logits=tf.constant(x2))
+    return [normal.log_prob(0.3), normal.cdf(0.1), other.log_prob(tf.constant(labels)),
+            other.entropy(), tf.contrib.distributions.kl_divergence(normal, normal)]
+"""),
+    ("nest", "", """
+    nest = tf.contrib.framework.nest
+    found = nest.map_structure(lambda value: value + 1.0, {'b': x2, 'a': (x4,)})
+    nest.assert_same_structure(found, {'a': (0,), 'b': 0})
+    assert nest.is_sequence([1]) and not nest.is_sequence(1)
+    packed = nest.pack_sequence_as({'b': 0, 'a': (1,)}, nest.flatten(found))
+    return [tf.constant(packed['b']), tf.constant(packed['a'][0])]
+"""),
+    ("modes", "", """
+    modes = [tf.contrib.learn.ModeKeys.TRAIN, tf.contrib.learn.ModeKeys.EVAL,
+             tf.contrib.learn.ModeKeys.INFER]
+    return [tf.constant([float(ord(letter)) for letter in ''.join(modes)])]
+"""),
+    ("data", "", """
+    data = tf.data.Dataset.range(12)
+    a = data.apply(tf.contrib.data.map_and_batch(lambda value: value * 2, 4))
+    b = data.apply(tf.contrib.data.group_by_window(lambda v: v % 2, lambda _, d: d.batch(2), 2))
+    c = data.apply(tf.contrib.data.parallel_interleave(
+        lambda v: tf.data.Dataset.from_tensors(v), cycle_length=1))
+    d = data.apply(tf.contrib.data.shuffle_and_repeat(1, 2))
+    e = data.batch(3).apply(tf.contrib.data.unbatch()).apply(tf.contrib.data.ignore_errors())
+    f = data.apply(tf.contrib.data.enumerate_dataset()).map(lambda i, v: i + v)
+    g = data.map(lambda v: v % 3).apply(tf.contrib.data.unique())
+    h = data.apply(tf.contrib.data.scan(tf.constant(0, tf.int64), lambda s, v: (s + v, s + v)))
+    i = data.map(lambda v: tf.ones([v % 3])).apply(tf.contrib.data.bucket_by_sequence_length(
+        lambda v: tf.shape(v)[0], [2], [2, 2])).map(lambda v: tf.shape(v)[1])
+    found = []
+    for one in (a, b, c, d, e, f, g, h, i):
+        pull = one.prefetch(tf.contrib.data.AUTOTUNE).make_one_shot_iterator().get_next()
+        with tf.Session() as sess:
+            for _ in range(2):
+                found.append(tf.constant(np.asarray(sess.run(pull), np.float32)))
+    return found
+"""),
+    ("tables", "", """
+    keys = tf.contrib.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2])
+    table = tf.lookup.StaticHashTable(keys, -1)
+    with tf.control_dependencies([table.initializer]):
+        return [table.lookup(tf.constant(['b', 'c', 'a']))]
+"""),
+    ("sets", "", """
+    a, b = tf.constant([[1, 2], [3, 4]]), tf.constant([[2, 3], [4, 3]])
+    return [tf.contrib.metrics.set_intersection(a, b).values,
+            tf.contrib.metrics.set_size(tf.contrib.metrics.set_union(a, b))]
+"""),
+)  # fmt: skip
+
+_PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+{imports}
+
+def build(x2, x4, labels, onehot):
+{body}
+
+if __name__ == '__main__':
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+"""
+
+
+def programs() -> dict[str, str]:
+    """Every program's text, by name."""
+    return {
+        name: _PROGRAM.format(imports=imports, body=body.strip("\n"))
+        for name, imports, body in _BODIES
+    }

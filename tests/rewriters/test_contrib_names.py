@@ -1,0 +1,121 @@
+"""What is written for names of ``tf.contrib`` does what they did in TF 1.15.
+
+Every program of ``contrib_programs.py`` runs in TF 1.15, and as a bridge in TF 2.15 and the newest
+TensorFlow, with the same variables: values, gradients, names and values of variables behind their
+updates. One process for each TensorFlow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Union
+
+import pytest
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.analysis import lost_names
+from tests.rewriters.contrib_programs import programs
+from tests.support import migration
+
+RUNNER = Path(__file__).with_name("contrib_runner.py")
+SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
+OLD = "tf1.15"
+NEW = {"tf2.15": (SLIM,), "tf2-latest": (SLIM, KERAS)}
+TOLERANCE = 1e-6
+Found = Union[list[tuple[str, list[float]]], str]
+
+
+@cache
+def bridges() -> dict[str, str]:
+    found = {}
+    for name, text in programs().items():
+        result = migration.run(text, bridge=True)
+        assert [one.state for one in result.programs] == ["bridge"], (name, migration.said(result))
+        found[name] = migration.after(result, text)
+    return found
+
+
+def run(runtime: runtimes.Runtime, given: Mapping[str, str]) -> dict[str, Found]:
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    if runtime.name.startswith("tf2-latest"):  # for its cells and batch normalization
+        environment["TF_USE_LEGACY_KERAS"] = "1"
+    process = subprocess.run(
+        [str(runtime.python), str(RUNNER)],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    found: dict[str, Found] = json.loads(process.stdout.splitlines()[-1])
+    return found
+
+
+@cache
+def reference() -> dict[str, Found]:
+    found = run(runtimes.ensure(OLD), programs())
+    broken = {name: result for name, result in found.items() if isinstance(result, str)}
+    assert not broken, broken
+    return found
+
+
+def difference(old: Found, new: Found) -> str | None:
+    """Where two results part; None where they do not."""
+    if isinstance(old, str) or isinstance(new, str):
+        return str(new if isinstance(new, str) else old)[-600:]
+    if [name for name, _ in old] != [name for name, _ in new]:
+        return f"{[name for name, _ in old]} became {[name for name, _ in new]}"
+    for (name, was), (_, now) in zip(old, new):
+        scale = max([1.0, *map(abs, was)])
+        if len(was) != len(now) or any(abs(a - b) > TOLERANCE * scale for a, b in zip(was, now)):
+            return f"{name}: {was[:4]} became {now[:4]}"
+    return None
+
+
+def test_all_are_proved() -> None:
+    """What is written of tf-slim stands in one of the programs, and the table knows it."""
+    text = "\n".join(bridges().values())
+    table = lost_names.load("contrib.json")["tf_slim"].values()
+    for path in lost_names._PROVED:
+        mention = rf"\b(slim|layers|framework)\.{re.escape(path)}\b|import .*\b{path}\b"
+        assert re.search(mention, text), path
+        assert f"tf_slim.{path}" in table, path
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", NEW)
+def test_equal(name: str, runtime: Callable[[str], runtimes.Runtime]) -> None:
+    runtime(OLD)
+    found = run(runtime(runtimes.extended(name, NEW[name])), bridges())
+    wrong = {one: difference(reference()[one], found[one]) for one in bridges()}
+    assert not any(wrong.values()), "\n".join(f"{k}: {v}" for k, v in wrong.items() if v)
+
+
+# A line of a bridge, what it is broken to, and the program that must differ.
+BROKEN = (
+    ("decay=0.7", "decay=0.71", "batch_norm of rows"),
+    ("slim.l2_regularizer(0.1)", "slim.l2_regularizer(0.2)", "fully_connected"),
+    ("tf.glorot_uniform_init", "tf.glorot_normal_init", "INITIAL xavier"),
+    ("slim.layers.ops.Tensor = tf.Tensor\n", "", "batch_norm that updates in place"),
+    ("clip_gradient_norm=0.5", "clip_gradient_norm=0.4", "TRAIN create_train_op"),
+    ("forget_bias=0.5", "forget_bias=1.0", "cells"),
+)  # fmt: skip
+
+
+@pytest.mark.tensorflow
+def test_broken_ones_differ(runtime: Callable[[str], runtimes.Runtime]) -> None:
+    runtime(OLD)
+    broken = {}
+    for old, new, name in BROKEN:
+        assert old in bridges()[name], (name, old)
+        broken[name] = bridges()[name].replace(old, new)
+    found = run(runtime(runtimes.extended("tf2.15", NEW["tf2.15"])), broken)
+    for name in broken:
+        assert difference(reference()[name], found[name]), f"{name} is not seen to differ"

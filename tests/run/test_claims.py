@@ -97,8 +97,8 @@ def test_a_module_that_a_package_of_the_run_lacks(imports: str) -> None:
 )
 def test_a_module_whose_package_cannot_be_imported(tmp_path: Path, name: str, train: str) -> None:
     """Python runs the `__init__` of every package around a module first."""
-    files = {"__init__.py": "from pkg.models import slim_net\n", f"{name}.py": train}
-    files |= {"ops.py": FINE, "slim_net.py": SLIM}
+    files = {"__init__.py": "from pkg.models import crf_net\n", f"{name}.py": train}
+    files |= {"ops.py": FINE, "crf_net.py": CRF}
     result = run(*in_package(tmp_path, files), bridge=True)
     states = {one.entry.name: one.state for one in result.programs}
     assert states[f"{name}.py"] == "refused", states
@@ -107,8 +107,8 @@ def test_a_module_whose_package_cannot_be_imported(tmp_path: Path, name: str, tr
 
 def test_a_script_in_a_package_is_started_without_it(tmp_path: Path) -> None:
     train = TRAIN.format(imports="") + "if __name__ == '__main__':\n    print(sess)\n"
-    files = {"__init__.py": "from pkg.models import slim_net\n", "net.py": train}
-    result = run(*in_package(tmp_path, files | {"slim_net.py": SLIM}), bridge=True)
+    files = {"__init__.py": "from pkg.models import crf_net\n", "net.py": train}
+    result = run(*in_package(tmp_path, files | {"crf_net.py": CRF}), bridge=True)
     states = {one.entry.name: one.state for one in result.programs}
     assert states["net.py"] == "bridge", states
 

@@ -23,6 +23,7 @@ from migrate_mgpu.models.keras.canned.estimator import CannedClasses, write_cann
 from migrate_mgpu.models.keras.driver.driver_calls import write_driver
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
+from migrate_mgpu.models.keras.model_to_estimator import plan
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import predicts, shares_batch
 from migrate_mgpu.source.source import BlockEdit, Edit
@@ -141,7 +142,7 @@ class Conversions:
         """The model of an Estimator that has no model_fn."""
         style = style_at(flow.module, flow.call)
         if flow.kind == KERAS:
-            return read_keras_model(flow, self.graph, style)
+            return plan(flow, read_keras_model(flow, self.graph), style)
         return write_canned(read_canned(flow, self.graph), style, self._classes)
 
     def _model(self, function: Function) -> ModelPlan:

@@ -121,6 +121,10 @@ class KerasRecurrent(Operation):
     hard_gates: bool
 
 
+class KerasPart(Operation):
+    """A call of Keras's own that a Keras model is made of: a layer, an initializer, the model."""
+
+
 @record(frozen=True, eq=False)
 class Initializer(Operation):
     """An initializer or regularizer: a call, or a class that is handed over.
@@ -754,3 +758,47 @@ class Fetch:
     value: ast.expr | None = None
     variable: bool = False
     update: Update | None = None
+
+
+# -- models of Keras's own ------------------------------------------------------
+
+
+@record(frozen=True, eq=False)
+class NamedMetric:
+    """A metric that a string names; ``reported`` is what 1.15 calls it in a result."""
+
+    node: ast.expr
+    given: str
+    reported: str
+
+
+@record(frozen=True, eq=False)
+class Compiled:
+    """How a Keras model is compiled: the call, and what it is given.
+
+    ``optimizer`` is None where a string names it. ``elementwise``: the loss compares element
+    by element.
+    """
+
+    module: Module
+    node: ast.Call
+    optimizer: Optimizer | None
+    loss: ast.expr
+    elementwise: bool
+    metrics: tuple[NamedMetric, ...] = ()
+
+
+@record(frozen=True, eq=False)
+class KerasModel:
+    """A Keras model that the program makes and compiles itself.
+
+    ``value`` is the expression by which it is handed over, ``parts`` are the calls of Keras's
+    that it is made of. ``building`` are the statements of the function around ``value`` that
+    make one of them, what it is compiled with, or compile it.
+    """
+
+    module: Module
+    value: ast.expr
+    compiled: Compiled
+    parts: tuple[Operation, ...]
+    building: tuple[ast.stmt, ...]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import INITIALIZERS
+from migrate_mgpu.api.keras import PARTS
 from migrate_mgpu.api.layers import CHANNELS, LAYERS
 from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
 from migrate_mgpu.api.schema import Row
@@ -32,12 +33,20 @@ _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
 def made_edits(
-    made: Layer | Weight | Recurrent, style: FileStyle, more: Mapping[str, str] = _NOTHING
+    made: Operation, style: FileStyle, more: Mapping[str, str] = _NOTHING
 ) -> tuple[Edit, ...]:
     """The edits that turn a call into the constructor of what it makes; a layer with ``more``."""
     if isinstance(made, Layer):
         return layer_edits(made, style, more)
-    return weight_edits(made, style) if isinstance(made, Weight) else recurrent_edits(made, style)
+    if isinstance(made, Weight):
+        return weight_edits(made, style)
+    if isinstance(made, Recurrent):
+        return recurrent_edits(made, style)
+    if isinstance(made, Cell):
+        return cell_edits(made, style)
+    if isinstance(made, KerasRecurrent):
+        return keras_recurrent_edits(made, style)
+    return part_edits(made, style)
 
 
 def _arguments(made: Operation, row: Row) -> CallEdit:
@@ -183,6 +192,16 @@ def keras_recurrent_edits(layer: KerasRecurrent, style: FileStyle) -> tuple[Edit
         edit.add("recurrent_activation", style.code(_GATES))
     if layer.kind == "GRU":
         edit.add("reset_after", "False")
+    return edit.edits()
+
+
+def part_edits(part: Operation, style: FileStyle) -> tuple[Edit, ...]:
+    """A part of a Keras model: today's Keras has most of them under the same name."""
+    row = PARTS.by_kind[part.kind]
+    if row.target in row.names:
+        return ()
+    edit = _edit(part, row, style)
+    rename(edit, row)
     return edit.edits()
 
 

@@ -15,7 +15,7 @@ from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.recurrent import read_cell
 from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import read_schedule
-from migrate_mgpu.models.keras.constructors import cell_edits, keras_recurrent_edits, layer_edits
+from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.functions import dimension, function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.blocks import outermost, render
@@ -74,7 +74,7 @@ class Context:
         """The edits of a call that makes a layer, with ``more`` arguments."""
         layer = read_layer_class(self.module, call)
         if layer is not None:
-            return layer_edits(layer, self.style, more)
+            return made_edits(layer, self.style, more)
         edit = CallEdit(self.module.source, call)
         for name, text in more.items():
             edit.add(name, text)
@@ -217,14 +217,12 @@ def made_by(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...
     Raises:
         Refused: it has an argument that no Keras layer has.
     """
-    layer = read_layer_class(module, call)
-    if layer is not None:
-        return layer_edits(layer, style)
-    cell = read_cell(module, call)
-    if cell is not None:
-        return cell_edits(cell, style)
-    recurrent = read_keras_recurrent(module, call)
-    return keras_recurrent_edits(recurrent, style) if recurrent is not None else None
+    made = (
+        read_layer_class(module, call)
+        or read_cell(module, call)
+        or read_keras_recurrent(module, call)
+    )
+    return made_edits(made, style) if made is not None else None
 
 
 def cast_to(node: ast.expr, dtype: str) -> Replacement:

@@ -5,19 +5,90 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.keras import COMPILE
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import folder_of
-from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.rewriters import CannedRewriter
+from migrate_mgpu.models.ir import EVALUATE, KerasModel, NamedMetric
+from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.blocks import Block, outermost
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments_above
 from migrate_mgpu.source.style import FileStyle
+
+
+@record(kw_only=True)
+class KerasPlan(ModelPlan):
+    """A Keras model that was an Estimator's.
+
+    ``own`` are the edits of Keras's own calls, ``handled`` the optimizer's constructor, whose
+    function is among them.
+    """
+
+    model: KerasModel
+    own: EditSet = field(default_factory=EditSet)
+    handled: set[ast.Call] = field(default_factory=set)
+
+
+def plan(flow: EstimatorFlow, model: KerasModel, style: FileStyle) -> KerasPlan:
+    """What becomes of Keras's own calls in a model.
+
+    Raises:
+        Refused: today's Keras has no optimizer that does the same.
+    """
+    compiled, module = model.compiled, model.compiled.module
+    found = KerasPlan(model.module, flow.call, model=model)
+    for part in model.parts:
+        own = style if part.module is flow.module else style_at(part.module, part.node)
+        found.own.edit(part.module, *made_edits(part, own))
+    edit = CallEdit(module.source, compiled.node, COMPILE)
+    edit.drop(*COMPILE[3:])
+    edit.order(COMPILE[:2])
+    found.own.edit(module, *edit.edits())
+    if compiled.optimizer is not None:
+        call, home = compiled.optimizer.node, compiled.optimizer.module
+        assert isinstance(call, ast.Call)
+        own = style if home is flow.module else style_at(home, call)
+        edits = compiled_edits(compiled.optimizer, own)
+        found.own.edit(home, *Context(home, own).with_arguments(call, edits))
+        found.handled.add(call)
+    if compiled.elementwise:
+        found.notes.append((
+            module, compiled.loss, "1.15 compares labels of shape [n] with outputs of shape [n, 1] "
+            "each with each; Keras pairs them: give such labels a last axis to compare the two",
+        ))  # fmt: skip
+    found.metrics = tuple(metric.reported for metric in compiled.metrics)
+    if _result_is_read(flow):
+        for metric in compiled.metrics:
+            found.own.edit(module, *metric_edits(module, metric))
+    return found
+
+
+def metric_edits(module: Module, metric: NamedMetric) -> tuple[Edit, ...]:
+    """1.15's name for a metric, under which its value is reported then as before."""
+    if metric.given == metric.reported:
+        return ()
+    quote = module.source.quote
+    return (Edit(*module.source.span(metric.node), f"{quote}{metric.reported}{quote}"),)
+
+
+def _result_is_read(flow: EstimatorFlow) -> bool:
+    """Whether the program takes the result of an evaluation."""
+    return any(
+        call.kind == EVALUATE and not isinstance(call.module.names.parents[call.node], ast.Expr)
+        for call in flow.driving.calls
+    )
 
 
 def place(
@@ -47,6 +118,7 @@ class _Placing:
         self.flow = flow
         self.module = flow.module
         self.plan = plan
+        self.model = plan.model
         self.strategy = strategy
         self.style = style
         self.changes = changes
@@ -78,7 +150,7 @@ class _Placing:
 
     def _renamed(self) -> bool:
         """Whether the model's own name takes the place of the Estimator's everywhere."""
-        value, statement = self.plan.value, self.flow.statement
+        value, statement = self.model.value, self.flow.statement
         if not isinstance(value, ast.Name) or not isinstance(statement, ast.Assign):
             return False
         target = statement.targets[0]
@@ -109,7 +181,7 @@ class _Placing:
         """Writes the statements; which ones were written anew."""
         source, statement = self.module.source, self.flow.statement
         layout = Layout(source, statement)
-        inline = isinstance(self.plan.value, ast.Call)
+        inline = isinstance(self.model.value, ast.Call)
         own = [] if renamed else [self._taken(inline)]
         if self.strategy is None:
             lines = own
@@ -122,9 +194,9 @@ class _Placing:
             lines = [head, self.style.indent + own[0]]
             self.changes.edit(self.module, self._replaced(layout, lines))
             return [statement]
-        if not isinstance(self.plan.value, ast.Name):
+        if not isinstance(self.model.value, ast.Name):
             raise Refused(
-                self.module, self.plan.value, "the Keras model is made where its strategy is not "
+                self.module, self.model.value, "the Keras model is made where its strategy is not "
                 "known", "make both in one function, the model by a name",
             )  # fmt: skip
         block = self._range()
@@ -153,7 +225,7 @@ class _Placing:
         source, statement = self.module.source, self.flow.statement
         start, end = source.span(self.flow.call)
         first, last = source.span(statement)
-        value = self._text(self.plan.value) if inline else text_of(self.module, self.plan.value)
+        value = self._text(self.model.value) if inline else text_of(self.module, self.model.value)
         rest = source.text[end:last] + Layout(source, statement).rest
         return source.text[first:start] + value + rest
 
@@ -172,7 +244,7 @@ class _Placing:
         """The statements of the block from the first to the last that makes the model."""
         whole = self.names.block(self.flow.statement)
         places: list[int] = []
-        for statement in self.plan.building:
+        for statement in self.model.building:
             around = [statement, *self.names.ancestors(statement)]
             index = next((i for i, s in enumerate(whole) if s in around), None)
             if index is None:

@@ -4,76 +4,53 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
-from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
+from migrate_mgpu.api.keras import COMPILE, MODELS
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.api.schema import Row
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.keras_model.calls import (
-    COMPILE,
-    MODELS,
-    keras_edits,
     keras_name,
     loss_is_elementwise,
-    metric_names,
     read_keras_optimizer,
+    read_metrics,
+    read_part,
 )
-from migrate_mgpu.models.ir import PREDICT
-from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.keras.keras_optimizers import compiled_edits
-from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.style import FileStyle
+from migrate_mgpu.models.ir import PREDICT, Compiled, KerasModel, Operation, Optimizer
 
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")
 _PARTS = ("input", "inputs", "layers", "output", "outputs")
 _METHODS = ("add", "append", "extend", "format", "get", "items", "summary", "values")
 
 
-@record()
-class KerasPlan(ModelPlan):
-    """A Keras model that was an Estimator's.
-
-    ``value`` is the argument of ``model_to_estimator``, ``building`` the statements of
-    its function that make layers, the model or its optimizer, or compile it, ``own`` the
-    edits of Keras's own calls, ``handled`` the constructors of ``tf.train`` among them.
-    """
-
-    value: ast.expr = field(default_factory=lambda: ast.Constant(None))
-    building: list[ast.stmt] = field(default_factory=list)
-    own: EditSet = field(default_factory=EditSet)
-    handled: set[ast.Call] = field(default_factory=set)
-
-
-def read_keras_model(flow: EstimatorFlow, graph: CallGraph, style: FileStyle) -> KerasPlan:
+def read_keras_model(flow: EstimatorFlow, graph: CallGraph) -> KerasModel:
     """What the Keras model behind an Estimator is made of.
 
     Raises:
         Refused: a step that is not understood, or not known to be the same in TF2.
     """
-    return _Reader(flow, graph, style).plan()
+    return _Reader(flow, graph).read()
 
 
 class _Reader:
-    def __init__(self, flow: EstimatorFlow, graph: CallGraph, style: FileStyle) -> None:
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph) -> None:
         self.flow = flow
         self.graph = graph
-        self.style = style
         self.values = ValueFlow(graph)
         self.seen: set[ast.AST] = set()
         self.layers = 0  # mentions of what Keras makes, so far
         self.made: set[ast.stmt] = set()  # statements with such mentions
         self.made_functions: set[ast.AST] = set()
         self.problems: list[Diagnostic] = []
+        self.parts: list[Operation] = []
         self.building: set[ast.stmt] = set()  # in the Estimator's own function
 
-    def plan(self) -> KerasPlan:
+    def read(self) -> KerasModel:
         flow, module = self.flow, self.flow.module
         check_version(module, flow.call)
         for name in ("keras_model_path", "custom_objects"):
@@ -91,23 +68,21 @@ class _Reader:
                     call.module, call.node, "predictions of this Estimator are dictionaries, by "
                     "the name of the output layer", "take them from the Keras model's predict",
                 )  # fmt: skip
-        self.result = KerasPlan(module, flow.call, value=value)
         self._expression(module, value)
-        self._model(*self._origin(module, value))
+        compiled = self._model(*self._origin(module, value))
         if self.problems:
             raise Refused.because(self.problems[0])
         names = module.names
         scope = names.scope_at(flow.statement)
-        self.result.building = sorted(
-            (s for s in self.building if names.scope_at(s) is scope), key=lambda s: s.lineno
-        )
-        return self.result
+        building = [s for s in self.building if names.scope_at(s) is scope]
+        building.sort(key=lambda s: s.lineno)
+        return KerasModel(module, value, compiled, tuple(self.parts), tuple(building))
 
     def _origin(self, module: Module, value: ast.expr) -> tuple[Module, ast.Call]:
         origins = self.values.definitions(module, value)
         if len(origins) == 1:
             where, node = origins[0].module, origins[0].node
-            if isinstance(node, ast.Call) and tensorflow_name(where, node.func) in MODELS:
+            if isinstance(node, ast.Call) and _model_row(where, node) is not None:
                 return where, node
         raise Refused(
             module, value, "which Keras model this is cannot be told",
@@ -116,16 +91,16 @@ class _Reader:
 
     # -- the model itself ---------------------------------------------------
 
-    def _model(self, module: Module, call: ast.Call) -> None:
+    def _model(self, module: Module, call: ast.Call) -> Compiled:
         """Reads what is done with the model: it is built, compiled once, and made an Estimator."""
-        edit = BoundCall(module, call, MODELS[tensorflow_name(module, call.func)])
-        outputs = edit.get("outputs")
+        row = _model_row(module, call)
+        assert row is not None
+        outputs = NamedArguments(module, call, row.signature).get("outputs")
         if isinstance(outputs, (ast.Dict, ast.Tuple)) or (
             isinstance(outputs, ast.List) and len(outputs.elts) > 1
         ):
             raise Refused(module, outputs, "a Keras model of several outputs")
-        sequential = "layers" in MODELS[tensorflow_name(module, call.func)]
-        if sequential:
+        if "layers" in row.signature:
             self._check_fed(module)
         compiled: list[tuple[Module, ast.Call]] = []
         for mention in self.values.uses(module, call):
@@ -153,7 +128,7 @@ class _Reader:
             )  # fmt: skip
         if len(compiled) != 1:
             raise Refused(module, call, "where this Keras model is compiled cannot be told")
-        self._compiled(*compiled[0])
+        return self._compiled(*compiled[0])
 
     def _check_fed(self, module: Module) -> None:
         """A Sequential takes a dictionary of features in 1.15, and none in Keras 3."""
@@ -167,62 +142,33 @@ class _Reader:
                             "give it the one feature itself",
                         )  # fmt: skip
 
-    def _compiled(self, module: Module, call: ast.Call) -> None:
-        edit = BoundCall(module, call, COMPILE)
+    def _compiled(self, module: Module, call: ast.Call) -> Compiled:
+        given = NamedArguments(module, call, COMPILE)
         for name in COMPILE[3:]:
-            if edit.given(name) is not None:
+            if given.given(name) is not None:
                 raise Refused(module, call, f"`{name}` of compile is not converted")
-        edit.drop(*COMPILE[3:])
-        edit.order(("optimizer", "loss"))
-        self._edit(module, *edit.edits())
-        optimizer, loss = edit.given("optimizer"), edit.given("loss")
+        optimizer, loss, metrics = (given.given(name) for name in COMPILE[:3])
         if optimizer is None or loss is None:
             raise Refused(module, call, "this Keras model is compiled without optimizer or loss")
-        self._rate(module, optimizer)
-        if loss_is_elementwise(module, loss):
-            self.result.notes.append((
-                module, loss, "1.15 compares labels of shape [n] with outputs of shape [n, 1] each "
-                "with each; Keras pairs them: give such labels a last axis to compare the two",
-            ))  # fmt: skip
-        names, edits = metric_names(module, edit.given("metrics"), self._looked_at())
-        self._edit(module, *edits)
-        self.result.metrics = names
-        for argument in (optimizer, loss, edit.given("metrics")):
+        made = self._optimizer(module, optimizer)
+        elementwise = loss_is_elementwise(module, loss)
+        for argument in (optimizer, loss, metrics):
             if isinstance(argument, ast.Name):
                 for binding in module.names.bindings_of(argument):
                     statement = module.names.statement(binding.node)
                     if isinstance(statement, ast.Assign):
                         self.building.add(statement)
+        return Compiled(module, call, made, loss, elementwise, read_metrics(module, metrics))
 
-    def _looked_at(self) -> bool:
-        """Whether the program takes the result of an evaluation."""
-        return any(
-            call.kind == "evaluate"
-            and not isinstance(call.module.names.parents[call.node], ast.Expr)
-            for call in self.flow.driving.calls
-        )
-
-    def _rate(self, module: Module, node: ast.expr) -> None:
-        """The optimizer's constructor."""
+    def _optimizer(self, module: Module, node: ast.expr) -> Optimizer | None:
         made = read_keras_optimizer(module, node)
-        if made is None:
-            return
-        call = made.node
-        assert isinstance(call, ast.Call)
         distributed = bool(self.flow.distribution.training)
-        if distributed and made.kind not in KERAS_OPTIMIZERS.by_kind:
+        if made is not None and distributed and made.kind not in KERAS_OPTIMIZERS.by_kind:
             raise Refused(
-                module, call, "1.15 divides the loss twice by the replicas where a Keras "
+                module, made.node, "1.15 divides the loss twice by the replicas where a Keras "
                 "model has an optimizer of tf.train", "give the model one of tf.keras.optimizers",
             )  # fmt: skip
-        style = self.style if module is self.flow.module else style_at(module, call)
-        context = Context(module, style)
-        edits = compiled_edits(made, style)
-        self._edit(module, *context.with_arguments(call, edits))
-        self.result.handled.add(call)
-
-    def _edit(self, module: Module, *edits: Edit) -> None:
-        self.result.own.edit(module, *edits)
+        return made
 
     # -- what it is made of ---------------------------------------------------
 
@@ -306,7 +252,7 @@ class _Reader:
         if keras_name(module, call.func):
             self.layers += 1
             self._builds(module, call)
-            self._edit(module, *keras_edits(module, call, self.style))
+            self.parts.append(read_part(module, call))
             return
         function = self.graph.target(module, call.func)
         if function is not None and isinstance(function.node, ast.FunctionDef):
@@ -340,6 +286,10 @@ class _Reader:
             return False
         bindings = module.names.bindings_of(call.func)
         return bool(bindings) and all(b.kind in ("assign", "other") for b in bindings)
+
+
+def _model_row(module: Module, call: ast.Call) -> Row | None:
+    return MODELS.by_name.get(tensorflow_name(module, call.func))
 
 
 def _values(statement: ast.stmt) -> list[ast.expr]:

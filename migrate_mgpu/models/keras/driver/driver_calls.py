@@ -18,7 +18,6 @@ from migrate_mgpu.models.front.estimators.finding import is_shown
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import read_checkpoints
 from migrate_mgpu.models.front.inputs.lengths import Lengths
-from migrate_mgpu.models.front.keras_model.model import KerasPlan
 from migrate_mgpu.models.front.model_fn.reading import with_default
 from migrate_mgpu.models.front.rewriters import DrivingRewriter, ModelRewriter
 from migrate_mgpu.models.ir import DriverCall
@@ -40,7 +39,7 @@ from migrate_mgpu.models.keras.driver.rows import rows_of, walked_once
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
-from migrate_mgpu.models.keras.model_to_estimator import place
+from migrate_mgpu.models.keras.model_to_estimator import KerasPlan, place
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.source import BlockEdit, Edit

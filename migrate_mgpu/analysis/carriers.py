@@ -54,17 +54,21 @@ class Carriers:
     def without_helper(self, function: Function) -> None:
         """A function that does nothing but return the object goes as a whole, with its calls.
 
+        Where another file imports it, it stays without a body: files are written one by one.
+
         Raises:
-            Refused: it does more, or another file calls it.
+            Refused: it does more.
         """
         node = function.node
         body = node.body[1:] if ast.get_docstring(node) is not None else node.body
         calls = self.values.calls(function)
-        here = all(call.module is function.module for call in calls or ())
-        if len(body) != 1 or function.owner is not None or calls is None or not here:
+        if len(body) != 1 or function.owner is not None or calls is None:
             raise self._refused(function.module, node)
         layout = Layout(function.module.source, node)
         self._dropped.add(node)
+        if any(call.module is not function.module for call in calls):
+            self._replace(function.module, body[0], [])
+            return
         self.changes.gone.add(node)
         self.changes.edit(function.module, layout.replace([]))
 

@@ -80,7 +80,7 @@ class RunResult:
     programs: list[ProgramResult]
     sites: dict[str, int]  # applied, kept, refused
     scanned: int = 0
-    order: list[Path] = field(default_factory=list)  # in which changed files are written
+    order: list[Path] = field(default_factory=list)  # in which those that change are written
     unused: list[Path] = field(default_factory=list)  # with TF1 code that no program imports
 
     @property

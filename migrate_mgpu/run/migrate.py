@@ -56,7 +56,7 @@ def write_files(result: RunResult, project: Project) -> None:
     that import it or are imported by it, and are not written yet, are left alone.
     """
     by_path = {file.path: file for file in result.files}
-    changed = [by_path[path] for path in result.order if by_path[path].changed]
+    changed = [by_path[path] for path in result.order if path in by_path and by_path[path].changed]
     failed: set[Path] = set()
     for file in changed:
         if reason := not_writable(file.path):

@@ -141,7 +141,10 @@ class _Attempt:
         return found
 
     def relocated(self, result: RunResult) -> RunResult:
-        """The result, of the files as they were."""
+        """The result, of the files as they were; all of some files is what passes wrote."""
+        there = {file.path for file in result.files}
+        result.files += (FileResult(path) for path in self.layers if path not in there)
+        result.files.sort(key=lambda file: str(file.path))
         for file in result.files:
             if file.path in self.layers:
                 self._file(file)
@@ -154,6 +157,8 @@ class _Attempt:
         changed: Source = Source(file.path, splice(last.text, edits))
         if isinstance(last, Notebook):
             changed = decode(file.path, self.contents[file.path])
+        if file.after is None and file.error is None:
+            file.after = changed.file_text
         for index, found in enumerate(file.findings):
             line = found.line
             if found.cell is not None and isinstance(changed, Notebook):

@@ -326,8 +326,7 @@ class _Planner:
             seen.add(id(module))
             for imported in module.imported:
                 visit(imported)
-            if self.edits.get(module):
-                found.append(module.path)
+            found.append(module.path)
 
         for module in self.project.modules.values():
             visit(module)

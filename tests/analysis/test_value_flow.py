@@ -318,8 +318,9 @@ def test_what_handed_a_run_config_on_does_what_else_it_did() -> None:
 
 ADAM, DESCENT = "tf.train.AdamOptimizer(0.01)", "tf.train.GradientDescentOptimizer(0.01)"
 BUILD = f"def build():\n    return {ADAM}\n\n\n"
-# What stands before the model_fn, what in it, and the expression that trains.
-OPTIMIZERS = {
+HOLDER = f"class Holder:\n    def __init__(self):\n        self.kept = {ADAM}\n\n\n"
+# What stands before the model_fn, what in it, and the expression that trains; `settings.py`.
+OPTIMIZERS: dict[str, tuple[str, ...]] = {
     "plain": ("", f"first = {ADAM}", "first"),
     "alias": ("", f"first = {ADAM}\nsecond = first", "second"),
     "tuple": ("", f"first, rate = {ADAM}, 0.5", "first"),
@@ -340,23 +341,40 @@ OPTIMIZERS = {
         "import contextlib\n\n\n@contextlib.contextmanager\n" + BUILD.replace("return", "yield"),
         "with build() as first:\n    op = first.minimize(loss, tf.train.get_global_step())", "",
     ),
+    "attribute": (HOLDER, "holder = Holder()", "holder.kept"),
+    "attribute of self": (HOLDER.replace("Holder", "Trainer"), "", "self.kept"),
+    "import": ("from settings import first\n\n\n", "", "first", f"first = {ADAM}\n"),
+    "module attribute": ("import settings\n\n\n", "", "settings.first", f"first = {ADAM}\n"),
+    "imported function": ("from settings import build\n\n\n", "", "build()", BUILD.rstrip() + "\n"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("way", OPTIMIZERS)
 def test_an_optimizer_is_followed(way: str) -> None:
-    before, inside, trains = OPTIMIZERS[way]
+    before, inside, trains, *settings = OPTIMIZERS[way]
     if trains:
         inside += f"\nop = {trains}.minimize(loss, tf.train.get_global_step())"
     plain = "    op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())\n"
     head = ESTIMATORS.replace(plain, textwrap.indent(inside.strip(), "    ") + "\n")
-    head = head.replace("def model_fn", f"{before}def model_fn")
     body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
-    (file,) = (result := run(("train.py", head + body), bridge=True)).files
-    after = file.after or ""
-    assert [one.state for one in result.programs] == ["native"], file.findings
-    assert "tf.keras.optimizers.Adam(0.01, epsilon=1e-8)" in after
-    assert "tf.train." not in after and "minimize" not in after
+    if way == "attribute of self":  # the model_fn is a method
+        imports, rest = head.split("\n\n\n", 1)
+        function, rest = rest.split("\n\n\n", 1)
+        method = function.replace("(features,", "(self, features,")
+        run_it = f"def run(self):\n{textwrap.indent(body, '    ')}".replace("r(m", "r(self.m")
+        methods = textwrap.indent(f"{method}\n\n{run_it}", "    ")
+        head = f"{imports}\n\n\n{rest}{before.rstrip()}\n\n{methods}\n\n"
+        body = "Trainer().run()\n"
+    else:
+        head = head.replace("def model_fn", f"{before}def model_fn")
+    files = [("train.py", head + body), *(("settings.py", SESSIONS + one) for one in settings)]
+    result = run(*files, bridge=True)
+    left = after(result, *files)
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    assert "tf.keras.optimizers.Adam(0.01, epsilon=1e-8)" in left
+    assert "tf.train." not in left and "minimize" not in left
+    for file in result.files:
+        ast.parse(file.after or "")
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,12 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
     module, values = function.module, ValueFlow(graph)
     inside = set(ast.walk(function.node))
-    trains: dict[ast.Call, list[ast.expr]] = {}
+    trains: dict[Value, list[ast.expr]] = {}
     for name in _TRAINS:
         for attribute in module.names.attributes.get(name, ()):
-            call = _handed_on(module, attribute.value, values) if attribute in inside else None
-            if call is not None:
-                trains.setdefault(call, []).append(attribute.value)
+            made = _handed_on(module, attribute.value, values) if attribute in inside else None
+            if made is not None:
+                trains.setdefault(made, []).append(attribute.value)
     if len(trains) != 1:
         return {}
     ((made, places),) = trains.items()
@@ -58,50 +58,52 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
 
 
-def _handed_on(module: Module, node: ast.expr, values: ValueFlow) -> ast.Call | None:
+def _handed_on(module: Module, node: ast.expr, values: ValueFlow) -> Value | None:
     """The call that makes an optimizer which comes here by more than a variable."""
-    found = [value for value in values.definitions(module, node) if value.module is module]
+    found = values.definitions(module, node)
     if len(found) != 1 or not isinstance(found[0].node, ast.Call) or found[0].node is node:
         return None
-    call = found[0].node
-    if name_of(module, call) not in OPTIMIZERS.by_name:
+    home, call = found[0].module, found[0].node
+    if name_of(home, call) not in OPTIMIZERS.by_name:
         return None
-    statement = module.names.statement(call)
+    statement = home.names.statement(call)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     plain = isinstance(target, ast.Name) and isinstance(node, ast.Name) and target.id == node.id
-    plain = plain and module.names.scope_at(statement) is module.names.scope_at(node)
-    return None if plain and getattr(statement, "value", None) is call else call
+    plain = plain and home.names.scope_at(statement) is module.names.scope_at(node)
+    return None if plain and getattr(statement, "value", None) is call else found[0]
 
 
 def _made_at(
-    module: Module, made: ast.Call, places: list[ast.expr], values: ValueFlow
+    module: Module, value: Value, places: list[ast.expr], values: ValueFlow
 ) -> dict[Module, list[Edit]]:
-    names, source = module.names, module.source
-    first = names.statement(places[0])
+    home, made = value.module, value.node
+    assert made is not None
+    names, first = module.names, module.names.statement(places[0])
     block = names.block(first)
-    used = {value.node for value in values.uses(module, made)}
+    used = {use.node for use in values.uses(home, made)}
     beside = all(
         any(one in block for one in (p, *names.ancestors(p)) if isinstance(one, ast.stmt))
         for p in places
     )
     pure = not any(isinstance(part, ast.Call) and part is not made for part in ast.walk(made))
-    if used != set(places) or not beside or not pure or not is_visible(module, made, first):
+    if used != set(places) or not beside or not pure or not is_visible(home, made, first, module):
         return {}
-    if not all(_steady(module, part) for part in ast.walk(made) if isinstance(part, ast.Name)):
+    if not all(_steady(home, part) for part in ast.walk(made) if isinstance(part, ast.Name)):
         return {}
     found = _Edits()
-    carriers = Carriers([Value(module, made)], values, found, "optimizer")
-    helper = values.graph.enclosing(module, made)
-    if helper is not None and first not in set(ast.walk(helper.node)):
+    carriers = Carriers([value], values, found, "optimizer")
+    helper = values.graph.enclosing(home, made)
+    inside = helper is not None and first in set(ast.walk(helper.node))
+    if helper is not None and helper.name != "__init__" and not inside:
         carriers.without_helper(helper)
     carriers.take_out()
-    text = source.code(made)
+    text = home.source.code(made)
     if len(places) > 1:
         name = names.fresh(names.scope_at(first), "optimizer", "train_optimizer")
-        found.edit(module, Layout(source, first).insert_before([f"{name} = {text}"]))
+        found.edit(module, Layout(module.source, first).insert_before([f"{name} = {text}"]))
         text = name
     for place in places:
-        found.edit(module, Edit(*source.span(place), text))
+        found.edit(module, Edit(*module.source.span(place), text))
     return found.edits
 
 

@@ -41,9 +41,17 @@ def known_at(
     return known_at(values, calls[0].module, given, other, place)
 
 
-def is_visible(module: Module, node: ast.expr, place: ast.AST) -> bool:
-    """Whether each name of an expression means the same at another place of its module."""
+def is_visible(module: Module, node: ast.expr, place: ast.AST, other: Module | None = None) -> bool:
+    """Whether each name of an expression means the same at another place, of ``other``."""
     names = module.names
+    if other is not None and other is not module:
+        there, mentioned = other.names, [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        return all(
+            names.roots(name.id, names.scope_of_name[name])
+            == there.roots(name.id, there.scope_at(place))
+            != ()
+            for name in mentioned
+        )
     scope = names.scope_at(place)
     for name in ast.walk(node):
         if not isinstance(name, ast.Name):

@@ -164,7 +164,7 @@ class ValueFlow:
 
     def calls(self, function: Function) -> list[Reference] | None:
         """Every call of a function; None where there are none, or others than names tell."""
-        references = self.graph.references(function)
+        references = [one for one in self.graph.references(function) if not _is_asked(one)]
         if not references or any(reference.call is None for reference in references):
             return None
         if function.owner is not None and function.name != "__init__":
@@ -633,6 +633,16 @@ def _key(group: Container, node: ast.expr) -> ast.Constant | None:
 
 def _starred(group: ast.Tuple | ast.List) -> bool:
     return any(isinstance(member, ast.Starred) for member in group.elts)
+
+
+def _is_asked(reference: Reference) -> bool:
+    """`super(Trainer, self)`, `isinstance(x, Trainer)`: a class that is not called."""
+    names = reference.module.names
+    parent = names.parents[reference.node]
+    if not isinstance(parent, ast.Call) or reference.node not in parent.args:
+        return False
+    asking = ("builtins.super", "builtins.isinstance", "builtins.issubclass")
+    return names.qualname(parent.func) in asking
 
 
 def _class_of(module: Module, attribute: ast.Attribute) -> ast.ClassDef | None:

@@ -7,7 +7,6 @@ import textwrap
 
 import pytest
 
-from migrate_mgpu.core.findings import RunResult
 from tests.support.migration import after, migrated, run, said
 
 SESSIONS = "import sys\nimport tensorflow as tf\n"
@@ -409,40 +408,28 @@ TRAINED = (
 )
 
 
-def copied(way: str) -> RunResult:
-    text = WAYS[way]
-    assert isinstance(text, str)
-    written = text.format(make=NETWORK, other=NETWORK, use=Use(TRAINED))
-    return run(("train.py", COPIES + written), bridge=True)
+def called_in_scope(text: str) -> list[str]:
+    """The functions that are called in blocks under a strategy."""
+    return [
+        ast.unparse(part.func).rpartition(".")[2]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.With) and ast.unparse(node.items[0]).endswith("strategy.scope()")
+        for statement in node.body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Call)
+    ]
 
 
-@pytest.mark.parametrize(
-    "way", ["plain", "alias", "tuple", "returned tuple", "conditional", "branch", "return"]
-)
+@pytest.mark.parametrize("way", WAYS)
 def test_a_model_that_is_copied_is_followed(way: str) -> None:
-    result = copied(way)
-    (file,) = result.files
-    after = file.after or ""
-    assert [one.state for one in result.programs] == ["native"], file.findings
-    assert "multi_gpu_model" not in after and "MirroredStrategy(" in after
-    assert "with strategy.scope():" in after
-    compile(after, "train.py", "exec")
-
-
-@pytest.mark.parametrize(
-    ("way", "reason"),
-    [
-        ("attribute of self", "is no variable of this function"),
-        ("attribute", "is no variable of this function"),
-        ("item", "is no variable of this function"),
-        ("parameter", "is not made where it is copied"),
-        ("with", "the model is copied under a `with`"),
-    ],
-)
-def test_a_model_that_is_made_elsewhere_stays(way: str, reason: str) -> None:
-    """Its variables must be made under the strategy, which stands where the copies were."""
-    result = copied(way)
-    (file,) = result.files
-    assert [one.state for one in result.programs] == ["refused"]
-    assert any(reason in finding.message for finding in file.findings), file.findings
-    assert not file.changed
+    texts = WAYS[way] if isinstance(WAYS[way], tuple) else (WAYS[way],)
+    written = [text.format(make=NETWORK, other=NETWORK, use=Use(TRAINED)) for text in texts]
+    settings = COPIES.rpartition("from")[0] + "\n" + written[0]
+    files = [("train.py", COPIES + written[-1]), ("settings.py", settings)][: len(written)]
+    result = run(*files, bridge=True)
+    left = [after(result, file) for file in files]
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    assert "multi_gpu_model" not in "".join(left)
+    assert "".join(left).count("MirroredStrategy(") == 1
+    scoped = {call for text in left for call in called_in_scope(text)}
+    assert "compile" in scoped and scoped & {"Sequential", "build"}, left

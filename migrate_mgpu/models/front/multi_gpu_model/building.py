@@ -23,29 +23,43 @@ _OTHERS = {
     "pathlib", "pickle", "PIL", "random", "re", "scipy", "shutil", "skimage", "sklearn", "sys",
     "time", "tqdm", "warnings", "yaml",
 }  # fmt: skip
-_MUTATING = ("add", "append", "build", "extend", "insert", "pop")
-COMPILED = ("optimizer", "metrics", "loss")
+MUTATING = ("add", "append", "build", "extend", "insert", "pop")
 
 
-def building(site: Site, graph: CallGraph, block: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a block, above the copies, that the model is made of, in their order.
+def building(site: Site, graph: CallGraph) -> list[ast.stmt]:
+    """The statements above the copies that the model is made of, in their order.
 
     Raises:
-        Refused: the model is made somewhere else.
+        Refused: the model is made in another block of statements.
     """
-    end = block.index(site.anchor if site.anchor in block else site.statement)
+    if site.origin is not None:
+        made = site.origin
+        block = made.module.names.block(made.statement)
+        above = block[: block.index(made.statement)]
+        return [*_making(made.module, graph, above, loaded(made.call), ""), made.statement]
+    block = site.module.names.block(site.anchor)
+    above = block[: block.index(site.anchor if site.anchor in block else site.statement)]
     wanted = {site.model} if site.made is None else loaded(site.made)
+    found = _making(site.module, graph, above, wanted, site.model)
+    _check(site, found)
+    return found
+
+
+def _making(
+    module: Module, graph: CallGraph, above: list[ast.stmt], wanted: set[str], model: str
+) -> list[ast.stmt]:
+    """Those of some statements that make what is wanted, and what they make that of."""
+    wanted = set(wanted)
     found: list[ast.stmt] = []
-    for statement in reversed(block[:end]):
+    for statement in reversed(above):
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
             continue
         own = stored(statement) & wanted
         if not own and not _mutates(statement, wanted):
             continue
-        if site.model in own or _makes(site.module, graph, statement):
+        if model in own or _makes(module, graph, statement):
             found.insert(0, statement)
             wanted |= loaded(statement)
-    _check(site, found)
     return found
 
 
@@ -85,7 +99,7 @@ def _mutates(statement: ast.stmt, wanted: set[str]) -> bool:
     return any(
         isinstance(part, ast.Call)
         and isinstance(part.func, ast.Attribute)
-        and part.func.attr in _MUTATING
+        and part.func.attr in MUTATING
         and isinstance(part.func.value, ast.Name)
         and part.func.value.id in wanted
         for part in ast.walk(statement)
@@ -120,43 +134,22 @@ def keras(name: str) -> str:
     return ""
 
 
-def compiling(site: Site, graph: CallGraph) -> list[ast.stmt]:
-    """The statements that compile the copies, and make what they are compiled with.
+def compiling(module: Module, call: ast.Call, graph: CallGraph) -> list[ast.stmt]:
+    """A statement that compiles a model, and those that make what it is compiled with.
 
     Raises:
         Refused: one of them stands in another function, or is no statement of its own.
     """
-    module, names = site.module, site.module.names
-    found: list[ast.stmt] = []
-    for call in compile_calls(site):
-        statement = names.statement(call)
-        if not isinstance(statement, ast.Expr) or names.scope_at(call) is not site.scope:
-            raise Refused(
-                module, call, "the model is compiled in another function",
-                "compile it where its copies are made",
-            )  # fmt: skip
-        found.append(statement)
-        for argument in (*call.args, *(k.value for k in call.keywords)):
-            for part in ast.walk(argument):
-                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                    found += made_for(module, site.scope, graph, part)
+    names = module.names
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Expr) or statement.value is not call:
+        raise Refused(module, call, "this is no statement of its own", "write it as one")
+    found: list[ast.stmt] = [statement]
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for part in ast.walk(argument):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                found += made_for(module, names.scope_at(call), graph, part)
     return sorted(dict.fromkeys(found), key=lambda s: s.lineno)
-
-
-def compile_calls(site: Site) -> list[ast.Call]:
-    """The calls of ``compile`` of the copies; not those of the branch without them."""
-    names = site.module.names
-    found: list[ast.Call] = []
-    for attribute in names.attributes.get("compile", ()):
-        owner, call = attribute.value, names.parents[attribute]
-        if not isinstance(owner, ast.Name) or owner.id not in (site.model, site.target):
-            continue
-        if names.defining_scope(owner.id, names.scope_of_name[owner]) is not site.scope:
-            continue
-        if isinstance(call, ast.Call) and call.func is attribute:
-            if not names.exclusive(call, site.statement):
-                found.append(call)
-    return found
 
 
 def made_for(module: Module, scope: Scope, graph: CallGraph, name: ast.Name) -> list[ast.stmt]:

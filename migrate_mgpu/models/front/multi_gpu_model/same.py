@@ -9,24 +9,16 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.api.keras import LOSSES
+from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.models.front.multi_gpu_model.building import keras
 
 # Optimizers with the same steps in TF 1.15 and TF2; those of standalone Keras without Adagrad's
 # first accumulator.
 _OPTIMIZERS = {"adam", "sgd"}
-_OF_TENSORFLOW = {"adadelta", "adagrad", *_OPTIMIZERS}
-_LOSSES = {
-    "mse", "mae", "mape", "msle", "mean_squared_error", "mean_absolute_error",
-    "mean_absolute_percentage_error", "mean_squared_logarithmic_error", "squared_hinge", "hinge",
-    "categorical_hinge", "logcosh", "huber_loss", "categorical_crossentropy",
-    "sparse_categorical_crossentropy", "binary_crossentropy", "kullback_leibler_divergence",
-    "poisson",
-}  # fmt: skip
-_LOSS_CLASSES = {
-    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "Hinge", "Huber",
-    "LogCosh", "MeanAbsoluteError", "MeanSquaredError", "Poisson", "SparseCategoricalCrossentropy",
-    "SquaredHinge",
-}  # fmt: skip
+_OF_TENSORFLOW = {name.rpartition(".")[2].lower() for name in KERAS_OPTIMIZERS.by_name}
+_LOSSES = {name.rpartition(".")[2] for name in LOSSES.by_name}
 _MEANS = {"mean", "reduce_mean", "sum", "reduce_sum"}
 _KEYWORDS = {
     "activity_regularizer": "adds up the copies' terms in TF1, and takes their mean in TF2",
@@ -42,9 +34,9 @@ _RECURRENT = {"LSTM", "GRU", "ConvLSTM2D", "CuDNNLSTM", "CuDNNGRU"}
 _MASKED = {"Masking"}
 
 
-def reach(module: Module) -> list[Module]:
-    """A module, and what it imports of the run."""
-    found = [module]
+def reach(*modules: Module) -> list[Module]:
+    """Some modules, and what they import of the run."""
+    found = list(dict.fromkeys(modules))
     for one in found:
         found += [other for other in one.imported if other not in found]
     return found
@@ -90,7 +82,7 @@ def check_parts(modules: list[Module]) -> None:
 
 
 def check_compiled(
-    module: Module, graph: CallGraph, call: ast.Call
+    module: Module, values: ValueFlow, call: ast.Call
 ) -> list[tuple[Module, ast.AST, str]]:
     """Looks at a call of ``compile``; what its owner is to know about metrics.
 
@@ -103,67 +95,55 @@ def check_compiled(
     if any(k.arg is None for k in call.keywords):
         raise Refused(module, call, "what this model is compiled with cannot be told")
     if "optimizer" in given:
-        _optimizer(module, given["optimizer"])
+        for where, optimizer in _definitions(values, module, given["optimizer"]):
+            _optimizer(where, optimizer)
     if "loss" in given:
-        for loss in _parts(module, given["loss"]):
-            _loss(module, graph, loss)
+        for where, loss in _parts(values, module, given["loss"]):
+            _loss(where, values.graph, loss)
     notes: list[tuple[Module, ast.AST, str]] = []
-    for metric in _parts(module, given["metrics"]) if "metrics" in given else ():
-        named = module.names.qualname(metric) or ""
+    for where, metric in _parts(values, module, given["metrics"]) if "metrics" in given else ():
+        named = where.names.qualname(metric) or ""
         if constant(metric) is None and not keras(named) and not isinstance(metric, ast.Call):
             text = "of a metric function Keras reports the mean over the GPUs' parts of a batch"
-            notes.append((module, metric, text))
+            notes.append((where, metric, text))
     return notes
 
 
-def _parts(module: Module, node: ast.expr) -> Iterator[ast.expr]:
-    """What a loss or metrics consist of: of lists, dictionaries and variables that hold them."""
-    if isinstance(node, (ast.List, ast.Tuple)):
-        for element in node.elts:
-            yield from _parts(module, element)
-    elif isinstance(node, ast.Dict):
-        for element in node.values:
-            yield from _parts(module, element)
-    elif isinstance(node, ast.Name):
-        bindings = module.names.bindings_of(node)
-        value = bindings[0].value if len(bindings) == 1 else None
-        if bindings and bindings[0].kind == "assign" and value is not None:
-            yield from _parts(module, value)
+def _definitions(
+    values: ValueFlow, module: Module, node: ast.expr
+) -> Iterator[tuple[Module, ast.expr]]:
+    for value in values.definitions(module, node):
+        yield value.module, value.node if value.node is not None else node
+
+
+def _parts(values: ValueFlow, module: Module, node: ast.expr) -> Iterator[tuple[Module, ast.expr]]:
+    """What a loss or metrics consist of: members of lists and dictionaries."""
+    for where, one in _definitions(values, module, node):
+        if isinstance(one, (ast.List, ast.Tuple, ast.Dict)):
+            for member in one.values if isinstance(one, ast.Dict) else one.elts:
+                yield from _parts(values, where, member)
         else:
-            yield node
-    else:
-        yield node
+            yield where, one
 
 
 def _optimizer(module: Module, node: ast.expr) -> None:
-    for value in _values(module, node):
-        short, standalone = str(constant(value) or ""), _is_standalone(module)
-        if isinstance(value, ast.Call):
-            qualname = module.names.qualname(value.func) or ""
-            if keras(qualname).startswith("optimizers."):
-                short, standalone = qualname.rpartition(".")[2], qualname.startswith("keras.")
-        known = _OPTIMIZERS if standalone else _OF_TENSORFLOW
-        if short.lower() == "rmsprop":
-            raise Refused(
-                module, value, "RMSprop: TF1 adds epsilon to the root of the mean squares, TF2 to "
-                "the mean squares", "train with another optimizer, or compare by parity",
-            )  # fmt: skip
-        if short.lower() not in known:
-            shown = module.source.code(value)
-            raise Refused(
-                module, value, f"`{shown}` is not known to be the same optimizer in TF2",
-                "give the model Adam or SGD of Keras",
-            )  # fmt: skip
-
-
-def _values(module: Module, node: ast.expr) -> list[ast.expr]:
-    """What a variable may hold."""
-    if not isinstance(node, ast.Name):
-        return [node]
-    bindings = module.names.bindings_of(node)
-    if bindings and all(b.kind == "assign" and b.value is not None for b in bindings):
-        return [b.value for b in bindings if b.value is not None]
-    return [node]
+    short, standalone = str(constant(node) or ""), _is_standalone(module)
+    if isinstance(node, ast.Call):
+        qualname = module.names.qualname(node.func) or ""
+        if keras(qualname).startswith("optimizers."):
+            short, standalone = qualname.rpartition(".")[2], qualname.startswith("keras.")
+    known = _OPTIMIZERS if standalone else _OF_TENSORFLOW
+    if short.lower() == "rmsprop":
+        raise Refused(
+            module, node, "RMSprop: TF1 adds epsilon to the root of the mean squares, TF2 to "
+            "the mean squares", "train with another optimizer, or compare by parity",
+        )  # fmt: skip
+    if short.lower() not in known:
+        shown = module.source.code(node)
+        raise Refused(
+            module, node, f"`{shown}` is not known to be the same optimizer in TF2",
+            "give the model Adam or SGD of Keras",
+        )  # fmt: skip
 
 
 def _is_standalone(module: Module) -> bool:
@@ -172,14 +152,13 @@ def _is_standalone(module: Module) -> bool:
 
 def _loss(module: Module, graph: CallGraph, node: ast.expr) -> None:
     named = constant(node)
-    if isinstance(named, str) and named in _LOSSES:
+    if isinstance(named, str) and named in _LOSSES and named.islower():
         return
-    short = keras(module.names.qualname(node) or "").rpartition(".")[2]
-    if short in _LOSSES:
-        return
-    if isinstance(node, ast.Call):
-        made = keras(module.names.qualname(node.func) or "").rpartition(".")[2]
-        if made in _LOSS_CLASSES and not any(k.arg == "reduction" for k in node.keywords):
+    made = node.func if isinstance(node, ast.Call) else node
+    short = keras(module.names.qualname(made) or "").rpartition(".")[2]
+    if short in _LOSSES and short[0].isupper() == isinstance(node, ast.Call):
+        reduced = isinstance(node, ast.Call) and any(k.arg == "reduction" for k in node.keywords)
+        if not reduced:
             return
     function = graph.target(module, node)
     if function is not None and isinstance(function.node, ast.FunctionDef):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 
-from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.api.keras import METRICS
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.multi_gpu_model.building import keras
+from migrate_mgpu.models.front.multi_gpu_model.building import MUTATING, keras
 from migrate_mgpu.models.front.multi_gpu_model.reading import (
     NAME,
     Site,
@@ -37,33 +39,41 @@ _TRAINING = {"compile", "evaluate", "fit", "fit_generator", *BATCHES}
 _ADVICE = "do this with the model itself, after the migration"
 
 
-@record()
-class Uses:
-    """The mentions of both names, read: edits of them, and what the user is to know.
+@record(eq=False)
+class Use:
+    """A call of ``compile``: ``receiver`` is how the model is called there."""
 
-    ``dropped`` are the statements that say ``parallel_model = model``, ``returned`` those that
-    hand the model to the function's callers.
+    module: Module
+    call: ast.Call
+    receiver: str
+
+
+@record()
+class Uses(EditSet):
+    """What is done with a model and its copies: edits, and what the user is to know.
+
+    ``dropped`` are the statements that say ``parallel_model = model``, ``compiled`` the calls
+    that compile the copies.
     """
 
-    edits: list[Edit] = field(default_factory=list)
-    notes: list[tuple[ast.AST, str]] = field(default_factory=list)
     dropped: list[ast.stmt] = field(default_factory=list)
-    returned: list[ast.Return] = field(default_factory=list)
+    compiled: list[Use] = field(default_factory=list)
 
 
-def read_uses(site: Site, graph: CallGraph, built: list[ast.stmt]) -> Uses:
-    """Reads every mention of the model and of its copies.
+def read_uses(site: Site, values: ValueFlow, built: list[ast.stmt]) -> Uses:
+    """Reads every use of the model and of its copies.
 
     Raises:
         Refused: what is done there is not followed, or needs both models.
     """
-    return _Reader(site, graph, built).run()
+    return _Reader(site, values, built).run()
 
 
 class _Reader:
-    def __init__(self, site: Site, graph: CallGraph, built: list[ast.stmt]) -> None:
+    def __init__(self, site: Site, values: ValueFlow, built: list[ast.stmt]) -> None:
         self.site = site
-        self.graph = graph
+        self.values = values
+        self.graph = values.graph
         self.module = site.module
         self.names = site.module.names
         self.inside = {part for statement in built for part in ast.walk(statement)}
@@ -71,44 +81,118 @@ class _Reader:
         self.found = Uses()
         self.built = built
         self.files = False
+        # What a use of the model or its copies may be, and nothing else.
+        origins = values.definitions(site.module, site.copied)
+        self.known = {value.node for value in origins} | {site.call}
+        self.copies = {value.node for value in values.uses(site.module, site.call)}
 
     def run(self) -> Uses:
         site = self.site
-        self._check_importers()
-        self._check_others()
         for name in dict.fromkeys((site.model, site.target)):
-            for mention in self.names.mentions(name, site.scope):
-                if mention in self.inside:
-                    continue
-                statement = self.names.statement(mention)
-                if is_copy_of(statement, site.target, site.model):
-                    if site.model != site.target and statement not in self.found.dropped:
-                        self.found.dropped.append(statement)
-                    continue
-                if name != site.model:
-                    self._check_shadowed(mention)
-                    self._rename(mention)
-                if isinstance(mention.ctx, ast.Load):
-                    self._mention(mention, self._is_copies(mention))
+            if name:
+                self._named(name)
+        if site.origin is not None:
+            self._check_bound()
+            for use in self.values.uses(site.origin.module, site.origin.call):
+                self._far(use)
+        if not site.model:
+            for use in self.values.uses(site.module, site.call):
+                self._far(use)
+        if site.origin is None:
+            self._check_others()
         if self.files:
             text = (
                 "the copies' files held the model inside of another: those that TF1 wrote are not "
                 "read any more, and new ones hold the model itself"
             )
-            self.found.notes.append((site.call, text))
+            self.found.notes.append((self.module, site.call, text))
         return self.found
 
-    def _check_importers(self) -> None:
-        """A model of a module may be another module's as well."""
+    # -- the variables of the function that copies the model -----------------------
+
+    def _named(self, name: str) -> None:
+        """Reads the mentions of a variable, and where the model goes from them."""
         site = self.site
-        for other in self.graph.project.modules.values() if site.scope.is_module else ():
-            if self.module in other.imported:
-                for name in {site.model, site.target}:
-                    if re.search(rf"\b{name}\b|import \*", other.source.text):
-                        raise Refused(
-                            self.module, site.call, f"{other.path.name} may use `{name}` as well",
-                            "make and train the model in a function",
-                        )  # fmt: skip
+        for mention in self.names.mentions(name, site.scope):
+            if mention in self.inside:
+                continue
+            statement = self.names.statement(mention)
+            if is_copy_of(statement, site.target, site.model):
+                if site.model != site.target and statement not in self.found.dropped:
+                    self.found.dropped.append(statement)
+                continue
+            if name != site.model:
+                self._check_shadowed(mention)
+                self._rename(mention)
+            if isinstance(mention.ctx, ast.Load):
+                copies = self._is_copies(mention)
+                uses = self.values.uses(self.module, mention)
+                if self._is_handed_on(mention) and uses != [Value(self.module, mention)]:
+                    for use in uses:
+                        self._far(use, copies)
+                else:
+                    self._use(self.module, mention, copies)
+        if site.scope.is_module:
+            self._imported(name)
+
+    def _is_handed_on(self, mention: ast.Name) -> bool:
+        """Whether a mention gives the model to another name, whatever the model is called here."""
+        parent = self.names.parents[mention]
+        return not isinstance(parent, (ast.Attribute, ast.IfExp, ast.BoolOp))
+
+    def _imported(self, name: str) -> None:
+        """What other modules do with a variable of this one."""
+        for read in self.values.reads(self.module, name, self.site.scope):
+            if read.module is not self.module and read.node is not None:
+                if name != self.site.model:
+                    text = f"{read.module.path.name} may use `{name}` as well"
+                    raise Refused(
+                        self.module, self.site.call, text, "make and train the model in a function"
+                    )
+                for use in self.values.uses(read.module, read.node):
+                    self._far(use, self.site.model == self.site.target)
+
+    def _check_bound(self) -> None:
+        """The variables of a model that is made elsewhere hold nothing else."""
+        for name in {self.site.model, self.site.target} - {""}:
+            bindings = self.site.scope.bindings[name]
+            others = [
+                b for b in bindings if self.names.statement(b.node) is not self.site.statement
+            ]
+            if len(others) > (name == self.site.model):
+                raise self._another(self.module, others[-1].node, name)
+
+    # -- all other places ---------------------------------------------------------
+
+    def _far(self, use: Value, copies: bool | None = None) -> None:
+        """A use that the model comes to by more than a variable."""
+        node, module = use.node, use.module
+        assert node is not None
+        if node in self.inside or (module is self.module and self._is_mention(node)):
+            return
+        if {value.node for value in self.values.definitions(module, node)} - self.known:
+            raise self._another(module, node, module.source.code(node))
+        if isinstance(node, ast.Call) or not module.writable:
+            raise self._lost(module, node)
+        self._use(module, node, copies if copies is not None else node in self.copies)
+
+    def _is_mention(self, node: ast.expr) -> bool:
+        """Whether a use is read as a mention of one of the two variables."""
+        site = self.site
+        if not isinstance(node, ast.Name) or node.id not in (site.model, site.target):
+            return False
+        return self.names.defining_scope(node.id, self.names.scope_of_name[node]) is site.scope
+
+    def _another(self, module: Module, node: ast.AST, name: str) -> Refused:
+        return Refused(
+            module, node, f"`{name}` is another model as well", "give each model a name of its own"
+        )
+
+    def _lost(self, module: Module, node: ast.AST) -> Refused:
+        return Refused(
+            module, node, "what becomes of the copies here is not followed",
+            "make, compile and train the model in one function",
+        )  # fmt: skip
 
     def _check_others(self) -> None:
         """Parts of the model, and other names of it, must not be trained by themselves."""
@@ -135,7 +219,7 @@ class _Reader:
     def _rename(self, mention: ast.Name) -> None:
         """Gives a mention of the copies the model's name; lines aligned to a bracket stay so."""
         source, name = self.module.source, self.site.model
-        self.found.edits.append(Edit(*source.span(mention), name))
+        self.found.edit(self.module, Edit(*source.span(mention), name))
         grown = len(name) - len(mention.id)
         statement = self.names.statement(mention)
         shifted = {mention.lineno: source.place(source.span(mention)[0])[1]}  # from which column
@@ -148,7 +232,8 @@ class _Reader:
                 continue
             shifted[line] = 0
             start = source.line_starts[line - 1]
-            self.found.edits.append(Edit(start, start + max(-grown, 0), " " * max(grown, 0)))
+            shift = Edit(start, start + max(-grown, 0), " " * max(grown, 0))
+            self.found.edit(self.module, shift)
 
     def _opening(self, line: int, column: int, first: int) -> int | None:
         """The line with the bracket that the text below it is aligned to."""
@@ -165,36 +250,39 @@ class _Reader:
             return mention.id == site.target
         return mention.lineno > site.statement.lineno
 
-    def _mention(self, mention: ast.Name, copies: bool) -> None:
-        parent = self.names.parents[mention]
+    # -- what is done with them -----------------------------------------------------
+
+    def _use(self, module: Module, node: ast.expr, copies: bool) -> None:
+        parents = module.names.parents
+        parent = parents[node]
         if isinstance(parent, ast.Attribute):
-            self._attribute(mention, parent, copies)
+            self._attribute(module, node, parent, copies)
             return
-        above = self.names.parents[parent] if isinstance(parent, ast.Tuple) else parent
-        if isinstance(above, ast.Return):
-            if above not in self.found.returned:
-                self.found.returned.append(above)
-            return
-        call = self.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-        if isinstance(call, ast.Call) and call.func is not mention:
-            name = self.names.qualname(call.func) or ""
+        call = parents[parent] if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call) and call.func is not node:
+            name = module.names.qualname(call.func) or ""
             if name == "builtins.print" or keras(name) == "utils.plot_model":
                 return
-            if not copies and self._is_callback(call):
+            if not copies and self._is_callback(module, call):
                 return
             if keras(name) == "models.save_model" and not copies:
                 return
-        shown = "the copies" if copies else f"`{self.site.model}`"
-        text = f"{shown} of `{NAME}` are handed on here" if copies else f"{shown} is handed on here"
-        raise Refused(
-            self.module, mention, text, "make, compile and train the model in one function",
-        )  # fmt: skip
+        if isinstance(parent, ast.Return) or (
+            isinstance(parent, ast.Tuple) and isinstance(parents[parent], ast.Return)
+        ):
+            raise self._lost(module, node)
+        text = (
+            f"the copies of `{NAME}` are handed on here"
+            if copies
+            else (f"`{module.source.code(node)}` is handed on here")
+        )
+        raise Refused(module, node, text, "make, compile and train the model in one function")
 
-    def _is_callback(self, call: ast.Call) -> bool:
+    def _is_callback(self, module: Module, call: ast.Call) -> bool:
         """`ParallelModelCheckpoint(model, path)`: a callback of the program's own."""
-        function = self.graph.target(self.module, call.func)
+        function = self.graph.target(module, call.func)
         owner = function.owner if function is not None else None
-        if owner is None or function is None:
+        if owner is None:
             return False
         bases = [ast.unparse(base).rpartition(".")[2] for base in owner.bases]
         trains = {"compile", "fit", "fit_generator", *BATCHES}
@@ -202,54 +290,77 @@ class _Reader:
             isinstance(part, ast.Attribute) and part.attr in trains for part in ast.walk(owner)
         )
 
-    def _attribute(self, mention: ast.Name, attribute: ast.Attribute, copies: bool) -> None:
+    def _attribute(
+        self, module: Module, node: ast.expr, attribute: ast.Attribute, copies: bool
+    ) -> None:
         site, name = self.site, attribute.attr
-        used = self.names.parents[attribute]
+        used = module.names.parents[attribute]
         if isinstance(attribute.ctx, ast.Store) and name not in ("stop_training", "trainable"):
-            raise Refused(self.module, attribute, f"`{name}` of the model is changed", _ADVICE)
+            raise Refused(module, attribute, f"`{name}` of the model is changed", _ADVICE)
         if name in BATCHES:
             raise Refused(
-                self.module, attribute, f"`{name}` gives every replica the whole batch in Keras 3",
+                module, attribute, f"`{name}` gives every replica the whole batch in Keras 3",
                 "use fit, evaluate and predict",
             )  # fmt: skip
-        called = isinstance(used, ast.Call) and used.func is attribute
-        if called and name in ("save_weights", "load_weights"):
-            self._named(used)  # type: ignore[arg-type]
+        call = used if isinstance(used, ast.Call) and used.func is attribute else None
+        alone = module is self.module and module.names.exclusive(node, site.statement)
+        if call is not None and name in ("save_weights", "load_weights"):
+            self._check_path(module, call)
+        if call is not None and name in MUTATING and site.origin is not None:
+            self._extended(module, call)
         if copies:
             self.files |= name in _FILES
-            if name == "layers" and self._is_template(attribute):
+            if name == "layers" and self._is_template(module, attribute):
                 return
-            if called and name == "fit":
-                self._fitted(used)  # type: ignore[arg-type]
+            if call is not None and name == "fit":
+                self._fitted(module, call)
+            if call is not None and name == "compile" and not alone:
+                self.found.compiled.append(Use(module, call, self._receiver(module, node)))
             if name in DRIVING or name in PLAIN:
                 return
         elif name in PLAIN or name in LAYERS or name == "predict":
-            if name == "save" and called and site.model != site.target:
-                assert isinstance(used, ast.Call)
-                self._saved(used)
+            if (
+                name == "save"
+                and call is not None
+                and (not site.model or site.model != site.target)
+            ):
+                self._saved(module, call)
             return
         elif name in DRIVING:
-            if self.names.exclusive(mention, site.statement):
+            if alone:
                 return
+            shown = site.model or module.source.code(node)
             raise Refused(
-                self.module, attribute, f"`{site.model}` is compiled or trained by itself as well",
+                module, attribute, f"`{shown}` is compiled or trained by itself as well",
                 "train either the model or its copies",
             )  # fmt: skip
         owner = "the copies' model" if copies else "the model"
         raise Refused(
-            self.module, attribute, f"what `{name}` of {owner} is used for is not followed", _ADVICE
+            module, attribute, f"what `{name}` of {owner} is used for is not followed", _ADVICE
         )
 
-    def _fitted(self, call: ast.Call) -> None:
+    def _receiver(self, module: Module, node: ast.expr) -> str:
+        """How the one model that is left is called at a use."""
+        named = module is self.module and self._is_mention(node)
+        return self.site.model if named else module.source.code(node)
+
+    def _extended(self, module: Module, call: ast.Call) -> None:
+        """`self.model.add(...)` beside the statement that makes the model is a part of that."""
+        origin = self.site.origin
+        assert origin is not None
+        statement = module.names.statement(call)
+        if module is not origin.module or module.names.scope_at(call) is not origin.scope:
+            raise Refused(module, call, "the model is made in several functions", "make it in one")
+        if statement not in self.built:
+            self.built.append(statement)
+
+    def _fitted(self, module: Module, call: ast.Call) -> None:
         """Measured on 2.21: under a strategy some batches of a generator are lost."""
         data = call.args[0] if call.args else next((k.value for k in call.keywords), None)
-        made: list[ast.expr | None] = [data]
-        if isinstance(data, ast.Name):
-            made = [binding.value for binding in self.names.bindings_of(data)]
-        for value in made:
+        for value in self.values.definitions(module, data) if data is not None else ():
             function = None
-            if isinstance(value, ast.Call):
-                function = self.graph.target(self.module, value.func)
+            if isinstance(value.node, ast.Call):
+                function = self.graph.target(value.module, value.node.func)
             if function is not None and any(
                 isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(function.node)
             ):
@@ -257,44 +368,37 @@ class _Reader:
                     "under a strategy Keras 3 loses some of a Python generator's first batches "
                     "(Keras 2 does not): give it Dataset.from_generator"
                 )
-                self.found.notes.append((call, text))
+                self.found.notes.append((module, call, text))
 
-    def _is_template(self, attribute: ast.Attribute) -> bool:
+    def _is_template(self, module: Module, attribute: ast.Attribute) -> bool:
         """`parallel_model.layers[-2]`: the model that was copied, where it has one output."""
-        part = self.names.parents[attribute]
+        part = module.names.parents[attribute]
         if not isinstance(part, ast.Subscript) or ast.unparse(part.slice) != "-2":
             return False
-        used = self.names.parents[part]
+        used = module.names.parents[part]
         if not isinstance(used, ast.Attribute) or used.attr not in PLAIN:
             return False
-        _, start = self.module.source.span(attribute.value)
-        _, end = self.module.source.span(part)
-        self.found.edits.append(Edit(start, end, ""))
+        _, start = module.source.span(attribute.value)
+        _, end = module.source.span(part)
+        self.found.edit(module, Edit(start, end, ""))
         return True
 
-    def _named(self, call: ast.Call) -> None:
+    def _check_path(self, module: Module, call: ast.Call) -> None:
         """Keras 3 wants weights in files of one kind of name."""
         path = call.args[0] if call.args else None
         if isinstance(path, ast.Constant) and not str(path.value).endswith(".weights.h5"):
             text = "Keras 3 writes and reads weights in files whose names end in .weights.h5"
-            self.found.notes.append((path, text))
+            self.found.notes.append((module, path, text))
 
-    def _saved(self, call: ast.Call) -> None:
+    def _saved(self, module: Module, call: ast.Call) -> None:
         """The model that was copied had no optimizer to save; now it has."""
         if any(k.arg in ("include_optimizer", None) for k in call.keywords) or len(call.args) != 1:
             return
-        _, end = self.module.source.span(call.args[0])
-        self.found.edits.append(Edit(end, end, ", include_optimizer=False"))
+        _, end = module.source.span(call.args[0])
+        self.found.edit(module, Edit(end, end, ", include_optimizer=False"))
 
 
 # -- what 1.15 calls a metric -----------------------------------------------------
-
-_LONG = {
-    "accuracy": "acc",
-    "crossentropy": "ce",
-    "mae": "mean_absolute_error",
-    "mse": "mean_squared_error",
-}
 
 
 def metric_edits(modules: list[Module], module: Module, call: ast.Call) -> list[Edit]:
@@ -306,11 +410,13 @@ def metric_edits(modules: list[Module], module: Module, call: ast.Call) -> list[
         return []
     edits: list[Edit] = []
     for element in given.elts:
-        long = _LONG.get(str(getattr(element, "value", "")))
-        if long is None or not any(_mentions(one, long) for one in modules):
+        given_name = str(getattr(element, "value", ""))
+        row = METRICS.by_name.get(given_name)
+        if row is None or row.kind == given_name:
             continue
-        quote = module.source.quote
-        edits.append(Edit(*module.source.span(element), f"{quote}{long}{quote}"))
+        if any(_mentions(one, row.kind) for one in modules):
+            quote = module.source.quote
+            edits.append(Edit(*module.source.span(element), f"{quote}{row.kind}{quote}"))
     return edits
 
 

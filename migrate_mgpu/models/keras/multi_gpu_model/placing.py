@@ -13,6 +13,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
     is_import,
     is_print,
     loaded,
+    unknown_gpus,
 )
 from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
 from migrate_mgpu.source.source import Edit
@@ -62,9 +63,12 @@ class Placing:
                     "give it a line of its own",
                 )  # fmt: skip
         first = self._first()
-        self._check_known(first)
-        self._move_up(first)
-        self._choose(first)
+        if self.site.origin is not None:
+            self.edits.append(self._with_strategy(first))
+        else:
+            self._check_known(first)
+            self._move_up(first)
+            self._choose(first)
         done: set[ast.stmt] = set()
         for statement in self.required:
             if statement not in done and not self._is_within(statement):
@@ -83,6 +87,37 @@ class Placing:
             self.module, first, "this is made in another block of statements than the model",
             "make it beside the model",
         )  # fmt: skip
+
+    def _with_strategy(self, first: ast.stmt) -> Edit:
+        """The strategy above a model that is copied elsewhere.
+
+        A model that is made within another call gets a variable, so that nothing else of the
+        statement is under the strategy.
+        """
+        site, layout = self.site, Layout(self.source, first)
+        made = site.origin.call if site.origin is not None else site.call
+        lines = [self._made(layout.indent)]
+        value = getattr(site.statement, "value", None)
+        within = any(
+            isinstance(parent, (ast.Call, ast.Yield))
+            for parent in self.names.ancestors(made)
+            if isinstance(parent, ast.expr)
+        )
+        place = self._comments_start(layout)
+        if not within and isinstance(site.statement, (ast.Assign, ast.AnnAssign, ast.Return)):
+            return Edit(place, place, layout.lines(lines))
+        code = self.source.code(made)
+        if self.required != [site.statement] or "\n" in code or value is None:
+            raise Refused(
+                self.module, made, "the model is made in the middle of a statement",
+                "give it a plain variable first",
+            )  # fmt: skip
+        name = self.names.fresh(site.scope, "model", "copied_model")
+        self.required = []
+        self.edits.append(Edit(*self.source.span(made), name))
+        head = f"with {self.strategy}.scope():"
+        lines += [head, f"{self.source.indent_unit}{name} = {code}"]
+        return Edit(place, place, layout.lines(lines))
 
     def _is_within(self, statement: ast.stmt) -> bool:
         """Whether a statement is a part of another one that goes under the strategy."""
@@ -121,11 +156,11 @@ class Placing:
         for part in ast.walk(expression):
             if isinstance(part, ast.Call):
                 if not self._is_pure(part):
-                    raise self._unknown(part)
+                    raise unknown_gpus(self.module, part)
             elif not isinstance(part, (*_PURE, ast.keyword)):
-                raise self._unknown(part)
+                raise unknown_gpus(self.module, part)
             if isinstance(part, ast.Attribute) and ast.unparse(part) in changed:
-                raise self._unknown(part)
+                raise unknown_gpus(self.module, part)
             if isinstance(part, ast.Name):
                 self._check_name(part, first, changed)
 
@@ -157,17 +192,10 @@ class Placing:
             or statement.lineno > self.site.statement.lineno
             or not Layout(self.source, statement).owns_lines
         ):
-            raise self._unknown(name)
+            raise unknown_gpus(self.module, name)
         self._check_expression(value, first, changed)
         if statement not in self.earlier:
             self.earlier.append(statement)
-
-    def _unknown(self, node: ast.AST) -> Refused:
-        shown = ast.unparse(node)
-        return Refused(
-            self.module, node, f"`{shown}` chooses the GPUs, and is not known above the model",
-            "calculate it before the model is made",
-        )  # fmt: skip
 
     def _choose(self, first: ast.stmt) -> None:
         site = self.site

@@ -11,15 +11,20 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import spelling
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.models.front.multi_gpu_model.building import building, compile_calls, compiling
-from migrate_mgpu.models.front.multi_gpu_model.callers import Callers, read_callers
+from migrate_mgpu.models.front.multi_gpu_model.building import building, compiling
 from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_import, read
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
 from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
+from migrate_mgpu.models.keras.multi_gpu_model.elsewhere import (
+    made_at,
+    under_strategy,
+    without_copies,
+)
 from migrate_mgpu.models.keras.multi_gpu_model.placing import Placing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -93,45 +98,42 @@ class Copies:
             raise Refused(module, call, "a comment switches the file off")
 
     def _convert(self, copy: Copy) -> None:
-        module = copy.module
-        site = read(module, copy.call)
-        modules = reach(module)
+        module, values = copy.module, ValueFlow(self.graph)
+        site = read(module, copy.call, values)
+        home = site if site.origin is None else made_at(site)
+        built = building(site, self.graph)
+        uses = read_uses(site, values, built)
+        modules = reach(module, home.module, *(use.module for use in uses.compiled))
         check_parts(modules)
         _check_strategies(modules)
-        block = module.names.block(site.anchor)
-        built = building(site, self.graph, block)
-        compiled = compiling(site, self.graph)
-        uses = read_uses(site, self.graph, built)
-        own = list(uses.edits)
-        for call in compile_calls(site):
-            copy.notes += check_compiled(module, self.graph, call)
-            own += metric_edits(modules, module, call)
-        if uses.returned:
-            self._callers(copy, read_callers(site, self.graph, uses.returned))
-        tf = spelling(module, site.statement)
+        compiled: list[ast.stmt] = []
+        for use in uses.compiled:
+            statements = compiling(use.module, use.call, self.graph)
+            if use.module is home.module and use.module.names.scope_at(use.call) is home.scope:
+                compiled += statements
+            else:
+                copy.edit(use.module, *under_strategy(use, statements))
+            copy.notes += check_compiled(use.module, values, use.call)
+            uses.edit(use.module, *metric_edits(reach(use.module), use.module, use.call))
+        tf = spelling(home.module, home.statement)
         if tf is None:
             tf = "tf"
-            copy.needs(module, "tensorflow as tf")
-        placing = Placing(site, FileStyle.of(module.source, tf), built, compiled)
+            copy.needs(home.module, "tensorflow as tf")
+        placing = Placing(home, FileStyle.of(home.module.source, tf), built, compiled)
         placed = placing.run()
-        left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
-        placed += [_dropped(module, statement) for statement in left]
-        own += _local_imports(module)
-        copy.edit(module, *placed, *_outside(placed, own))
+        if site.origin is not None:
+            uses.edit(module, *without_copies(site))
+        elif home.module is module:
+            left = [s for s in uses.dropped if not _is_in(module, s, placing.moved)]
+            placed += [_dropped(module, statement) for statement in left]
+        uses.edit(module, *_local_imports(module))
+        copy.edit(home.module, *placed)
+        for one, edits in uses.edits.items():
+            copy.edit(one, *(_outside(placed, edits) if one is home.module else edits))
         copy.gone = {site.call.func}
-        notes = [*uses.notes, (site.call, _UNEVEN)]
+        copy.notes += [*uses.notes, (module, site.call, _UNEVEN)]
         if any(_normalizes(one) for one in modules):
-            notes.append((site.call, _NORMAL))
-        copy.notes += [(module, node, text) for node, text in notes]
-
-    def _callers(self, copy: Copy, callers: Callers) -> None:
-        """What callers of the function that makes the copies do with them."""
-        copy.merge(callers)
-        for module, call in callers.compiled:
-            modules = reach(module)
-            check_parts(modules)
-            copy.notes += check_compiled(module, self.graph, call)
-            copy.edit(module, *metric_edits(modules, module, call))
+            copy.notes.append((module, site.call, _NORMAL))
 
 
 def _is_in(module: Module, statement: ast.stmt, others: list[ast.stmt]) -> bool:

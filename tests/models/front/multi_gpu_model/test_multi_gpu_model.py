@@ -208,7 +208,8 @@ def test_what_is_to_be_known() -> None:
         (PARALLEL + MODEL + TRAIN_PARALLEL, "is another model as well"),
         (COPY + TRAIN + "print(model.layers)\n", "what `layers` of the copies' model"),
         (COPY + TRAIN + "model.train_on_batch(x, y)\n", "`train_on_batch`"),
-        (COPY + TRAIN + "use = [model]\n", "handed on"),
+        (COPY + TRAIN + "use = {model}\n", "handed on"),
+        (COPY + TRAIN + "use = [model]\nprint(use)\n", "handed on"),
         (COPY + "model.compile('rmsprop', 'mse')\n", "RMSprop"),
         (COPY + "model.compile(tf.keras.optimizers.Nadam(), 'mse')\n", "the same optimizer"),
         (COPY + "model.compile(tf.keras.optimizers.SGD(clipnorm=1.0), 'mse')\n", "`clipnorm`"),
@@ -351,16 +352,17 @@ def test_a_caller_in_another_module() -> None:
     ("returned", "code", "reason"),
     [
         ("parallel", "net = make(2)\nprint(net.layers)\n", "is not followed"),
-        ("parallel", "net = make(2)\nuse = [net]\n", "is not followed"),
+        ("parallel", "net = make(2)\nuse = {net}\n", "handed on"),
         ("parallel", "make(2).compile('sgd', 'mse')\n", "is not followed"),
-        ("parallel", "net = make(2)\nnet = make(3)\n", "is another model as well"),
+        ("parallel", "net = make(2)\nif x.any():\n    net = tf.keras.Sequential()\n"
+         "net.compile('sgd', 'mse')\n", "is another model as well"),
         ("parallel", "f = make\n", "is not followed"),
         ("parallel", "net = make(2)\nnet.compile('rmsprop', 'mse')\n", "RMSprop"),
         ("parallel", "net = make(2)\nnet.compile('sgd', loss=np.load('l'))\n", "for each example"),
         ("parallel", "o = tf.keras.optimizers.SGD()\nnet = make(2)\nnet.compile(o, 'mse')\n",
          "made before the model"),
-        ("model, parallel", "one, net = make(2)\none.compile('sgd', 'mse')\n", "is not followed"),
-        ("model, parallel", "both = make(2)\n", "cannot be told"),
+        ("model, parallel", "one, net = make(2)\none.compile('sgd', 'mse')\n", "trained by itself"),
+        ("model, parallel", "both = make(2)\nprint(both)\n", "is not followed"),
         ("parallel if gpus else model", "net = make(2)\n", "handed on"),
     ],
 )  # fmt: skip
@@ -368,10 +370,35 @@ def test_callers_that_keep_the_copies(returned: str, code: str, reason: str) -> 
     refused(reason, HEAD + MAKE.format(returned) + code)
 
 
-def test_a_method_that_returns_copies_keeps_them() -> None:
-    code = "class A:\n" + textwrap.indent(MAKE.format("parallel").replace("(gpus)", "(self, gpus)"),
-                                            "    ")  # fmt: skip
-    refused("a method returns the copies", HEAD + code)
+METHODS = """\
+class Trainer:
+    def make(self):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        parallel = multi_gpu_model(model, gpus=2)
+        return parallel
+
+    def train(self):
+        net = self.make()
+        net.compile('sgd', 'mse')
+
+
+Trainer().train()
+"""
+
+
+def test_a_method_that_returns_copies() -> None:
+    after = body(METHODS)
+    assert "            model = tf.keras.Sequential(" in after and "        return model\n" in after
+    assert (
+        """\
+        net = self.make()
+        with net.distribute_strategy.scope():
+            net.compile('sgd', 'mse')
+"""
+        in after
+    )
+    other = "class Other(Trainer):\n    def run(self):\n        return self.make()\n"
+    refused("what becomes of the copies here is not followed", HEAD + METHODS + other)
 
 
 def test_every_round_of_a_loop_makes_its_own_model() -> None:
@@ -392,7 +419,94 @@ def test_a_name_that_means_something_else_in_a_function() -> None:
 
 def test_a_model_that_another_module_imports() -> None:
     main = "from other import model\n\nmodel.evaluate([1], [1])\n"
-    refused("main.py may use `model`", main, HEAD + MODEL + COPY + TRAIN)
+    result = run(*named(main, HEAD + MODEL + COPY + TRAIN))
+    assert {program.state for program in result.programs} == {"native"}, said(result)
+    renamed = main.replace("model", "parallel")
+    refused("main.py may use `parallel`", renamed, HEAD + MODEL + PARALLEL + TRAIN_PARALLEL)
+    trained = main.replace("evaluate", "train_on_batch")
+    refused("`train_on_batch`", trained, HEAD + MODEL + COPY + TRAIN)
+
+
+TRAINER = """\
+class Trainer:
+    def __init__(self, gpus):
+        self.gpus = gpus
+        self.model = tf.keras.Sequential()
+        self.model.add(tf.keras.layers.Dense(1, input_shape=(4,)))
+
+    def train(self):
+        self.parallel = multi_gpu_model(self.model, gpus=self.gpus)
+        optimizer = tf.keras.optimizers.Adam()
+        self.parallel.compile(optimizer, 'mse')
+        self.parallel.fit(x, y)
+        self.model.save('m.h5')
+
+
+Trainer(2).train()
+"""
+
+
+def test_an_object_that_keeps_the_model_and_its_copies() -> None:
+    assert (
+        body(TRAINER)
+        == """\
+class Trainer:
+    def __init__(self, gpus):
+        self.gpus = gpus
+        strategy = tf.distribute.MirroredStrategy(
+            ['/gpu:%d' % i for i in range(self.gpus)])
+        with strategy.scope():
+            self.model = tf.keras.Sequential()
+            self.model.add(tf.keras.layers.Dense(1, input_shape=(4,)))
+
+    def train(self):
+        self.parallel = self.model
+        with self.parallel.distribute_strategy.scope():
+            optimizer = tf.keras.optimizers.Adam()
+            self.parallel.compile(optimizer, 'mse')
+        self.parallel.fit(x, y)
+        self.model.save('m.h5', include_optimizer=False)
+
+
+Trainer(2).train()
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("self.gpus = gpus\n", "self.gpus = gpus\n        self.gpus = 2\n", "chooses the GPUs"),
+        ("gpus=self.gpus", "gpus=len(x)", "chooses the GPUs"),
+        ("    def train(self):\n", "    def train(self):\n        self.model.add(layer)\n",
+         "made in several functions"),
+        ("        self.model.save", "        self.model.fit(x, y)\n        self.model.save",
+         "trained by itself"),
+        ("        self.model.save", "        x.send(self.model)\n        self.model.save",
+         "is handed on"),
+        ("        self.parallel = ", "        if x.any(): pass\n        self.parallel = kept = ",
+         "is no variable"),
+        ("        self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",
+         "        if self.gpus > 1:\n"
+         "            self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",
+         "under a condition"),
+        ("self.model = tf.keras.Sequential()",
+         "self.model = x\n        self.model = tf.keras.Sequential()", "cannot be told"),
+    ],
+)  # fmt: skip
+def test_objects_that_keep_their_copies(old: str, new: str, reason: str) -> None:
+    assert old in TRAINER
+    refused(reason, HEAD + TRAINER.replace(old, new))
+
+
+def test_a_model_that_is_compiled_in_a_function_inside() -> None:
+    code = "def main():\n    " + MODEL + "    " + COPY
+    code += "\n    def prepare():\n        model.compile('sgd', 'mse')\n\n    prepare()\n"
+    code += "    model.fit(x, y)\n\n\nmain()\n"
+    assert (
+        "        with model.distribute_strategy.scope():\n            model.compile('sgd', 'mse')\n"
+        in body(code)
+    )
 
 
 def test_options_that_move_out_of_the_middle() -> None:

@@ -6,7 +6,9 @@ compiled under ``tf.distribute.MirroredStrategy``; ``fit``, ``evaluate`` and
 ``predict`` then do what those of the copies did. The strategy is chosen above the
 model: an ``if`` that chose between the model and its copies chooses the strategy. A
 ``tf.device`` that held the weights on the CPU goes. Where the model and its copies
-had two names, the model's stays.
+had two names, the model's stays. A model that is made elsewhere (in another function or
+module, kept by an object) has its strategy there; where it is compiled,
+``model.distribute_strategy`` is that.
 
 ## Why
 No TF2 has ``multi_gpu_model``.
@@ -23,7 +25,8 @@ A program stays where Keras would do something else without a word, or where the
 model cannot be followed: a loss of one's own that is not plainly one number for each
 example, an optimizer or a recurrent layer that TF2 has changed, ``activity_regularizer``,
 ``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made
-in another function than its copies, handed on, or trained beside them.
+elsewhere and copied under a condition, handed to what is not followed, or trained beside its
+copies; GPUs that are not known where the model is made.
 
 ## References
 ``tf.keras.utils.multi_gpu_model``, ``tf.distribute.MirroredStrategy``;

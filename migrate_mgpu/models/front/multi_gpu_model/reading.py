@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names, Scope, constant
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.estimators.places import known_at
+from migrate_mgpu.models.front.estimators.visibility import known_at
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard

@@ -7,7 +7,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.session_config.field_rewriter import field_rewriters, known
+from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
@@ -57,7 +57,7 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
             )
     if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
         for setting in settings_of(flow, SOFT_PLACEMENT):
-            if known(setting) is not True:
+            if setting.known is not True:
                 reason = "TF1's eager code places softly whatever its config says"
                 place = Place(setting.module, setting.statement)
                 found.append(Diagnostic("eager-soft-placement", place, reason))
@@ -86,10 +86,10 @@ def _combinations(flow: Flow) -> list[Diagnostic]:
             place = Place(count.module, count.statement)
             found.append(Diagnostic("count-of-visible-gpus", place, reason))
     for growth in settings_of(flow, GROWTH):
-        if known(growth) is False:  # TF2's default: it is left out beside a limit
+        if growth.known is False:  # TF2's default: it is left out beside a limit
             continue
         for limit in settings_of(flow, FRACTION):
-            if together(growth, limit) and not (_unconditional(flow, limit) and bool(known(limit))):
+            if together(growth, limit) and not (_unconditional(flow, limit) and bool(limit.known)):
                 reason = "whether memory growth or a memory limit holds is only known at run time"
                 place = Place(growth.module, growth.statement)
                 found.append(Diagnostic("growth-or-limit", place, reason))

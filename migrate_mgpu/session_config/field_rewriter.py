@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -41,16 +40,6 @@ class FieldRewriter(Rewriter):
 def field_rewriters() -> dict[str, FieldRewriter]:
     """The rewriter of each ConfigProto path that moves."""
     return {path: rewriter for rewriter in of(FieldRewriter) for path in rewriter.fields}
-
-
-def known(setting: Setting) -> object | None:
-    """A setting's value where it can be told: a literal, or a variable that only ever holds one."""
-    value = constant(setting.value)
-    if value is None and isinstance(setting.value, ast.Name):
-        bindings = setting.module.names.bindings_of(setting.value)
-        if len(bindings) == 1 and bindings[0].value is not None:
-            value = constant(bindings[0].value)
-    return value
 
 
 def enum_value(setting: Setting, members: dict[str, int]) -> int | None:

@@ -11,6 +11,8 @@ import ast
 from migrate_mgpu.analysis.call_graph import Definition
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.sinks import SinkCall
 
@@ -52,6 +54,11 @@ class Setting:
         """The same, as an operand of an operator."""
         bound = isinstance(self.value, (ast.Constant, ast.Name, ast.Attribute, ast.Call))
         return self.code if bound else f"({self.code})"
+
+    @property
+    def known(self) -> object | None:
+        """The value where it can be told: a literal, or a variable that only ever holds one."""
+        return constant(assigned(self.module, self.value))
 
     def fresh(self, *candidates: str) -> str:
         """The first of some names that is free where the setting stands."""

@@ -20,7 +20,6 @@ from migrate_mgpu.session_config.checks import (
 from migrate_mgpu.session_config.field_rewriter import (
     FieldRewriter,
     field_rewriters,
-    known,
 )
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
@@ -93,7 +92,7 @@ def build(
         for setting in settings:
             rewriter = rewriters[setting.path]
             if setting.path == GROWTH and any(together(setting, limit) for limit in limits):
-                if known(setting) is not False:
+                if setting.known is not False:
                     move.overruled.append(setting)
                 continue
             lines = rewriter.apply(setting, style)

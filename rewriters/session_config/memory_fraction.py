@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.field_rewriter import FieldRewriter, known
+from migrate_mgpu.session_config.field_rewriter import FieldRewriter
 from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.source.style import FileStyle
 
@@ -74,7 +74,7 @@ sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
 
 
 def plan(setting: Setting) -> str | None:
-    value = known(setting)
+    value = setting.known
     if isinstance(value, (int, float)) and value > 1:
         return f"a memory fraction of {value} asks for unified memory, which tf.config cannot"
     if value is None and not _repeatable(setting.value):
@@ -95,7 +95,7 @@ _GUARDED = "if {fraction}:\n" + "".join(f"    {line}" for line in _LOOP.splitlin
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
-    fraction = known(setting)
+    fraction = setting.known
     if fraction == 0:
         return []
     return style.lines(

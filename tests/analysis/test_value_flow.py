@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from tests.support.migration import after, migrated, run, said
+from tests.support.migration import after, migrated, run, said, stays
 
 SESSIONS = "import sys\nimport tensorflow as tf\n"
 ESTIMATORS = (
@@ -392,6 +392,27 @@ def test_an_optimizer_that_something_else_may_see_stays(inside: str, trains: str
     (file,) = run(("train.py", head + body), bridge=True).files
     assert any("the Estimator stays: " in finding.message for finding in file.findings)
     assert not file.changed or "tf.keras.optimizers" not in (file.after or "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "trains"),
+    [
+        (f"rate = 0.01\nfirst = {ADAM.replace('0.01', 'rate')}\n", "settings.first"),
+        (f"first = {ADAM}\nregister(first)\n", "settings.first"),
+        (f"class Holder:\n    def __init__(self):\n        self.kept = {ADAM}\n\n\n"
+         "first = Holder()\nfirst.kept = None\n", "settings.first.kept"),
+    ],
+)  # fmt: skip
+def test_an_optimizer_of_another_module_that_stays(settings: str, trains: str) -> None:
+    plain = "tf.train.AdamOptimizer(0.01).minimize"
+    head = ESTIMATORS.replace(plain, f"{trains}.minimize").replace(
+        "import tensorflow", "import settings\nimport tensorflow"
+    )
+    body = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=5)\n"
+    stays(
+        ("train.py", head + body), "its optimizer is not one of tf.train",
+        ("settings.py", SESSIONS + settings),
+    )  # fmt: skip
 
 
 COPIES = """\

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.multi_gpu_model.reading import Site, inside_strings
 from migrate_mgpu.models.front.multi_gpu_model.uses import Use
+from migrate_mgpu.models.keras.multi_gpu_model.placing import is_other_cell
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -77,12 +78,14 @@ def _is_known(use: Use, statement: ast.stmt) -> bool:
 
 
 def _groups(module: Module, statements: list[ast.stmt]) -> list[list[ast.stmt]]:
-    """Statements that follow each other in one block, together."""
+    """Statements that follow each other in one block and cell, together."""
+    source = module.source
     found: list[list[ast.stmt]] = []
     for statement in statements:
         block = module.names.block(statement)
-        if found and found[-1][-1] in block:
-            if block.index(statement) == block.index(found[-1][-1]) + 1:
+        last = found[-1][-1] if found else statement
+        if last in block and block.index(statement) == block.index(last) + 1:
+            if not is_other_cell(source, last, statement):
                 found[-1].append(statement)
                 continue
         found.append([statement])

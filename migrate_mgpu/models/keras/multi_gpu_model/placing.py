@@ -16,7 +16,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
     unknown_gpus,
 )
 from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout, is_comment
 from migrate_mgpu.source.style import FileStyle
 
@@ -340,7 +340,7 @@ class Placing:
         index = block.index(first)
         last = index
         for number in range(index + 1, len(block)):
-            if self._is_other_cell(first, block[number]):
+            if is_other_cell(self.source, first, block[number]):
                 break
             if block[number] in self.required:
                 if _placed_by_hand(block[number]):
@@ -366,11 +366,6 @@ class Placing:
                 begin = (first.end_lineno or first.lineno) + 1
             self._indent(begin, indented)
         return {s for s in group if s in self.required}
-
-    def _is_other_cell(self, first: ast.stmt, statement: ast.stmt) -> bool:
-        """Whether a notebook's cell begins between two statements."""
-        lines = range(first.lineno, statement.lineno)
-        return any(self.source.line_text(line).startswith("# %%") for line in lines)
 
     def _is_setting(self, statement: ast.stmt) -> bool:
         """`layer.trainable = False`, in a loop too; a plain value that is compiled."""
@@ -418,6 +413,12 @@ class Placing:
             if any(e.start <= start < e.end for e in self.edits):
                 continue
             self.edits.append(Edit(start, start, unit))
+
+
+def is_other_cell(source: Source, first: ast.stmt, statement: ast.stmt) -> bool:
+    """Whether a notebook's cell begins between two statements."""
+    lines = range(first.lineno, statement.lineno)
+    return any(source.line_text(line).startswith("# %%") for line in lines)
 
 
 def _placed_by_hand(statement: ast.stmt) -> bool:

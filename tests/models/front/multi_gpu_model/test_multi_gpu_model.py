@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 import pytest
@@ -561,3 +562,28 @@ def test_another_name_of_the_model_is_trained() -> None:
     refused("`one`, of which the model is made", HEAD + code + "one.compile('sgd')\n")
     code = "gan = tf.keras.Sequential()\n" + MODEL.replace("[", "[gan, ") + "gan.compile('sgd')\n"
     refused("`gan`, of which the model is made", HEAD + code + COPY + TRAIN)
+
+
+def test_a_notebook_keeps_its_cells() -> None:
+    cells = [
+        HEAD + "\n\n" + MAKE.format("parallel").strip(),
+        "net = make(2)\noptimizer = tf.keras.optimizers.Adam()",
+        "net.compile(optimizer, 'mse')\nnet.fit(x, y)",
+    ]
+    notebook = {
+        "cells": [
+            {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
+             "source": cell.splitlines(keepends=True)}
+            for cell in cells
+        ],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    }  # fmt: skip
+    text = json.dumps(notebook)
+    result = run(("train.ipynb", text))
+    left = [
+        "".join(cell["source"])
+        for cell in json.loads(after(result, ("train.ipynb", text)))["cells"]
+    ]
+    head = "with net.distribute_strategy.scope():\n    "
+    assert left[1] == f"net = make(2)\n{head}optimizer = tf.keras.optimizers.Adam()"
+    assert left[2] == f"{head}net.compile(optimizer, 'mse')\nnet.fit(x, y)"

@@ -51,6 +51,29 @@ def evaluation_data(e: Evidence) -> Iterator[Diagnosis]:
     )
 
 
+def evaluations(e: Evidence) -> Iterator[Diagnosis]:
+    """How often a model was evaluated."""
+    outputs = [*e.before.get("outputs", ()), *e.after.get("outputs", ())]
+    if any(name.startswith("val_") for one in outputs for name in one["arrays"]):
+        return  # fit evaluates too
+    before, after = (
+        sum(one["kind"] == "evaluate" for one in side.get("outputs", ()))
+        for side in (e.before, e.after)
+    )
+    if "evaluate" not in e.broken_names() or not before or not after or before == after:
+        return
+    fewer = "less" if after < before else "more"
+    yield Diagnosis(
+        "evaluations",
+        f"the model is evaluated {fewer} often",
+        LIKELY,
+        9,
+        [f"{before} evaluations became {after}"],
+        "train_and_evaluate of TF1 evaluates after checkpoints, at least throttle_secs apart, and "
+        "at the end: evaluate as often, or accept it",
+    )
+
+
 def _evaluated(e: Evidence, after: bool) -> dict[str, Array]:
     import numpy
 
@@ -91,5 +114,5 @@ def printed(e: Evidence) -> Iterator[Diagnosis]:
     )
 
 
-CAUSES = {9: [evaluation_data, layers]}
+CAUSES = {9: [evaluations, evaluation_data, layers]}
 OTHERWISE = {9: [printed]}

@@ -170,3 +170,19 @@ def test_links_of_the_page_lead_to_its_headings():
     }
     links = set(re.findall(r"\]\(#([\w-]+)\)", page))
     assert links and links <= headings, links - headings
+
+
+def test_fewer_evaluations_are_named():
+    """What `train_and_evaluate` becomes where it evaluated after checkpoints too."""
+
+    def side(count: int) -> sides.Side:
+        outputs = [{"kind": "evaluate", "arrays": {"loss": f"evaluate/{n}"}} for n in range(count)]
+        training = {"training": {"outputs": outputs}, "status": 0}
+        return sides.Side("a.py", "tf", training, None, "", "", "exit 0", 0, 1.0)
+
+    broken = outcome.Output("evaluate", outcome.DIFFERS, detail="3 became 1")
+    rung = outcome.Rung(9, outputs=[broken])
+    (cause,) = diagnose.diagnose([rung], side(3), side(1))
+    assert (cause.cause, cause.likelihood) == ("evaluations", diagnose.LIKELY)
+    assert cause.evidence == ["3 evaluations became 1"]
+    assert "evaluations" not in [c.cause for c in diagnose.diagnose([rung], side(3), side(3))]

@@ -352,9 +352,11 @@ class _Driver:
             head = f"{self.changes.receiver(call)}.evaluate"
             text = FileStyle.of(module.source).call(head, pieces, indent, len(indent))
             lines.append(self.fitting.deeper(training) + text)
+            throttle = evaluate.arguments.get("throttle_secs")
+            seconds = text_of(evaluate.module, throttle) if throttle is not None else "600"
             self.changes.note(
                 module, call.node, "the model is evaluated once, after training; TF1 evaluated "
-                "after checkpoints too, throttle_secs (600) apart",
+                f"after checkpoints too, at least throttle_secs ({seconds}) apart",
             )  # fmt: skip
         deeper = self.fitting.deeper(training)
         lines += [deeper + line for line in self.exports.behind(call, self.saved, indent)]

@@ -48,7 +48,7 @@ DRAWS = frozenset(
      "random.truncated_normal", "nn.dropout"]
 )  # fmt: skip
 # Those through which a variable's gradient is one of some rows.
-ROWS = frozenset(["nn.embedding_lookup", "gather", "gather_nd"])
+ROWS = frozenset(["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask"])
 # What gives the variables of a graph their first values: in TF2 they have them when they are made.
 INITIALIZES = frozenset(
     ["global_variables_initializer", "initialize_all_variables", "local_variables_initializer",

@@ -664,7 +664,8 @@ class Collected(enum.Enum):
 class Variables:
     """The variables that a statement makes, known by ``name``; ``made`` are the calls.
 
-    ``trainable``: an optimizer that is given no list trains them.
+    ``listed`` are others that it only puts into a list. ``trainable``: an optimizer that is
+    given no list trains them.
     """
 
     name: str
@@ -672,6 +673,7 @@ class Variables:
     collected: Collected
     made: tuple[Operation, ...]
     trainable: bool = True
+    listed: tuple[Variables, ...] = ()
 
 
 @record(frozen=True, eq=False)
@@ -680,8 +682,8 @@ class Update:
 
     ``statement`` makes it, and its ``optimizer`` too unless that has a name of its own
     (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
-    it depends on; ``counts`` is the variable that counts the steps. ``sparse``: a gradient may
-    be one of a table's rows.
+    it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
+    ``rate`` what feeds the learning rate. ``sparse``: a gradient may be one of a table's rows.
     """
 
     name: str
@@ -693,6 +695,7 @@ class Update:
     place: int
     variables: tuple[Variables, ...]
     counts: Variables | None = None
+    rate: Placeholder | None = None
     sparse: bool = False
 
 

@@ -21,10 +21,11 @@ from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
-from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.front.session.scope import Entry, is_session
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
 from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
@@ -142,9 +143,19 @@ class NativeSessions:
                 key=lambda statement: statement.lineno,
             )
             line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
-            found.edit(module, Layout(module.source, first).insert_paragraph([line]))
+            entry = next(
+                (one for one in read.scope.entries if one.statement is first), read.scope.entries[0]
+            )
+            found.edit(module, _outer(Layout(module.source, first).insert_paragraph([line]), entry))
         found.merge(imports)
         found.merge(others)
+
+
+def _outer(edit: Edit, entry: Entry) -> Edit:
+    """New lines without the indentation that their place loses."""
+    lines = edit.new.split("\n")
+    text = "\n".join(line[entry.dedent :] if line.strip() else line for line in lines)
+    return Edit(edit.start, edit.end, text)
 
 
 def _trains(module: Module) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1, is_plain_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
@@ -34,6 +35,7 @@ from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.blank_lines import blank_lines
+from migrate_mgpu.source.source import splice
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed
 
@@ -111,6 +113,7 @@ class _Planner:
                 self.report.native_session(state.session)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
+        self._unwritable()
         for module, edits in self.edits.items():
             if edits:
                 self.report.changed(module, edits)
@@ -137,6 +140,17 @@ class _Planner:
                     place = outcome.reasons[0].place if outcome.reasons else None
                     place = place or Place(outcome.flow.module, outcome.flow.place)
                     self.stay[state.program.entry] = Diagnostic("config-stays", place, text)
+
+    def _unwritable(self) -> None:
+        """Programs whose sessions would go, if all that changes in them fitted together."""
+        for state in self.states:
+            module = state.program.entry
+            if state.kind == NATIVE and state.session is not None:
+                try:
+                    ast.parse(splice(module.source.text, self.edits.get(module, [])))
+                except (SyntaxError, ValueError) as error:
+                    node = state.session.session or module.tree
+                    self.stay[module] = internal_error(Place(module, node), error)
 
     # -- edits ------------------------------------------------------------
 

@@ -135,6 +135,8 @@ class Report:
             self.diagnostic(replaced(why, reason=text, code=rule.code), f.KEPT)
         elif one.session is not None:
             self.rule(one.module, one.session, rule)
+            for module, node, text in one.notes:
+                self.add(module, node, rule.code, f.MANUAL, text)
 
     def copied(self, copy: Copy) -> None:
         """A model's copies became a strategy, and what its owner is to know."""

@@ -57,7 +57,9 @@ class SessionProgram:
     ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
     of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
-    ``settings`` are mentions of TensorFlow that speak of no graph.
+    ``scopes`` are what TF1 puts before the names of variables, by their calls;
+    ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
+    that speak of no graph.
     """
 
     scope: SessionScope
@@ -73,6 +75,8 @@ class SessionProgram:
     builders: dict[ast.AST, Function] = field(default_factory=dict)
     makers: dict[ast.AST, Function] = field(default_factory=dict)
     made: list[Operation] = field(default_factory=list)
+    scopes: dict[ast.AST, str] = field(default_factory=dict)
+    idle: list[ast.AST] = field(default_factory=list)
     settings: list[ast.AST] = field(default_factory=list)
 
 

@@ -40,11 +40,12 @@ from migrate_mgpu.models.ir import (
     Variables,
     Variation,
 )
+from migrate_mgpu.models.properties import moves_same_rows
 
 _PLACEHOLDER = ("dtype", "shape", "name")
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method",
              "colocate_gradients_with_ops", "name", "grad_loss")  # fmt: skip
-_MINIMIZED = {"loss", "global_step", "name"}
+_MINIMIZED = {"loss", "global_step", "var_list", "name"}
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
 
@@ -72,6 +73,7 @@ class _Reader:
         self.meanings: dict[str, Meaning] = {}
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit)
         self.place = 0
+        self._lists: list[Variables] = []
 
     def read(self) -> SessionProgram:
         node = self.scope.node
@@ -180,6 +182,13 @@ class _Reader:
                 return role
         if isinstance(target, ast.Name) and self._makes_variables(value):
             return self._variables(statement, target, value)
+        listed = self._listed(value) if isinstance(target, ast.Name) else ()
+        if listed and isinstance(target, ast.Name):
+            self._only_binding(target)
+            found = Variables(target.id, statement, Collected.ITEMS, (), True, listed)
+            self.meanings[target.id] = found
+            self._lists.append(found)
+            return Role.VARIABLES
         if not self._is_graph(value):
             return None
         return self._unit(statement, target, value)
@@ -239,6 +248,16 @@ class _Reader:
                     if self.expressions.makes(target):
                         return True
         return False
+
+    def _listed(self, node: ast.expr) -> tuple[Variables, ...]:
+        """The variables of a list of them; none where it has something else."""
+        if not isinstance(node, (ast.List, ast.Tuple)):
+            return ()
+        found = [
+            self.meanings.get(part.id) if isinstance(part, ast.Name) else None for part in node.elts
+        ]
+        known = [v for v in found if isinstance(v, Variables) and v.collected is Collected.ONE]
+        return tuple(known) if len(known) == len(found) else ()
 
     def _variables(self, statement: ast.Assign, target: ast.Name, value: ast.expr) -> Role:
         collected, parts = Collected.ONE, [value]
@@ -341,6 +360,13 @@ class _Reader:
             raise Refused(self.module, call, "this variable's first value is not told")
         made = Operation(name, self.module, call, given)
         self.found.made.append(made)
+        entry = self.scope.entries[self.place]
+        if is_inside(self.module, call, {entry.statement}):  # not in a function of its own
+            kinds = (
+                ("variable_scope",) if name == "get_variable" else ("name_scope", "variable_scope")
+            )
+            parts = [scope for kind, scope in entry.scopes if kind in kinds]
+            self.found.scopes[call] = "".join(f"{part}/" for part in parts)
         self._first_value(call, given)
         return made
 
@@ -350,7 +376,7 @@ class _Reader:
         if value is not None:
             if isinstance(value, ast.Lambda):
                 raise Refused(self.module, value, "this variable's first value is a function")
-            self.expressions.read(value)
+            self.found.builders.update(self.expressions.read(value).builders)
 
     def _global_of_graph(self, name: ast.Name) -> None:
         home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
@@ -364,14 +390,27 @@ class _Reader:
         optimizer = read_optimizer(self.module, call)
         if optimizer is None:
             raise Refused(self.module, call, "this optimizer is not known")
-        self._host_only(call, "the optimizer")
         rate = optimizer.learning_rate
+        for value in optimizer.arguments.values():
+            if value is not rate.value or self._fed_rate(optimizer) is None:
+                self._host_only(value, "the optimizer")
         if rate.variation is Variation.SCHEDULED or rate.schedule is not None:
             raise Refused(self.module, call, "its learning rate follows the steps")
         for value in optimizer.arguments.values():
             if self.expressions.builds(value):
                 raise Refused(self.module, value, "a tensor is an argument of the optimizer")
         return optimizer
+
+    def _fed_rate(self, optimizer: Optimizer) -> Placeholder | None:
+        """The placeholder that is a learning rate."""
+        value = optimizer.learning_rate.value
+        found = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
+        if not isinstance(found, Placeholder):
+            return None
+        if optimizer.kind == "momentum":
+            text = "its learning rate is fed: TF1's momentum differs from Keras's where it changes"
+            raise Refused(self.module, value or optimizer.node, text)
+        return found
 
     def _minimize(
         self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
@@ -405,19 +444,85 @@ class _Reader:
         counts = self._counter(given.get("global_step"))
         self._only_binding(target)
         units = closure([unit])
-        variables = [v for v in self.found.variables if any(v in u.reads for u in units)]
-        trained = tuple(v for v in variables if v.trainable)
+        read = {v for u in units for one in u.reads for v in (one, *one.listed)}
+        trained = tuple(v for v in self.found.variables if v in read and v.trainable)
+        told = given.get("var_list")
+        if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
+            trained = self._told(told, read)
         if not trained:
             raise Refused(self.module, call, "the loss depends on no variable")
         if any(u.name and u.optimizer is optimizer for u in self.found.updates):
             raise Refused(self.module, call, "one optimizer minimizes two losses")
         sparse = any(u.sparse for u in units)
+        if sparse and not moves_same_rows(optimizer):
+            text = "a gradient may be one of some rows of a table, and TF1 moves only those"
+            raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
+        if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
+            text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
+            raise Refused(self.module, call, text, "make the variables and what is fed float32")
+        rate = self._fed_rate(optimizer)
         update = Update(
-            target.id, statement, optimizer, name, loss, unit, self.place, trained, counts, sparse
+            target.id,
+            statement,
+            optimizer,
+            name,
+            loss,
+            unit,
+            self.place,
+            trained,
+            counts,
+            rate,
+            sparse,
         )
         self.found.updates.append(update)
         self.meanings[target.id] = update
         return Role.UPDATE
+
+    def _may_be_double(self, units: list[Unit], trained: tuple[Variables, ...]) -> bool:
+        """Whether a trained variable may be of float64.
+
+        Operations take tensors of one type: with a float32 that is fed, all is float32, unless
+        something says otherwise.
+        """
+        if any(use.symbol.name in ("float64", "double") for use in self.module.uses):
+            return True
+        fed = {p for unit in units for p in unit.feeds}
+        types = [p.arguments["dtype"] for p in fed]
+        if any(constant(t) in ("float64", "double") for t in types):
+            return True
+        if any(constant(t) in ("float", "float32") for t in types):
+            return False
+        if any(name_of(self.module, t) == "float32" for t in types):
+            return False
+        values = [o.arguments.get("initial_value") for v in trained for o in v.made]
+        return any(
+            (self.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
+            for value in values
+            if value is not None and not name_of(self.module, value)
+            for part in ast.walk(value)
+            if isinstance(part, (ast.Name, ast.Attribute))
+        )
+
+    def _told(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
+        """The variables that `minimize` is told to train.
+
+        Raises:
+            Refused: they are not seen, or the loss does not depend on one of them.
+        """
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(meaning, Variables) and meaning.listed:
+            told: tuple[Variables, ...] = meaning.listed
+            found: tuple[Variables, ...] = (meaning,)
+        else:
+            told = found = self._listed(node)
+        if not found:
+            text = "which variables are trained cannot be told"
+            raise Refused(self.module, node, text, "make a list of their names")
+        for variable in told:
+            if variable not in read:
+                text = f"the loss does not depend on `{variable.name}`, which it is to train"
+                raise Refused(self.module, node, text)
+        return found
 
     def _counter(self, node: ast.expr | None) -> Variables | None:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
@@ -592,6 +697,8 @@ class _Reader:
                 if reference.module is not self.module or not inside:
                     text = f"`{function.name}` is used outside of the graph as well"
                     raise Refused(reference.module, reference.node, text)
+        run = {unit for step in self.found.steps for unit in step.units}
+        self.found.idle += (u.node for u in self.found.units.values() if u not in run)
         if not self.found.updates:
             raise Refused(self.module, self.scope.session, "nothing is trained in its session")
         if not any(run.step.updates for run in self.found.runs):

@@ -245,7 +245,9 @@ class RunReader:
     ) -> Step:
         trained = [update.unit for update in updates]
         units = closure([*fetched, *trained])
-        for placeholder in dict.fromkeys(p for unit in units for p in unit.feeds):
+        needed = [p for unit in units for p in unit.feeds]
+        needed += [update.rate for update in updates if update.rate is not None]
+        for placeholder in dict.fromkeys(needed):
             if placeholder not in feeds:
                 text = f"`{placeholder.name}` is not fed here, and is needed"
                 raise Refused(self.module, call, text)

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.order import is_main_guard
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.statements import Layout
@@ -20,12 +22,14 @@ _ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 class Entry:
     """A statement, or the header of a block whose statements follow (``opens``).
 
-    ``dedent`` is the indentation that goes away with the blocks around it.
+    ``dedent`` is the indentation that goes away with the blocks around it, ``scopes`` are the
+    names of TF1's scopes around it, by what they name (``name_scope``, ``variable_scope``).
     """
 
     statement: ast.stmt
     opens: bool = False
     dedent: int = 0
+    scopes: tuple[tuple[str, str], ...] = ()
 
 
 @record(frozen=True, eq=False)
@@ -71,11 +75,16 @@ def read_scope(module: Module) -> SessionScope:
         name = name_of(module, call)
         if call is not session and ("Session" in name or name.startswith("train.Supervisor")):
             raise Refused(module, call, f"it makes a `tf.{name}` as well", _ADVICE)
+    given = NamedArguments(module, session, ("target", "graph", "config")).rest
+    for name, value in given.items():
+        if name != "config" and not is_none(value) and constant(value) != "":
+            text = "its session is given more than a configuration"
+            raise Refused(module, value, text)
     node = _home(module, session)
     maker = module.names.statement(session)
     name = _name(module, maker, session)
     blocks: list[ast.With] = []
-    entries = tuple(_entries(module, node.body, session, blocks, 0))
+    entries = tuple(_entries(module, node.body, session, blocks, 0, ()))
     if not any(entry.statement is maker for entry in entries):
         text = "its session is made under a condition or in a loop"
         raise Refused(module, session, text, _ADVICE)
@@ -114,26 +123,47 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
 
 
 def _entries(
-    module: Module, body: list[ast.stmt], session: ast.Call, blocks: list[ast.With], dedent: int
+    module: Module,
+    body: list[ast.stmt],
+    session: ast.Call,
+    blocks: list[ast.With],
+    dedent: int,
+    scopes: tuple[tuple[str, str], ...],
 ) -> Iterator[Entry]:
     for statement in body:
-        if isinstance(statement, ast.With) and _goes(module, statement, session):
+        named = _scope(module, statement)
+        if isinstance(statement, ast.With) and (named or _goes(module, statement, session)):
             if not Layout(module.source, statement).owns_start or _one_line(statement):
                 raise Refused(module, statement, "a `with` statement on one line")
             blocks.append(statement)
-            yield Entry(statement, True, dedent)
+            yield Entry(statement, True, dedent, scopes)
             unit = len(module.source.indent_of(statement.body[0])) - len(
                 module.source.indent_of(statement)
             )
-            yield from _entries(module, statement.body, session, blocks, dedent + unit)
+            inner = (*scopes, named) if named else scopes
+            yield from _entries(module, statement.body, session, blocks, dedent + unit, inner)
         elif is_main_guard(statement) and _holds(module, statement, session):
             assert isinstance(statement, ast.If)
             if statement.orelse or _one_line(statement):
                 raise Refused(module, statement, "a main guard with an `else`")
-            yield Entry(statement, True, dedent)
-            yield from _entries(module, statement.body, session, blocks, dedent)
+            yield Entry(statement, True, dedent, scopes)
+            yield from _entries(module, statement.body, session, blocks, dedent, scopes)
         else:
-            yield Entry(statement, False, dedent)
+            yield Entry(statement, False, dedent, scopes)
+
+
+def _scope(module: Module, statement: ast.stmt) -> tuple[str, str] | None:
+    """`with tf.name_scope("layer"):`, which only names what is made in it."""
+    if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return None
+    call = statement.items[0].context_expr
+    kind = name_of(module, call) if isinstance(call, ast.Call) else ""
+    if kind not in ("name_scope", "variable_scope") or not isinstance(call, ast.Call):
+        return None
+    if len(call.args) != 1 or call.keywords or statement.items[0].optional_vars is not None:
+        return None
+    name = constant(call.args[0])
+    return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
 
 
 def _one_line(statement: ast.With | ast.If) -> bool:

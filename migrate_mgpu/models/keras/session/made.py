@@ -27,12 +27,15 @@ def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> s
     return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {text})"
 
 
-def variable_replacement(made: Operation) -> Replacement:
-    """A variable with its first value, which TF2 computes where it stands."""
+def variable_replacement(made: Operation, scope: str = "") -> Replacement:
+    """A variable with its first value, which TF2 computes where it stands.
+
+    ``scope`` is what TF1 put before its name.
+    """
 
     def write(context: Context) -> str:
         if made.kind == "get_variable":
-            return _get_variable(made, context)
+            return _get_variable(made, context, scope)
         assert isinstance(made.node, ast.Call)
         edit = CallEdit(made.module.source, made.node, ("initial_value", "trainable"))
         edit.function(f"{context.tf}.Variable")
@@ -44,12 +47,14 @@ def variable_replacement(made: Operation) -> Replacement:
                 or (isinstance(value, ast.Constant) and value.value is None)
             )
         )
+        if scope and "name" in made.arguments:
+            edit.value("name", _scoped(made.arguments["name"], scope, context))
         return context.render_call(made.node, edit.edits())
 
     return write
 
 
-def _get_variable(made: Operation, context: Context) -> str:
+def _get_variable(made: Operation, context: Context, scope: str) -> str:
     """`tf.get_variable("w", [3])` as `tf.Variable(initializer([3]), name="w")`."""
     given = made.arguments
     shape, initializer = given.get("shape"), given.get("initializer")
@@ -77,5 +82,13 @@ def _get_variable(made: Operation, context: Context) -> str:
     arguments = [first]
     if "trainable" in given:
         arguments.append(f"trainable={context.render(given['trainable'])}")
-    arguments.append(f"name={context.render(given['name'])}")
+    arguments.append(f"name={_scoped(given['name'], scope, context)}")
     return f"{context.tf}.Variable({', '.join(arguments)})"
+
+
+def _scoped(name: ast.expr, scope: str, context: Context) -> str:
+    """A variable's name, with the scopes around it."""
+    known = constant(name)
+    if not scope or not isinstance(known, str):
+        return context.render(name)
+    return context.style.string(scope + known)

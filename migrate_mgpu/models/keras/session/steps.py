@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import Step, Unit, Update
@@ -25,7 +25,10 @@ class StepWriter:
         context: Context,
         style: FileStyle,
         indent: str,
+        heads: Mapping[ast.AST, ast.stmt],
     ) -> None:
+        """``heads`` are the blocks whose comments units have."""
+        self.heads = heads
         self.program = program
         self.names = names
         self.sharing = sharing
@@ -72,6 +75,8 @@ class StepWriter:
                 call = f"{self._name(item)}({', '.join(item.takes)})"
                 self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
             elif isinstance(item.node, ast.stmt):
+                if item.node in self.heads:
+                    self.block.comments(self.heads[item.node], deeper)
                 self.block.statement(item.node, self.context.edits(item.node), deeper)
 
     def _training(self, update: Update, items: Iterable[Unit | Part]) -> None:
@@ -92,6 +97,8 @@ class StepWriter:
             each = f"{tf}.convert_to_tensor({self.names.value})"
             self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
         optimizer = self.names.optimizer(update)
+        if update.rate is not None:
+            self.block.line(f"{optimizer}.learning_rate.assign({update.rate.name})", 1)
         self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.ir import Collected, Step, Update
+from migrate_mgpu.models.ir import Collected, Optimizer, Step, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
@@ -47,11 +47,18 @@ class _Writer:
         self.sharing = Sharing(program)
         for operation in program.made:
             if operation.kind != "placeholder":
-                self.context.replaced[operation.node] = variable_replacement(operation)
+                scope = program.scopes.get(operation.node, "")
+                self.context.replaced[operation.node] = variable_replacement(operation, scope)
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
         functions = [*program.builders, *program.makers]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
         self.classes: list[str] = []
+        # Blocks that only name things, by the unit that begins them: it has their comments.
+        self.heads: dict[ast.AST, ast.stmt] = {}
+        pairs = list(zip(self.scope.entries, program.roles))
+        for (entry, _), (first, role) in zip(pairs, pairs[1:]):
+            if entry.opens and first.scopes != entry.scopes and role is Role.UNIT:
+                self.heads[first.statement] = entry.statement
         self.whole: list[tuple[int, int]] = []  # spans that are written anew
 
     def write(self) -> EditSet:
@@ -67,6 +74,8 @@ class _Writer:
             self._edit(edit)
         self._dedent()
         self._definitions()
+        for node in self.program.idle:
+            self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
 
     def _edit(self, *edits: Edit) -> None:
@@ -214,7 +223,9 @@ class _Writer:
 
     def _function(self, made: Step | Part, indent: str) -> str:
         program, names = self.program, self.names
-        writer = StepWriter(program, names, self.sharing, self.context, self.style, indent)
+        writer = StepWriter(
+            program, names, self.sharing, self.context, self.style, indent, self.heads
+        )
         return writer.part(made) if isinstance(made, Part) else writer.step(made)
 
     def _edit_region(self, start: int, stop: int, text: str) -> None:
@@ -257,7 +268,7 @@ class _Writer:
 
     def _kept_comments(self, entry: Entry) -> list[str]:
         """Comments of a statement that goes away without another in its place."""
-        if entry.statement not in self._gone_statements:
+        if entry.statement not in self._gone_statements or entry.statement in self.heads.values():
             return []
         found = [text for text in leading(self.source, entry.statement) if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
@@ -286,15 +297,25 @@ class _Writer:
             assert isinstance(statement, ast.Assign)
             name = statement.targets[0]
             assert isinstance(name, ast.Name)
-            writer = OptimizerWriter(self.program.optimizers[name.id][1], self.style)
-            self._classes(writer, statement)
-            self._edit(*writer.edits())
+            optimizer = self.program.optimizers[name.id][1]
+            writer = OptimizerWriter(optimizer, self.style)
+            self._classes(writer)
+            self._edit(*self._constructor(writer, optimizer))
             self.found.moved.add(statement)
         elif role is Role.UPDATE:
             self._update(entry)
             self.found.moved.add(statement)
 
-    def _classes(self, writer: OptimizerWriter, statement: ast.stmt) -> None:
+    def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:
+        """The edits of an optimizer's call; a rate that is fed has no value yet."""
+        value = optimizer.learning_rate.value
+        fed = {p.name for p in self.program.placeholders}
+        if not isinstance(value, ast.Name) or value.id not in fed:
+            return writer.edits()
+        start, end = self.source.span(value)
+        return (*writer.edits(), Edit(start, end, "0.0"))
+
+    def _classes(self, writer: OptimizerWriter) -> None:
         for text in writer.classes:
             if text not in self.classes:
                 self.classes.append(text)
@@ -310,10 +331,10 @@ class _Writer:
         comment = trailing(self.source, statement)
         if not update.optimizer_name:
             writer = OptimizerWriter(update.optimizer, self.style)
-            self._classes(writer, statement)
+            self._classes(writer)
             call = update.optimizer.node
             assert isinstance(call, ast.Call)
-            edits = self.context.with_arguments(call, writer.edits())
+            edits = self.context.with_arguments(call, self._constructor(writer, update.optimizer))
             head = f"{optimizer} = "
             text = render(self.source, call, edits, len(indent) + len(head), indent)
             lines.append(f"{head}{text}{comment}")
@@ -332,23 +353,27 @@ class _Writer:
 
     def _dedent(self) -> None:
         """The lines of blocks that go away move out of them."""
+        lost: dict[int, int] = {}
+        inside: set[int] = set()
         for block in self.scope.blocks:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(self._header_end(Entry(block, True)))[0]
-            last = block.end_lineno or first
-            inside = _string_lines(block)
-            for number in range(first, last + 1):
-                text = self.source.line_text(number)
-                if number in inside or not text[:unit].isspace() or not text.strip():
-                    continue
-                start = self.source.line_starts[number - 1]
-                if any(a <= start < b for a, b in self.whole):
-                    continue
-                self.found.edit(self.module, Edit(start, start + unit, ""))
+            inside |= _string_lines(block)
+            for number in range(first, (block.end_lineno or first) + 1):
+                lost[number] = lost.get(number, 0) + unit
+        for number, width in lost.items():
+            text = self.source.line_text(number)
+            start = self.source.line_starts[number - 1]
+            if number in inside or not text.strip() or not text[:width].isspace():
+                continue
+            if not any(first <= start < last for first, last in self.whole):
+                self.found.edit(self.module, Edit(start, start + width, ""))
 
 
 def trained_text(update: Update) -> str:
     """The variables of an update as a list."""
+    if len(update.variables) == 1 and update.variables[0].listed:
+        return update.variables[0].name
     parts = {Collected.ONE: "{}", Collected.VALUES: "*{}.values()", Collected.ITEMS: "*{}"}
     return "[" + ", ".join(parts[v.collected].format(v.name) for v in update.variables) + "]"
 

@@ -1,0 +1,257 @@
+"""Programs of sessions that stay: what is not understood keeps the bridge, with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.migration import run, said
+
+HEAD = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable(tf.zeros([2, 1]))
+count = tf.Variable(0, trainable=False)
+rows = np.ones([2, 2])
+scale = 2.0
+"""
+MODEL = """\
+out = tf.matmul(x, w) * scale
+loss = tf.reduce_mean(tf.square(out - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+START = """\
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+"""
+STEP = "print(sess.run([loss, train], {x: rows})[0])\n"
+
+
+def program(
+    model: str = MODEL, run: str = "value, _ = sess.run([loss, train], {x: rows})\n", **parts: str
+) -> str:
+    head, start = parts.get("head", HEAD), parts.get("start", START)
+    return head + model + parts.get("before", "") + start + run
+
+
+NATIVE = program()
+SPARSE = HEAD.replace("tf.zeros([2, 1])", "tf.zeros([9, 1])").replace(
+    "tf.float32, [None, 2]", "tf.int32, [None]"
+)
+REFUSED = {
+    # what is built
+    "print": (program(before="print(out)\n"), "`out`, a part of the graph, is used outside"),
+    "loop": (
+        program(MODEL.replace("out =", "for i in range(2):\n    out =")),
+        "a part of the graph, is used outside",
+    ),
+    "assign": (program(before="change = tf.assign(count, 1)\n"), "`tf.assign` only computes"),
+    "method": (program(before="change = w.assign(rows)\n"), "`w.assign` does"),
+    "default": (
+        program(head=HEAD.replace("placeholder(tf.float32,", "placeholder_with_default(rows,")),
+        "`tf.placeholder_with_default` only computes",
+    ),
+    "batch norm": (
+        program(MODEL.replace("loss =", "out = tf.layers.batch_normalization(out)\nloss =", 1)),
+        "`tf.layers.batch_normalization` only computes",
+    ),
+    "device": (
+        program(before="with tf.device('/cpu:0'):\n    pass\n"),
+        "what `tf.device` is for here",
+    ),
+    "dependencies": (
+        program(before="with tf.control_dependencies([train]):\n    done = tf.no_op()\n"),
+        "`train`, a part of the graph, is used outside",
+    ),
+    "collection": (
+        program(before="every = tf.get_collection('losses')\n"),
+        "`tf.get_collection` only computes",
+    ),
+    "seed": (
+        program(MODEL.replace("out - 1.0", "out - tf.random_normal([1], seed=3)")),
+        "a random operation with a seed of its own",
+    ),
+    "labels": (
+        program(
+            "out = tf.matmul(x, w)\n"
+            "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits("
+            "labels=out, logits=out))\n"
+            "train = tf.train.AdamOptimizer().minimize(loss)\n"
+        ),
+        "its labels depend on variables",
+    ),
+    "momentum with rows": (
+        program(
+            "out = tf.gather(w, x)\nloss = tf.reduce_sum(out * out)\n"
+            "train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)\n",
+            head=SPARSE,
+        ),
+        "a gradient may be one of some rows",
+    ),
+    "fed rate of momentum": (
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "MomentumOptimizer(rate, 0.9)"),
+            "sess.run(train, {x: rows, rate: 0.1})\n",
+            head=HEAD + "rate = tf.placeholder(tf.float32, [])\n",
+        ),
+        "its learning rate is fed",
+    ),
+    "float64": (
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()"),
+            head=HEAD.replace("float32", "float64").replace("tf.zeros([2, 1])", "np.zeros([2, 1])"),
+        ),
+        "its variables may be float64",
+    ),
+    "schedule": (
+        program(
+            MODEL.replace(
+                "Optimizer(0.1)", "Optimizer(tf.train.exponential_decay(0.1, count, 2, 0.5))"
+            )
+        ),
+        "`count`, a part of the graph",
+    ),
+    "another's variable": (
+        program(MODEL.replace("minimize(loss)", "minimize(loss, var_list=[count])")),
+        "the loss does not depend on `count`",
+    ),
+    # functions
+    "a function that prints": (
+        program(
+            "def net(a):\n    print(a)\n    return tf.matmul(a, w)\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net(x)")
+        ),
+        "`net` does more than computing",
+    ),
+    "a function that is used otherwise too": (
+        program(
+            "def net(a):\n    return tf.matmul(a, w)\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net(x)")
+            + "kept = {'net': net}\n"
+        ),
+        "`net` is used outside of the graph as well",
+    ),
+    "a function that reads a placeholder": (
+        program(
+            "def net():\n    return tf.matmul(x, w)\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net()")
+        ),
+        "`x`, a part of the graph, is read inside of a function",
+    ),
+    "a function that runs": (
+        program(run="def step():\n    return sess.run(train, {x: rows})\n\n\nstep()\n"),
+        "a function uses `",
+    ),
+    "a function that makes and applies": (
+        program(
+            "def net(a):\n    v = tf.Variable(tf.ones([2, 1]))\n    return tf.matmul(a, v)\n\n\n"
+            "out = net(x)\nloss = tf.reduce_mean(out)\n"
+            "train = tf.train.AdamOptimizer().minimize(loss)\n"
+        ),
+        "`net` does more than making a variable",
+    ),
+    # what Python changes
+    "a value that changes": (program(run="scale = 3.0\n" + STEP), "`scale` changes"),
+    "a list that changes": (
+        program(
+            MODEL.replace("scale", "tf.constant(parts)"),
+            "parts.append(1)\n" + STEP,
+            head=HEAD + "parts = [1.0]\n",
+        ),
+        "changes here, and the graph has what it was before",
+    ),
+    "built in a loop": (
+        program(run="for i in range(2):\n    print(sess.run(out[i], {x: rows}))\n" + STEP),
+        "`i` has another value each time",
+    ),
+    "built in a comprehension": (
+        program(run="print([sess.run(out[i], {x: rows}) for i in range(2)])\n" + STEP),
+        "`i` has another value each time",
+    ),
+    "a name for two things": (
+        program(run="loss = sess.run(loss, {x: rows})\n" + "sess.run(train, {x: rows})\n"),
+        "`loss`, a part of the graph, gets another value",
+    ),
+    # runs
+    "before or after": (
+        program(run="sess.run([train, tf.reduce_sum(w)], {x: rows})\n"),
+        "before or after the variables change",
+    ),
+    "two at once": (
+        program(
+            MODEL + "other = tf.train.AdamOptimizer().minimize(loss)\n",
+            "sess.run([train, other], {x: rows})\n",
+        ),
+        "two optimizers step at once",
+    ),
+    "not fed": (program(run="sess.run(train)\n"), "`x` is not fed here"),
+    "a placeholder": (program(run="print(sess.run(x, {x: rows}))\n" + STEP), "what `x` fetches"),
+    "a tensor is fed": (
+        program(run="print(sess.run(loss, {out: rows}))\n" + STEP),
+        "something else than a placeholder",
+    ),
+    "feeds from a function": (
+        program(run="sess.run(train, feed_dict=feed())\n", head=HEAD + "feed = dict\n"),
+        "what is fed cannot be told",
+    ),
+    "feeds that change": (
+        program(run="feeds = {x: rows}\nfeeds[x] = rows\nsess.run(train, feeds)\n"),
+        "a part of the graph, is used outside",
+    ),
+    "a range is fed": (program(run="sess.run(train, {x: range(2)})\n"), "takes no `range`"),
+    "an operation's value": (
+        program(run="done = sess.run(train, {x: rows})\nprint(done)\n"),
+        "the value of an operation is None",
+    ),
+    "an operation's value in a list": (
+        program(run="value, done = sess.run([loss, train], {x: rows})\nprint(done)\n"),
+        "`done` is the value of an operation",
+    ),
+    "options of a run": (
+        program(run="sess.run(train, {x: rows}, options=None)\n"),
+        "the arguments of this run are not understood",
+    ),
+    # first values and sessions
+    "first values twice": (
+        program(run=STEP + "sess.run(tf.global_variables_initializer())\n"),
+        "after something has run",
+    ),
+    "first values in a loop": (
+        program(
+            start="sess = tf.Session()\n"
+            "for i in range(2):\n    sess.run(tf.global_variables_initializer())\n"
+        ),
+        "under a condition, or with something else",
+    ),
+    "no first values": (program(start="sess = tf.Session()\n"), "something runs before"),
+    "a saver": (program(before="saver = tf.train.Saver()\n"), "`tf.train.Saver` only computes"),
+    "two sessions": (program(start=START + "other = tf.Session()\n"), "more than one session"),
+    "a session under a condition": (
+        program(start="if scale:\n    sess = tf.Session()\n", run=""),
+        "under a condition or in a loop",
+    ),
+    "an interactive session": (
+        program(start=START.replace("Session", "InteractiveSession")),
+        "its session is made in another way",
+    ),
+    "the session's graph": (program(run=STEP + "print(sess.graph)\n"), "more than running"),
+    "a session for a target": (
+        program(start=START.replace("Session()", "Session('grpc://one:2222')")),
+        "is given more than a configuration",
+    ),
+}
+
+
+def test_the_program_that_they_are_made_of_is_native() -> None:
+    assert [one.state for one in run(NATIVE, native_sessions=True).programs] == ["native"]
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_stays(case: tuple[str, str]) -> None:
+    text, reason = case
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)
+    bridged = run(text, bridge=True)
+    assert [file.after for file in result.files] == [file.after for file in bridged.files]

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.ir import EVALUATE
 
 
 def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:
@@ -16,7 +17,7 @@ def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:
     values = ValueFlow(graph)
     found: set[str] = set()
     for call in flow.driving.calls:
-        for mention in values.uses(call.module, call.node) if call.kind == "evaluate" else ():
+        for mention in values.uses(call.module, call.node) if call.kind == EVALUATE else ():
             keys = _keys(mention)
             if keys is None:
                 return None

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
-from migrate_mgpu.models.ir import Construction, DriverCall
+from migrate_mgpu.models.ir import EVALUATE, TRAIN_AND_EVALUATE, Construction, DriverCall
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
@@ -119,9 +119,8 @@ class Datasets:
     ) -> str:
         """The dataset of an input function: for training, each replica draws batches of its own."""
         source = module.source
-        mode = (
-            MODES[call.kind] if trains or call.kind != "train_and_evaluate" else MODES["evaluate"]
-        )
+        both = call.kind == TRAIN_AND_EVALUATE
+        mode = MODES[EVALUATE if both and not trains else call.kind]
         base = indent + source.indent_unit
         if not trains or self.setup.strategy is None or shares_batch(self.flow.distribution):
             return self.inputs.read(module, node, mode, base=base).call

@@ -20,7 +20,7 @@ from migrate_mgpu.models.front.estimators.settings import read_checkpoints
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import with_default
 from migrate_mgpu.models.front.rewriters import DrivingRewriter, ModelRewriter
-from migrate_mgpu.models.ir import DriverCall
+from migrate_mgpu.models.ir import EVALUATE, PREDICT, TRAIN, TRAIN_AND_EVALUATE, DriverCall
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.canned.making import make
 from migrate_mgpu.models.keras.driver.checkpoints import write_checkpoints
@@ -95,11 +95,11 @@ class _Driver:
         self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
         self.exports = Exports(self.flow, self.model, self.graph, self.changes, self.quiet)
         for call in self.flow.driving.calls:
-            if call.kind == "train":
+            if call.kind == TRAIN:
                 self._train(call)
-            elif call.kind == "evaluate":
+            elif call.kind == EVALUATE:
                 self._evaluate(call)
-            elif call.kind == "predict":
+            elif call.kind == PREDICT:
                 self._predict(call)
             else:
                 self._train_and_evaluate(call)
@@ -119,7 +119,7 @@ class _Driver:
         """Whether TF1 showed the loss: a hook that logs, or TensorFlow's log at INFO."""
         phases = {"evaluate": "test", "predict": "predict"}
         for call in self.flow.driving.calls:
-            if call.kind == "train_and_evaluate":
+            if call.kind == TRAIN_AND_EVALUATE:
                 self.callbacks[call] = self.hooks.read(call, call.train_spec, "train")
                 self.tested[call] = self.hooks.read(call, call.eval_spec, "test")
             else:
@@ -205,7 +205,7 @@ class _Driver:
         alone = isinstance(statement, ast.Expr) or isinstance(target, ast.Name)
         if isinstance(target, ast.Name):
             mentions = self.values.uses(module, call.node)
-            if mentions and call.kind == "train":
+            if mentions and call.kind == TRAIN:
                 kept = [f"{target.id} = {self.changes.receiver(call)}"]
             for mention in mentions:
                 assert mention.node is not None

@@ -13,7 +13,7 @@ from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS, REFUSED_HOOKS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
-from migrate_mgpu.models.ir import Construction, DriverCall
+from migrate_mgpu.models.ir import TRAIN, Construction, DriverCall
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
@@ -84,7 +84,7 @@ class Hooks:
         found = Callbacks()
         kept: dict[ast.expr, Value] = {}
         dropped: list[Value] = []
-        stops = spec is None and call.kind == "train"
+        stops = spec is None and call.kind == TRAIN
         for hook in hooks_of(self.values, module, node):
             own = hook_class(self.classes.graph, hook.module, _made(hook.node))
             if own is None and stops_early(hook) and phase == "train":

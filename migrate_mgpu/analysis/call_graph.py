@@ -73,6 +73,22 @@ class CallGraph:
             self._targets[expression] = self._resolve(module, expression)
         return self._targets[expression]
 
+    def class_of(self, module: Module, expression: ast.expr) -> tuple[Module, ast.ClassDef] | None:
+        """The class of the run that an expression (a call's ``func``) names."""
+        if isinstance(expression, ast.Name):
+            bindings = module.names.bindings_of(expression)
+            if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
+                return module, bindings[0].node
+        head, _, last = (module.names.qualname(expression) or "").rpartition(".")
+        for target in self.project.resolve(module, head)[-1:] if head else []:
+            bindings = target.names.module_scope.bindings.get(last, [])
+            if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
+                return target, bindings[0].node
+        function = self.target(module, expression)
+        if function is not None and function.name == "__init__" and function.owner is not None:
+            return function.module, function.owner
+        return None
+
     def _resolve(self, module: Module, expression: ast.expr) -> Function | None:
         names = module.names
         if isinstance(expression, ast.Name):

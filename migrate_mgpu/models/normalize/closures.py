@@ -11,6 +11,7 @@ import ast
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block
@@ -21,11 +22,8 @@ ROLES = ("features", "labels", "mode", "params", "config")
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the model_fn is no such function."""
-    given = flow.arguments.get("model_fn")
     module = flow.module
-    if isinstance(given, ast.Name):
-        bindings = module.names.bindings_of(given)
-        given = bindings[0].value if len(bindings) == 1 else None
+    given = assigned(module, flow.arguments.get("model_fn"))
     if not isinstance(given, ast.Call):
         return {}
     maker = graph.target(module, given.func)

@@ -12,6 +12,7 @@ import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -43,18 +44,8 @@ def _class_of(
         classes = (p for p in names.ancestors(receiver) if isinstance(p, ast.ClassDef))
         found = next(classes, None)
         return None if found is None else (module, found)
-    bindings = names.bindings_of(receiver)
-    made = bindings[0].value if len(bindings) == 1 else None
-    if not isinstance(made, ast.Call):
-        return None
-    if isinstance(made.func, ast.Name):
-        for binding in names.bindings_of(made.func):
-            if isinstance(binding.node, ast.ClassDef):
-                return module, binding.node
-    function = graph.target(module, made.func)
-    if function is not None and function.name == "__init__" and function.owner is not None:
-        return function.module, function.owner
-    return None
+    made = assigned(module, receiver)
+    return graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
 
 
 def inherited(module: Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
@@ -313,7 +304,7 @@ class _Methods:
             return method.name
         receiver = self.given.value
         assert isinstance(receiver, ast.Name)
-        made = self.flow.module.names.bindings_of(receiver)[0].value
+        made = assigned(self.flow.module, receiver)
         assert isinstance(made, ast.Call)
         if isinstance(made.func, ast.Attribute):  # models.Model(...)
             return f"{self.flow.module.source.code(made.func.value)}.{method.name}"

@@ -18,7 +18,6 @@ from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import HelperCall
 from migrate_mgpu.models.front.network.network_classes import (
     NetworkClass,
-    class_of,
     read_network_class,
 )
 
@@ -71,7 +70,7 @@ class Helpers:
         Raises:
             Refused: it is a network that is not followed.
         """
-        found = class_of(self.graph, module, call)
+        found = self.graph.class_of(module, call.func)
         if found is None:
             return None
         home, node = found

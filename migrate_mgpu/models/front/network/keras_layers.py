@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import KERAS_LAYERS
 
@@ -39,7 +40,7 @@ def is_sensitive(name: str) -> bool:
     return any(word in name for word in ("Dropout", "BatchNormalization", "Noise"))
 
 
-def makes_model(module: Module, node: ast.AST) -> bool:
+def makes_model(module: Module, node: ast.AST | None) -> bool:
     """Whether a call makes a Keras model of the library's own classes."""
     if not isinstance(node, ast.Call):
         return False
@@ -50,14 +51,7 @@ def returns_model(function: Function) -> bool:
     """Whether what a function returns is a Keras model, made in it."""
     module, node = function.module, function.node
     found = [part.value for part in walk(node) if isinstance(part, ast.Return)]
-    return bool(found) and all(_is_model(module, value) for value in found)
-
-
-def _is_model(module: Module, node: ast.expr | None) -> bool:
-    if isinstance(node, ast.Name):
-        bindings = module.names.bindings_of(node)
-        node = bindings[0].value if len(bindings) == 1 else None
-    return node is not None and makes_model(module, node)
+    return bool(found) and all(makes_model(module, assigned(module, value)) for value in found)
 
 
 def check_layer(module: Module, node: ast.AST) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
@@ -73,20 +72,6 @@ def keeps_collections(node: ast.ClassDef) -> bool:
         if isinstance(part, ast.Assign)
         for target in part.targets
     )
-
-
-def class_of(
-    graph: CallGraph, module: Module, call: ast.Call
-) -> tuple[Module, ast.ClassDef] | None:
-    """The class of the run that a call makes an object of."""
-    if isinstance(call.func, ast.Name):
-        for binding in module.names.bindings_of(call.func):
-            if isinstance(binding.node, ast.ClassDef):
-                return module, binding.node
-    function = graph.target(module, call.func)
-    if function is not None and function.name == "__init__" and function.owner is not None:
-        return function.module, function.owner
-    return None
 
 
 def read_network_class(

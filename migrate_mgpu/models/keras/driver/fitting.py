@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
@@ -219,8 +220,5 @@ def operand(node: ast.expr, text: str) -> str:
 
 def _number(module: Module, node: ast.expr | None) -> int | None:
     """A whole number that is written out, or a name that is bound once, to one."""
-    if isinstance(node, ast.Name):
-        bindings = module.names.bindings_of(node)
-        node = bindings[0].value if len(bindings) == 1 else None
-    value = constant(node)
+    value = constant(assigned(module, node))
     return value if isinstance(value, int) else None

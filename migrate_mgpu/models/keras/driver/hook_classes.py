@@ -19,7 +19,6 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
-from migrate_mgpu.models.keras.driver.hook_lookup import class_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
@@ -71,7 +70,7 @@ class HookClasses:
             nodes += names.attributes.get(owner.name, ())
             for node in nodes:
                 if isinstance(node.ctx, ast.Load):
-                    if class_of(self.graph, other, node) == (module, owner):
+                    if self.graph.class_of(other, node) == (module, owner):
                         yield other, node
 
 

@@ -586,6 +586,24 @@ class DrawnBatch:
     changed: bool = False
 
 
+@record(frozen=True, eq=False)
+class InputFunction:
+    """An ``input_fn`` argument, as far as it is known what gives its Dataset.
+
+    ``own`` are the parameters that an Estimator gives it by itself (``params``, ``mode``,
+    ``input_context``). ``fixed`` is the `functools.partial` that it is, ``array`` the call over
+    arrays. ``drawn`` and ``arrays`` are what it, or the value of its variable, is made of.
+    """
+
+    module: Module
+    node: ast.expr
+    own: tuple[str, ...] = ()
+    fixed: ast.Call | None = None
+    array: ArrayInput | None = None
+    drawn: tuple[DrawnBatch, ...] = ()
+    arrays: tuple[ArrayInput, ...] = ()
+
+
 # -- driving ------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ METHODS = {
 _ONE_SHOT = "make_one_shot_iterator"
 
 
-class InputReader:
+class BatchReader:
     """Reads what the input functions of a run return."""
 
     def __init__(self, graph: CallGraph) -> None:

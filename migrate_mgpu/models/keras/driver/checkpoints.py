@@ -303,7 +303,7 @@ def _batch(
                         module, node, "the input of a model with a model_dir is made here",
                         "make it before the loop",
                     )  # fmt: skip
-    found = f"next(iter({inputs.read(module, node, MODES[call.kind], base=indent).call}))"
+    found = f"next(iter({inputs.dataset(module, node, MODES[call.kind], indent)}))"
     if call.kind == PREDICT:
         return f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight({found})[0]"
     return f"{found}[0]"

@@ -123,12 +123,12 @@ class Datasets:
         mode = MODES[EVALUATE if both and not trains else call.kind]
         base = indent + source.indent_unit
         if not trains or self.setup.strategy is None or shares_batch(self.flow.distribution):
-            return self.inputs.read(module, node, mode, base=base).call
+            return self.inputs.dataset(module, node, mode, base)
         strategy = self.strategy_at(call, module, node)
         context = self.inputs.context = self._context(module, node)
-        found = self.inputs.read(module, node, mode, base=base)
+        made = self.inputs.dataset(module, node, mode, base)
         self.inputs.context = ""
-        argument = f"lambda {context}: {found.call}"
+        argument = f"lambda {context}: {made}"
         head = f"{strategy}.distribute_datasets_from_function"
         return FileStyle.of(source).call(head, [argument], indent, column)
 

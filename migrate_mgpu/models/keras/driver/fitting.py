@@ -149,7 +149,7 @@ class Fitting:
                 "give the training its number of steps",
             )  # fmt: skip
         call = training.call
-        made = self.datasets.inputs.read(training.module, training.node, MODES["train"]).call
+        made = self.datasets.inputs.dataset(training.module, training.node, MODES["train"])
         replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
         return f"int({made}.cardinality()) // {replicas}"
 

@@ -220,3 +220,12 @@ def test_datasets_by_their_names() -> None:
         "    ds = sets['train'] if training else sets['test']\n    return ds.batch(2)\n\n\n"
     )
     assert body in lines(f"{body}{MAKE}est.train(fed, steps=1)\n")
+
+
+def test_a_function_that_another_one_made_is_told_the_mode() -> None:
+    make = (
+        "def make():\n    def fed(mode):\n        return tf.data.Dataset.from_tensors((X, Y))\n"
+        "    return fed\n\n\n"
+    )
+    new = lines(f"{make}{MAKE}batches = make()\nest.train(batches, steps=1)\n")
+    assert "est.fit(batches(mode='train')" in new

@@ -219,7 +219,9 @@ def _plan_and_write(
     from migrate_mgpu.run.migrate import migrate
 
     progress.doing, progress.total = "migrating", None
-    rules = Selection(options.select, options.ignore)
+    # Standard input has no folder for the file that a program with MNIST would need.
+    ignored = (*options.ignore, "MGPU211") if options.stdin else options.ignore
+    rules = Selection(options.select, ignored)
     # One process: facts cross files, and the files of a package lead to each other. Of
     # eleven public repositories, in the eight packages 95 to 100 % of the code is one
     # piece, and the three collections of scripts, which are many, take a second each.

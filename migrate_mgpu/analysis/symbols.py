@@ -156,5 +156,10 @@ def renames() -> dict[str, str]:
 
 def load(name: str) -> Any:
     """A file of ``data/``."""
+    return json.loads(text(name))
+
+
+def text(name: str) -> str:
+    """The text of a file of ``data/``."""
     # importlib.resources takes longer to import than the file to be read.
-    return json.loads((Path(__file__).parents[1] / "data" / name).read_bytes())
+    return (Path(__file__).parents[1] / "data" / name).read_text("utf-8")

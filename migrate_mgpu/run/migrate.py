@@ -43,7 +43,7 @@ def migrate(
     finally:
         if collecting:
             gc.enable()
-    result.scanned = len(contents)
+    result.scanned = len(contents) + len(_made(result, project))
     if write:
         write_files(result, project)
     return result
@@ -58,7 +58,11 @@ def write_files(result: RunResult, project: Project) -> None:
     by_path = {file.path: file for file in result.files}
     changed = [by_path[path] for path in result.order if path in by_path and by_path[path].changed]
     failed: set[Path] = set()
+    for file in _made(result, project):
+        _create(file, changed, failed)
     for file in changed:
+        if not file.changed:
+            continue
         if reason := not_writable(file.path):
             _fail(file, f"cannot be written: {reason}", failed)
     for file in changed:
@@ -79,6 +83,29 @@ def write_files(result: RunResult, project: Project) -> None:
             _fail(file, str(error), failed)
         except OSError as error:
             _fail(file, f"cannot be written: {error.strerror or error}", failed)
+
+
+def _made(result: RunResult, project: Project) -> list[FileResult]:
+    """Files that were not there, and have a text now."""
+    return [
+        file
+        for file in result.files
+        if file.changed and not file.before and os.path.realpath(file.path) not in project.modules
+    ]
+
+
+def _create(new: FileResult, changed: list[FileResult], failed: set[Path]) -> None:
+    """Writes a file that was not there; without it those of its folder that need it stay."""
+    assert new.after is not None
+    try:
+        with open(new.path, "x", encoding="utf-8") as stream:
+            stream.write(new.after)
+    except OSError as error:
+        _fail(new, f"cannot be written: {error.strerror or error}", failed)
+        for file in changed:
+            needs = file.path.parent == new.path.parent and new.path.stem in (file.after or "")
+            if needs:
+                _fail(file, f"not written, because {new.path} could not be", failed)
 
 
 def _neighbours(module: Module, project: Project) -> list[Module]:

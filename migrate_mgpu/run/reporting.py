@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -47,6 +48,7 @@ class Report:
 
     def __init__(self) -> None:
         self.files: dict[Module, f.FileResult] = {}
+        self.new: dict[Path, f.FileResult] = {}
 
     def add(
         self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
@@ -204,6 +206,11 @@ class Report:
             text = f"internal error: the migrated text does not parse ({error}); left unchanged"
             self.held_back(module, text)
 
+    def created(self, path: Path, text: str) -> None:
+        """A file that programs of its folder need, and that is not there."""
+        if not path.exists():
+            self.new[path] = f.FileResult(path, "", text)
+
     def held_back(self, module: Module, error: str) -> None:
         """A file that stays as it is after all: nothing that was to be said of it holds."""
         result = self.file(module)
@@ -213,7 +220,15 @@ class Report:
         """Every file with something to say, by path; findings by place."""
         for result in self.files.values():
             result.findings.sort(key=lambda one: one.position)
-        return sorted(self.files.values(), key=lambda result: str(result.path))
+        needed = [one for one in self.new.values() if self._is_needed(one.path)]
+        return sorted([*self.files.values(), *needed], key=lambda result: str(result.path))
+
+    def _is_needed(self, path: Path) -> bool:
+        """Whether a migrated file beside it names a new one."""
+        return any(
+            file.path.parent == path.parent and path.stem in (file.after or "")
+            for file in self.files.values()
+        )
 
 
 def finding(why: Diagnostic, state: str) -> f.Finding:

@@ -32,13 +32,15 @@ class NewNames:
     """Names that TF2 lost, of one module of a bridge, written as what does the same.
 
     ``nodes`` are the mentions and imports for which there is something; ``names`` those of
-    TensorFlow's v1 API that are used instead, ``packages`` what must be installed.
+    TensorFlow's v1 API that are used instead, ``packages`` what must be installed. ``files`` are
+    new ones beside the module, by name.
     """
 
     edits: list[Edit] = field(default_factory=list)
     nodes: set[ast.AST] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     packages: set[str] = field(default_factory=set)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 @record(frozen=True, eq=False)

@@ -1,0 +1,147 @@
+"""MNIST of TensorFlow 1's tutorials in a bridge: from a module beside the program.
+
+## What it does
+``from tensorflow.examples.tutorials.mnist import input_data`` becomes ``import input_data``, and
+``input_data.py`` is written beside the program, once for a folder.
+
+## Why
+TF2 ships no ``tensorflow.examples``, and no reader of MNIST that gives batches.
+
+## Safety
+The module reads the same files from the same folder (and loads those that are missing from where
+TF1 did), gives the same arrays and, from the same seed, the same batches. It has no fake data.
+
+## References
+``tf.keras.datasets.mnist`` has the arrays alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import text
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+from migrate_mgpu.source.source import Edit
+
+RULE = Rule(
+    code="MGPU211",
+    name="mnist-tutorial",
+    summary="MNIST of `tensorflow.examples` comes from a module beside the program",
+)
+
+CASES = (
+    Case(
+        "batches",
+        """\
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import input_data
+
+mnist = input_data.read_data_sets("data", one_hot=True)
+x = tf.placeholder(tf.float32, [None, 784])
+w = tf.Variable(tf.zeros([784, 10]))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(100):
+        images, labels = mnist.train.next_batch(64)
+        print(sess.run(tf.matmul(x, w), {x: images}))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+import input_data
+
+mnist = input_data.read_data_sets("data", one_hot=True)
+x = tf.placeholder(tf.float32, [None, 784])
+w = tf.Variable(tf.zeros([784, 10]))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(100):
+        images, labels = mnist.train.next_batch(64)
+        print(sess.run(tf.matmul(x, w), {x: images}))
+""",
+    ),
+    Case(
+        "a file of another tutorial",
+        """\
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import mnist
+
+with tf.Session() as sess:
+    print(sess.run(mnist.inference(tf.ones([1, 784]), 8, 8)))
+""",
+        refused="`tensorflow.examples.tutorials.mnist.mnist.inference` does not exist in TF2",
+    ),
+)
+
+_ROOM = "examples.tutorials.mnist"
+_OLD = f"{_ROOM}.input_data"
+_NAMES = ("input_data", "mnist_input_data")  # the second where there is another file of the first
+
+
+def plan(module: Module, importers: Sequence[Module]) -> NewNames:
+    """The module's import of the tutorial, and the file that it needs."""
+    found = NewNames()
+    uses = [u for u in module.uses if u.symbol.name.startswith(_OLD) and not u.guarded]
+    if not uses or "." in module.name:
+        return found  # in a package, it depends on how it is imported where a file is found
+    for use in uses:
+        if isinstance(use.node, (ast.Import, ast.ImportFrom)):
+            continue
+        call = module.names.parents.get(use.node)
+        if use.symbol.name != f"{_OLD}.read_data_sets" or not _reads(call, use.node):
+            return found
+    needed = text("input_data.py")
+    name = _free(module, needed)
+    for use in uses:
+        if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
+            continue
+        new = _imported(module, use.node, name)
+        if new is None:
+            return NewNames()
+        found.edits.append(Edit(*module.source.span(use.node), new))
+    found.nodes.update(use.node for use in uses)
+    found.files[f"{name}.py"] = needed
+    return found
+
+
+def _reads(call: ast.AST | None, function: ast.AST) -> bool:
+    """Whether a call reads real images."""
+    if not isinstance(call, ast.Call) or call.func is not function or len(call.args) > 1:
+        return False
+    names = ("one_hot", "reshape", "validation_size", "seed", "dtype", "source_url", "train_dir")
+    return all(keyword.arg in names for keyword in call.keywords)
+
+
+def _free(module: Module, needed: str) -> str:
+    """A name by which the folder has no other module."""
+    folder = module.path.parent
+    for name in _NAMES:
+        place = folder / f"{name}.py"
+        if not place.exists() or place.read_text("utf-8", "replace") == needed:
+            if not (folder / name).is_dir():
+                return name
+    return _NAMES[-1]
+
+
+def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
+    """The import of the file, by the author's name of the tutorial."""
+    if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1:
+        (alias,) = statement.names
+        if module.names.absolute(statement) == f"tensorflow.{_ROOM}":
+            local = alias.asname or alias.name
+            return f"import {name}" if local == name else f"import {name} as {local}"
+        if alias.name == "read_data_sets":
+            return f"from {name} import read_data_sets" + (
+                f" as {alias.asname}" if alias.asname else ""
+            )
+    if isinstance(statement, ast.Import) and len(statement.names) == 1:
+        (alias,) = statement.names
+        if alias.asname:
+            return f"import {name} as {alias.asname}"
+    return None
+
+
+REWRITER = NamesRewriter(RULE, CASES, plan)

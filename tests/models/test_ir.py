@@ -12,6 +12,9 @@ from migrate_mgpu.api.functions import FUNCTIONS
 from migrate_mgpu.api.heads import HEADS, HeadRow
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.inputs import ARRAY_INPUTS
+from migrate_mgpu.api.keras import LOSSES as COMPILED_LOSSES
+from migrate_mgpu.api.keras import METRICS as COMPILED_METRICS
+from migrate_mgpu.api.keras import MODELS, PARTS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.metrics import METRICS
@@ -24,9 +27,11 @@ from migrate_mgpu.api.variables import VARIABLES
 
 TABLES = {
     "array_inputs": ARRAY_INPUTS,
-    "cells": CELLS, "columns": COLUMNS, "functions": FUNCTIONS, "heads": HEADS,
+    "cells": CELLS, "columns": COLUMNS, "compiled_losses": COMPILED_LOSSES,
+    "compiled_metrics": COMPILED_METRICS, "functions": FUNCTIONS, "heads": HEADS,
     "initializers": INITIALIZERS,
-    "keras_layers": KERAS_LAYERS, "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,
+    "keras_layers": KERAS_LAYERS, "keras_models": MODELS, "keras_parts": PARTS,
+    "layers": LAYERS, "losses": LOSSES, "metrics": METRICS,
     "optimizers": OPTIMIZERS, "runs": RUNS, "schedules": SCHEDULES,
     "strategies": STRATEGIES, "variables": VARIABLES,
 }  # fmt: skip

@@ -127,11 +127,14 @@ class _Writer:
         if not self.classes:
             return
         body = self.module.tree.body
+        known = [s for s in self.module.tensorflow_imports if s in body]
+        if not known:
+            text = "it needs a class of its own, and TensorFlow is imported inside of a function"
+            raise Refused(self.module, self.scope.session, text)
         first = next(
             s
-            for s in body
+            for s in body[body.index(known[-1]) + 1 :]
             if not isinstance(s, (ast.Import, ast.ImportFrom))
-            and not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
         )
         start = self._above(first)
         above = "\n" * max(2 - self._blank_above(start), 0)

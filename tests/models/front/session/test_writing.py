@@ -1,0 +1,62 @@
+"""What a session's program becomes: forms that the fixtures do not have."""
+
+from __future__ import annotations
+
+from tests.models.front.session.test_refusals import MODEL, NATIVE, program
+from tests.support.migration import migrated, run, said
+
+
+def native(text: str) -> str:
+    result = run(text, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after, _ = migrated(text, native_sessions=True)
+    compile(after, "program.py", "exec")
+    assert "compat.v1" not in after and "Session" not in after
+    assert migrated(after, native_sessions=True)[0] == after
+    return after
+
+
+def test_values_are_of_before_and_variables_of_after_the_update() -> None:
+    text = program(run="a, value, _ = sess.run([w, loss, train], {x: rows})\nprint(a, value)\n")
+    assert "value = train_step(rows).numpy()\na = w.numpy()\nprint(a, value)\n" in native(text)
+
+
+def test_feeds_are_evaluated_in_their_own_order() -> None:
+    text = program(
+        MODEL.replace("1.0", "y"),
+        "sess.run(train, {y: rows[0, 0], x: rows})\n",
+        before="",
+    ).replace("scale = 2.0\n", "scale = 2.0\ny = tf.placeholder(tf.float32, [])\n")
+    assert "train_step(y=rows[0, 0], x=rows)\n" in native(text)
+
+
+def test_what_no_step_runs_is_left_out_and_told() -> None:
+    text = program(before="unused = tf.sqrt(out)\n")
+    assert "sqrt" not in native(text)
+    assert "no step needs what is built here: it is left out" in said(
+        run(text, native_sessions=True)
+    )
+
+
+def test_a_config_that_cannot_move_keeps_the_session() -> None:
+    text = NATIVE.replace(
+        "tf.Session()", "tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=9))"
+    )
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge, config kept"]
+    assert any("its config cannot move to tf.config" in message for message in said(result))
+
+
+def test_a_comment_or_the_option_keeps_the_bridge() -> None:
+    marked = NATIVE.replace("tf.Session()", "tf.Session()  # mgpu: ignore[MGPU205]")
+    for text, option in ((marked, True), (NATIVE, False)):
+        result = run(text, bridge=True, native_sessions=option)
+        assert [one.state for one in result.programs] == ["bridge"]
+        assert not any(f.code == "MGPU205" for f in result.findings)
+
+
+def test_a_class_of_its_own_stands_below_the_import_of_tensorflow() -> None:
+    text = program(MODEL.replace("GradientDescentOptimizer(0.1)", "RMSPropOptimizer(0.1)"))
+    text = text.replace("import tensorflow as tf\n", "np.random.seed(1)\nimport tensorflow as tf\n")
+    after = native(text)
+    assert after.index("import tensorflow as tf") < after.index("class RMSprop(")

@@ -203,7 +203,8 @@ class CallGraph:
 
         It does not where the code stands under the main guard of a file that is not the entry
         point, or in a function or class that is mentioned from such places alone. One that
-        nothing mentions runs if ``unmentioned`` says so: somebody outside may call it.
+        nothing mentions runs if ``unmentioned`` says so: somebody outside may call it, unless
+        programs of the run do.
         """
         return self._runs_in(program, module, node, unmentioned, set())
 
@@ -234,7 +235,13 @@ class CallGraph:
         if not mentions:
             if outermost.name == "main" and module.has_main_guard:  # `tf.app.run()` calls it
                 return module is program.entry
-            return unmentioned or _is_registered(outermost)
+            elsewhere = any(
+                (target := self.target(one, mention)) is not None
+                and outermost in (target.node, target.owner)
+                and one is not module
+                for one, mention in self._mentions.get(outermost.name, ())
+            )
+            return (unmentioned and not elsewhere) or _is_registered(outermost)
         seen.add(outermost)
         return any(
             self._runs_in(program, one, mention, unmentioned, seen)

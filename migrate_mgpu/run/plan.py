@@ -170,6 +170,25 @@ class _Planner:
                         found.setdefault(id(module), module)
         return list(found.values())
 
+    def _led(self, bridged: list[Module]) -> set[int]:
+        """Modules of bridged programs in each of which another one chooses v1 behaviour.
+
+        That is the entry point, or else each module that opens sessions.
+        """
+        given = {id(module) for module in bridged}
+        led = set(given)
+        bridges = [state for state in self.states if state.kind in (BRIDGE, KEPT)]
+        leaders = {id(state.program.entry) for state in bridges}
+        leaders |= {id(session.sink.module) for state in bridges for session in state.sessions}
+        leaders &= {id(module) for module in bridged if self.bridge.leads(module, False)}
+        for state in bridges:
+            program = state.program
+            if id(program.entry) in given and self.bridge.leads(program.entry, True):
+                continue
+            found = {id(module) for module in program.needed} & leaders
+            led -= found or {id(module) for module in program.modules}
+        return led
+
     def _of_tf2(self) -> set[int]:
         """Modules that Keras programs of TF2 run, perhaps such as an earlier run made.
 
@@ -221,8 +240,9 @@ class _Planner:
                         done.add(module)
                         self._native_calls(module)
         entries = {id(state.program.entry) for state in self.states}
+        led = self._led(bridged)
         for module in bridged:
-            edits = self.bridge.apply(module, id(module) in entries, gone)
+            edits = self.bridge.apply(module, id(module) in entries, id(module) in led, gone)
             if edits:
                 # First, so that at one place `disable_v2_behavior()` precedes the calls.
                 self.edits[module] = [*edits, *self.edits.get(module, [])]

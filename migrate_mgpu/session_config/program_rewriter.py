@@ -18,13 +18,14 @@ from migrate_mgpu.source.source import Edit
 class BridgeRewriter(Rewriter):
     """A program keeps its graphs and sessions: its modules go on to speak of TF1.
 
-    ``apply`` gives a module's edits, by whether the program starts in it and what the
-    configs that moved leave out.
+    ``apply`` gives a module's edits, by whether a program starts in it, whether what ``leads``
+    all of its programs is another module, and what the configs that moved leave out.
     """
 
     folder = "programs"
 
-    apply: Callable[[Module, bool, AbstractSet[ast.AST]], list[Edit]]
+    apply: Callable[[Module, bool, bool, AbstractSet[ast.AST]], list[Edit]]
+    leads: Callable[[Module, bool], bool]
 
 
 @record(eq=False)

@@ -11,7 +11,9 @@ and others in silence.
 ## Why
 A graph-mode program runs on TF2 only with v1 behaviour, which is process-wide
 and must be chosen before anything else happens. A module that is imported by a
-bridged one must speak of the same TensorFlow.
+bridged one must speak of the same TensorFlow. A module that its author wrote for
+``tensorflow.compat.v1`` stays as it is where every program's entry point makes the call:
+TF2 code may import it as well.
 
 ## Safety
 Nothing else changes: graphs, variables, savers and checkpoints stay TF1's. On
@@ -34,6 +36,7 @@ from migrate_mgpu.analysis.api_version import (
     swaps,
     v1_uses,
 )
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.style import spelling
@@ -43,6 +46,10 @@ from migrate_mgpu.session_config.program_rewriter import BridgeRewriter
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# What a module may call while it is imported without making a tensor.
+_HARMLESS = ("app.", "flags.", "logging.", "disable_", "compat.as_")
 
 RULE = Rule(
     code="MGPU201",
@@ -144,7 +151,24 @@ def chooses_behavior(module: Module) -> bool:
     return any(use.symbol.name in enough for use in module.uses)
 
 
-def apply(module: Module, is_entry: bool, gone: AbstractSet[ast.AST]) -> list[Edit]:
+def leads(module: Module, started: bool) -> bool:
+    """Whether a module chooses v1 behaviour for its process as soon as it is imported, or will.
+
+    As the script that is ``started`` it may choose later, under its main guard.
+    """
+    calls = [use.node for use in module.uses if use.symbol.name == "disable_v2_behavior"]
+    if calls and not started:
+        return any(_at_import(module, call) for call in calls)
+    if chooses_behavior(module):
+        return True
+    swap = swaps(module)
+    places = (one for one in module.tensorflow_imports if not module.is_guarded(one))
+    return _needs_call(module, True) and any(
+        _call(one, swap) for one in places if _at_import(module, one)
+    )
+
+
+def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST]) -> list[Edit]:
     """The edits of one module of a bridged program; ``gone`` is what its moved configs leave out.
 
     A module that keeps its import needs the call only as an entry point: the
@@ -152,13 +176,9 @@ def apply(module: Module, is_entry: bool, gone: AbstractSet[ast.AST]) -> list[Ed
     """
     swap = swaps(module)
     private = opens_private_session(module)
-    disable = not chooses_behavior(module) and (
-        swap
-        or private
-        or (is_entry and _says_v1(module))
-        or _imports_v1_root(module)
-        or any(v1_uses(user) for user in module.borrowers)
-    )
+    disable = not chooses_behavior(module) and _needs_call(module, is_entry)
+    if led and not is_entry and not swap and not _builds_at_import(module):
+        disable = False  # the author's own bridge, which TF2 code may use as well
     edits: list[Edit] = []
     if module.switched_root is not None:
         name = spelling(module, module.switched_root)
@@ -187,6 +207,35 @@ def apply(module: Module, is_entry: bool, gone: AbstractSet[ast.AST]) -> list[Ed
         lines = [f"import tensorflow.compat.v1 as {name}", f"{name}.disable_v2_behavior()"]
         edits.append(Layout(module.source, module.tensorflow_imports[0]).insert_before(lines))
     return edits
+
+
+def _needs_call(module: Module, is_entry: bool) -> bool:
+    return (
+        swaps(module)
+        or opens_private_session(module)
+        or (is_entry and _says_v1(module))
+        or _imports_v1_root(module)
+        or any(v1_uses(user) for user in module.borrowers)
+    )
+
+
+def _at_import(module: Module, node: ast.AST) -> bool:
+    """Whether code runs whenever its module is imported."""
+    parents = module.names.ancestors(node)
+    return not any(isinstance(p, _LATER) or is_main_guard(p) for p in parents)
+
+
+def _builds_at_import(module: Module) -> bool:
+    """Whether a module calls TensorFlow, or functions of its own, as soon as it is imported."""
+    names = module.names
+    used = {use.node for use in module.uses if not use.symbol.name.startswith(_HARMLESS)}
+    for call in names.calls:
+        own = isinstance(call.func, ast.Name) and any(
+            binding.kind == "def" for binding in names.bindings_of(call.func)
+        )
+        if (own or call.func in used) and _at_import(module, call):
+            return True
+    return False
 
 
 def _says_v1(module: Module) -> bool:
@@ -250,4 +299,4 @@ def _differs(name: str) -> bool:
     return status in ABSENT or status in ("v1_differs", "modules")
 
 
-REWRITER = BridgeRewriter(RULE, CASES, apply)
+REWRITER = BridgeRewriter(RULE, CASES, apply, leads)

@@ -94,3 +94,92 @@ def test_a_config_that_would_be_set_above_the_guard() -> None:
     left, messages = migrated(("script.py", script), ("user.py", USER), bridge=True)
     assert option in left
     assert any("another session of the process has no config" in one for one in messages), messages
+
+
+LIBRARY = """\
+import tensorflow.compat.v1 as tf
+
+FLAGS = tf.flags.FLAGS
+TYPES = {"a": tf.float32}
+
+
+def build():
+    return tf.placeholder(TYPES["a"])
+"""
+LED = """\
+import tensorflow{0} as tf
+import library
+
+with tf.Session() as sess:
+    print(sess.run(library.build(), {{}}))
+"""
+UNDER_GUARD = """\
+import tensorflow.compat.v1 as tf
+import library
+
+
+def main():
+    with tf.Session() as sess:
+        print(sess.run(library.build(), {}))
+
+
+if __name__ == "__main__":
+    tf.disable_v2_behavior()
+    main()
+"""
+
+
+@pytest.mark.parametrize("train", [LED.format(""), LED.format(".compat.v1"), UNDER_GUARD])
+def test_v1_behavior_is_chosen_where_a_program_starts(train: str) -> None:
+    """The author's own bridge stays as it is: what imports it as TF2 code stays TF2's."""
+    files = ("library.py", LIBRARY), ("train.py", train)
+    left, _ = migrated(*files, bridge=True)
+    assert left.startswith(LIBRARY)
+    assert left.count("tf.disable_v2_behavior()\n") == 1
+    assert (
+        migrated(("library.py", LIBRARY), ("train.py", left[len(LIBRARY) + 1 :]), bridge=True)[0]
+        == left
+    )
+
+
+def test_v1_behavior_is_chosen_where_sessions_are_opened() -> None:
+    """By a library, where the program itself says nothing of TensorFlow."""
+    runner = "import tensorflow.compat.v1 as tf\nimport library\n\n\ndef run():\n    tf.Session()\n"
+    files = (
+        ("library.py", LIBRARY),
+        ("runner.py", runner),
+        ("cli.py", "import runner\nrunner.run()\n"),
+    )
+    left, _ = migrated(*files, bridge=True)
+    called = runner.replace("as tf\n", "as tf\ntf.disable_v2_behavior()\n")
+    assert left == "\n".join([LIBRARY, called, files[2][1]])
+
+
+@pytest.mark.parametrize(
+    ("library", "train", "others"),
+    [
+        # It makes tensors while it is imported, before its importer's guard comes.
+        (LIBRARY + "\n\nx = build()\n", UNDER_GUARD, ()),
+        (LIBRARY + "\n\nx = tf.constant(1)\n", UNDER_GUARD, ()),
+        # A program that says nothing of TensorFlow, and imports one with its call under the guard.
+        (LIBRARY, UNDER_GUARD, (("other.py", "import train\n\ntrain.main()\n"),)),
+        # TF1's plain name: a module that is changed anyway can stand alone.
+        (LIBRARY.replace(".compat.v1", ""), LED.format(""), ()),
+    ],
+)
+def test_v1_behavior_is_chosen_by_a_module_as_well(
+    library: str, train: str, others: tuple[tuple[str, str], ...]
+) -> None:
+    files = ("library.py", library), ("train.py", train), *others
+    left, messages = migrated(*files, bridge=True)
+    assert left.startswith("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"), (
+        messages
+    )
+
+
+def test_a_session_in_a_function_that_other_programs_call() -> None:
+    helper = HELPER.format(start="main()").replace("main", "check")
+    other = "import helper\n\nhelper.check()\n"
+    files = ("helper.py", helper.partition("if __")[0]), ("train.py", TRAIN), ("other.py", other)
+    left, messages = migrated(*files, bridge=True)
+    assert "tf.config.set_soft_device_placement(True)\nsess = tf.Session()\n" in left, messages

@@ -36,7 +36,7 @@ def test_every_file_is_a_rewriter_of_its_folder() -> None:
     [
         ({"RULE": RULE}, "has no REWRITER"),
         ({"REWRITER": Rewriter(RULE, ())}, "Rewriter is of no kind"),
-        ({"REWRITER": BridgeRewriter(RULE, (), lambda *_: [])}, "belongs into programs/"),
+        ({"REWRITER": BridgeRewriter(RULE, (), lambda *_: [], bool)}, "belongs into programs/"),
     ],
 )
 def test_a_module_that_nothing_would_call_is_an_error(

@@ -52,7 +52,7 @@ def main_command() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted; every file is either as it was or migrated\n")
+        sys.stderr.write("\ninterrupted; each file is either unchanged or completely migrated\n")
         status = 130
     if once:
         gc.freeze()  # at its exit Python would look through them all, a fifth of a run

@@ -64,9 +64,7 @@ def known() -> dict[str, Recipe]:
     arm_mac = sys.platform == "darwin" and platform.machine() == "arm64"
     tensorflow = "tensorflow" if arm_mac else "tensorflow-cpu"
     return {
-        "tf1.15": Recipe(
-            ("3.7",), ("tensorflow==1.15.5", "protobuf<3.21"), "TensorFlow 1, as it was", 0.6
-        ),
+        "tf1.15": Recipe(("3.7",), ("tensorflow==1.15.5", "protobuf<3.21"), "TensorFlow 1", 0.6),
         "tf2.15": Recipe(
             ("3.11", "3.10", "3.9"),
             (f"{tensorflow}==2.15.1",),
@@ -270,7 +268,7 @@ def ensure(name_or_path: str | Path, progress: TextIO | None = None) -> Runtime:
         return _make(name, asked, progress)
     except RuntimeUnavailable as error:
         again = f"migrate-mgpu runtimes create {_as_words(name)}"
-        raise RuntimeUnavailable(f"{error}\nwhen that is mended: {again}") from error
+        raise RuntimeUnavailable(f"{error}\nwhen that is fixed: {again}") from error
 
 
 def size(place: Path) -> int:
@@ -324,7 +322,7 @@ def missing(names: Iterable[str]) -> str | None:
         return None
     verb, them = ("is", "it") if len(gone) == 1 else ("are", "them")
     command = "; ".join(f"migrate-mgpu runtimes create {one}" for one in _together(gone))
-    return f"{' and '.join(gone)} {verb} not here; to make {them}: {command}"
+    return f"{' and '.join(gone)} {verb} not installed; to create {them}: {command}"
 
 
 def _together(names: Sequence[str]) -> list[str]:

@@ -125,16 +125,17 @@ def test_what_cannot_be_made_ends_with_one_command(small):
         with pytest.raises(RuntimeUnavailable) as caught:
             runtimes.ensure("small")
     assert "cannot be reached" in str(caught.value)
-    assert str(caught.value).endswith("\nwhen that is mended: migrate-mgpu runtimes create small")
+    assert str(caught.value).endswith("\nwhen that is fixed: migrate-mgpu runtimes create small")
 
 
 def test_all_that_are_missing_in_one_command(small, tmp_path):
     assert runtimes.missing(["small", sys.executable]) == (
-        "small is not here; to make it: migrate-mgpu runtimes create small"
+        "small is not installed; to create it: migrate-mgpu runtimes create small"
     )
     small["other"] = small["small"]
     assert runtimes.missing(["small", "other", "small"]) == (
-        "small and other are not here; to make them: migrate-mgpu runtimes create small other"
+        "small and other are not installed; to create them: "
+        "migrate-mgpu runtimes create small other"
     )
     runtimes.create("small")
     assert runtimes.missing(["small"]) is None
@@ -244,7 +245,7 @@ def test_packages_beside_tensorflow(small, tmp_path):
     name = runtimes.extended("small", [more])
     assert re.fullmatch(r"small\+[0-9a-f]{10}", name) and runtimes.find(name) is None
     assert runtimes.missing([name]) == (
-        f"{name} is not here; to make it: migrate-mgpu runtimes create small --with {more}"
+        f"{name} is not installed; to create it: migrate-mgpu runtimes create small --with {more}"
     )
     made = runtimes.ensure(name)
     answer = subprocess.run([made.python, "-c", "import pandas, tensorflow"], capture_output=True)

@@ -73,7 +73,7 @@ class ConfigDecisions:
         if native:
             for sink in flow.sinks:
                 if goes_away(sink, self.graph) is None:
-                    text = "its session serves more than Keras"
+                    text = "its session does more than serve Keras"
                     where = Place(sink.module, sink.call)
                     problems.append(Diagnostic("session-serves-more", where, text))
         if problems or any(not module.writable for module in flow.modules):

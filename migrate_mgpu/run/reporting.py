@@ -87,10 +87,10 @@ class Report:
             )
         code = move.applied[0][1].rule.code if move.applied else "MGPU202"
         for module, statement in flow.shown:
-            text = "what is printed here is an object of TF1's: the statement is left out"
+            text = "this prints an object of TF1 that no longer exists: the statement is removed"
             self.add(module, statement, code, f.MANUAL, text)
         if not move.applied and not move.overruled:
-            text = "an empty config is left out"
+            text = "an empty config is removed"
             self.add(flow.module, flow.place, "MGPU202", f.APPLIED, text)
 
     def _stays(self, outcome: Outcome) -> None:
@@ -181,7 +181,7 @@ class Report:
             for line, why in module.source.left_out if isinstance(module.source, Notebook) else ():
                 place = ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
                 text = f"this cell {why}; it is left out, and no other cell uses what it names"
-                advice = "mend it, or make it a Markdown cell"
+                advice = "fix it, or make it a Markdown cell"
                 self.add(module, place, "MGPU907", f.MANUAL, text, advice)
 
     def unknown_suppressions(self, module: Module) -> None:

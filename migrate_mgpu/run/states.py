@@ -352,7 +352,7 @@ class ProgramStates:
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]
             if left:
-                text = f"`{_shown(left[0])}` is TF1's, outside of the Estimator"
+                text = f"`{_shown(left[0])}` is TF1 API, used outside of the Estimator"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
                 return Diagnostic(_TF1_NAME, Place(module, left[0].node), text, advice)
             written = [e for c in state.estimators for e in c.edits.get(module, ())]
@@ -361,7 +361,7 @@ class ProgramStates:
                     _, end = module.source.span(node)
                     inside = end - len(method), end
                     if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
-                        text = f"`{method}` of a Dataset is TF1's, outside of the Estimator"
+                        text = f"`{method}` of a Dataset is TF1 API, used outside of the Estimator"
                         advice = "iterate over the dataset"
                         return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
             for why in self._incompatibilities(module):

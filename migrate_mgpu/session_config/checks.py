@@ -45,7 +45,7 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
             found.append(Diagnostic("sink-without-options", place, sink.kind.why))
     for handover in flow.handovers if native else ():
         if handover.stays:
-            text = "it is handed to a function of another file"
+            text = "it is passed to a function of another file"
             place = Place(handover.module, handover.call)
             found.append(Diagnostic("parameter-in-another-file", place, text))
     for setting in flow.settings:
@@ -58,7 +58,7 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
     if any(sink.kind.name == "enable_eager_execution" for sink in flow.sinks):
         for setting in settings_of(flow, SOFT_PLACEMENT):
             if setting.known is not True:
-                reason = "TF1's eager code places softly whatever its config says"
+                reason = "eager execution in TF1 uses soft placement whatever its config says"
                 place = Place(setting.module, setting.statement)
                 found.append(Diagnostic("eager-soft-placement", place, reason))
     found += _combinations(flow)
@@ -172,7 +172,7 @@ def _layouts(flow: Flow) -> list[Diagnostic]:
                 statement, (ast.With, ast.AsyncWith)
             )
             if not simple or _lazy(module, sinks):
-                text = "there is no place for the calls before its session"
+                text = "there is no statement before its session for the calls"
                 found.append(Diagnostic("no-place-before-session", Place(module, statement), text))
                 continue
         else:

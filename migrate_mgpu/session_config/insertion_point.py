@@ -103,7 +103,7 @@ class Timing:
         statement: ast.stmt,
     ) -> Hoist | Diagnostic:
         line = getattr(node, "lineno", 0)
-        what = f"the runtime is initialised before it, at {module.path.name}:{line}"
+        what = f"TensorFlow is initialized before it, at {module.path.name}:{line}"
         place = Place(module, node)
         here = flow.settings[0].module
         if statement not in here.names.parents:  # the header of a `with` or `if` around it

@@ -165,7 +165,7 @@ class _Tracker:
         elif isinstance(value, ast.Name):
             self.variable_of(module, value, path)
         else:
-            self.problem(module, value, f"what `{path}` is set to is not followed")
+            self.problem(module, value, f"the value of `{path}` cannot be followed")
 
     def _is_local(self, module: Module, mention: ast.Name) -> bool:
         """Whether a variable only holds what its own statements make."""
@@ -198,7 +198,7 @@ class _Tracker:
             self.creation(home, call, path)
             self.object(home, call, path)
         if value not in self._reached:
-            self.problem(module, value, f"what `{path}` is set to is not followed")
+            self.problem(module, value, f"the value of `{path}` cannot be followed")
         return bool(made)
 
     def _device_count(self, module: Module, call: ast.Call, value: ast.expr) -> None:
@@ -366,9 +366,9 @@ class _Tracker:
         elif isinstance(parent, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Starred)):
             self.problem(module, node, "it is put into a container here")
         elif isinstance(parent, (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.If)):
-            self.problem(module, node, "what it is gets decided or tested here")
+            self.problem(module, node, "its value is chosen or tested by a condition here")
         else:
-            self.problem(module, node, "how it is used here is not followed")
+            self.problem(module, node, "this use of it cannot be followed")
 
     def _attribute(self, module: Module, node: ast.expr, path: str) -> None:
         top: ast.expr = node
@@ -437,7 +437,7 @@ class _Tracker:
         function = self.graph.target(module, call.func)
         if function is not None and self._handed(module, call, node, function, path):
             return
-        self.problem(module, node, f"it is handed to `{_short(module, call.func)}(...)`")
+        self.problem(module, node, f"it is passed to `{_short(module, call.func)}(...)`")
 
     def _carried(self, module: Module, statement: ast.stmt, node: ast.expr) -> None:
         """A statement that only gives the object another name; the call of a helper stays."""
@@ -552,11 +552,11 @@ class _Tracker:
         statement = module.names.parents[node]
         references = self.values.calls(function) if function is not None else None
         if function is None or references is None or not is_manager(function):
-            self.problem(module, node, "how it is used here is not followed")
+            self.problem(module, node, "this use of it cannot be followed")
             return
         yields = [n for n in own_nodes(function.node) if isinstance(n, (ast.Yield, ast.YieldFrom))]
         if len(yields) != 1 or not isinstance(statement, ast.Expr):
-            self.problem(module, node, "how it is used here is not followed")
+            self.problem(module, node, "this use of it cannot be followed")
             return
         creation = value if isinstance(value, ast.Call) and value in self.taken else None
         self.flow.steps.append(Step(module, statement, creation=creation, yields=True))
@@ -566,9 +566,7 @@ class _Tracker:
             if not isinstance(block, ast.withitem) or not (
                 target is None or isinstance(target, ast.Name)
             ):
-                self.problem(
-                    reference.module, reference.node, "how it is used here is not followed"
-                )
+                self.problem(reference.module, reference.node, "this use of it cannot be followed")
             elif target is not None:
                 names = reference.module.names
                 home = names.defining_scope(target.id, names.scope_of_name[target])
@@ -685,7 +683,7 @@ class _Tracker:
         sinks = len(flow.sinks)
         self._followed_in(function, name, "")
         if [len(members) for members in own] != owned:
-            text = f"it is handed to `{function.name}` in another file, which changes it"
+            text = f"it is passed to `{function.name}` in another file, which changes it"
             self.problem(module, node, text)
         flow.passed.update(sink.call for sink in flow.sinks[sinks:])
         # Nothing is rewritten there.
@@ -701,7 +699,7 @@ class _Tracker:
         """Once all is followed: what callers hand over must be this object as well."""
         for module, given, function in self._given:
             if not self._is_followed(module, given):
-                self.problem(module, given, f"`{function.name}` gets something else here")
+                self.problem(module, given, f"`{function.name}` is called with something else here")
 
     def _is_followed(self, module: Module, node: ast.expr) -> bool:
         """Whether an argument is this flow's object."""
@@ -729,14 +727,14 @@ class _Tracker:
             elif isinstance(arm, ast.Call) and self._is_message(module, arm, expected):
                 self.creation(module, arm, path)
             else:
-                self.problem(module, arm, "what it is gets decided or tested here")
+                self.problem(module, arm, "its value is chosen or tested by a condition here")
         whole = getattr(statement, "value", None) is choice
         if isinstance(parents[choice], ast.IfExp) or not (
             whole or is_read_only(module, choice.test)
         ):
-            self.problem(module, choice, "what it is gets decided or tested here")
+            self.problem(module, choice, "its value is chosen or tested by a condition here")
         elif comments(module.source.code(statement)):
-            self.problem(module, choice, "comments stand where what it is gets decided")
+            self.problem(module, choice, "there are comments inside the expression that chooses it")
         self.object(module, choice, path)
 
     def _member(

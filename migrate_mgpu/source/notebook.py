@@ -168,7 +168,7 @@ def _left_out(path: Path, cells: list[_Cell], masked: list[str]) -> dict[int, st
         tensorflow = _TENSORFLOW.search(masked[index])
         if common or tensorflow:
             word = tensorflow[0] if tensorflow else common[0]
-            advice = "mend it, or make it a Markdown cell"
+            advice = "fix it, or make it a Markdown cell"
             raise SourceError(f"{where} {problem}, and names `{word}`: {advice}", 0)
     return {index: str(problem) for index, problem in broken.items()}
 

@@ -71,9 +71,9 @@ sess = tf.Session()
 def plan(setting: Setting) -> str | None:
     value = constant(setting.value)
     if value is not None and (not isinstance(value, int) or value < 0):
-        return f"a device count of {value!r} means nothing in TF2"
+        return f"a device count of {value!r} has no equivalent in TF2"
     if setting.path == "device_count.CPU" and value == 0:
-        return "a program without a CPU device means nothing in TF2"
+        return "a program without a CPU device has no equivalent in TF2"
     return None
 
 

@@ -94,7 +94,7 @@ def plan(setting: Setting) -> str | None:
         if state is None:
             return f"the state of `{name}` is only known at run time"
         if state == 3:
-            return f"`set_experimental_options` knows on and off for `{name}`, not AGGRESSIVE"
+            return f"`set_experimental_options` takes only on or off for `{name}`, not AGGRESSIVE"
     elif name == "min_graph_nodes" and constant(setting.value) == 0:
         return "TF2 takes 0 for unset"
     return None

@@ -76,7 +76,9 @@ sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
 def plan(setting: Setting) -> str | None:
     value = setting.known
     if isinstance(value, (int, float)) and value > 1:
-        return f"a memory fraction of {value} asks for unified memory, which tf.config cannot"
+        return (
+            f"a memory fraction of {value} asks for unified memory, which tf.config cannot request"
+        )
     if value is None and not _repeatable(setting.value):
         return "the memory fraction is computed by a call that should run only once"
     return None

@@ -49,7 +49,7 @@ def test_all_of_its_rules(cli: Cli, options: list[str]) -> None:
         ("run-config", "MGPU407 (run-config), a part of its conversion, is not selected"),
         ("MGPU408", "MGPU408 (estimator-driving), a part of"),
         ("MGPU301", "MGPU301 (distribution-strategy), a part of"),
-        ("absl-app", "`tf.compat.v1.logging.set_verbosity` is TF1's"),
+        ("absl-app", "`tf.compat.v1.logging.set_verbosity` is TF1 API"),
     ],
 )
 def test_a_rule_that_is_off(cli: Cli, ignored: str, reason: str) -> None:

@@ -96,7 +96,7 @@ def test_baseline(cli: Cli) -> None:
             {
                 "path": "kept.py",
                 "code": "MGPU901",
-                "message": "the config stays on its session: it is handed to "
+                "message": "the config stays on its session: it is passed to "
                 "`framework.use(...)` (line N)",
                 "text": "config = tf.ConfigProto(log_device_placement=True)",
                 "count": 1,

@@ -174,7 +174,7 @@ def test_where_the_runtime_cannot_be_made_nothing_runs(tmp_path, monkeypatch):
     programs = pair(tmp_path / "p", "import tensorflow as tf\ntf.set_random_seed(1)\n")
     status, stdout, stderr = run(*programs, "--target", sys.executable)
     assert (status, stdout) == (8, "")
-    assert stderr.endswith("when that is mended: migrate-mgpu runtimes create tf1.15\n")
+    assert stderr.endswith("when that is fixed: migrate-mgpu runtimes create tf1.15\n")
     assert not (tmp_path / "records").exists() and not (tmp_path / "runtimes" / "tf1.15").exists()
 
 

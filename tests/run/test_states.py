@@ -60,4 +60,4 @@ def test_an_estimator_that_one_program_keeps_stays_in_all() -> None:
         result = run(*sorted(files), bridge=True)
         assert [program.state for program in result.programs] == ["refused", "refused"]
         assert not any(file.changed for file in result.files)
-        assert any("`tf.get_default_graph` is TF1's" in one for one in said(result))
+        assert any("`tf.get_default_graph` is TF1 API" in one for one in said(result))

@@ -199,7 +199,7 @@ def test_a_partial_model_fn() -> None:
             "`experimental_export_all_saved_models`",
         ),
         (MAKE + "print(est.config)\n", "`config`"),
-        (MAKE + "experiment(est)\n", "handed to `experiment(...)`"),
+        (MAKE + "experiment(est)\n", "passed to `experiment(...)`"),
         (MAKE + "[est]\n", "how the Estimator is used"),
         ("est = tf.estimator.Estimator(make())\n", "not a function that the run defines"),
         ("est = tf.estimator.Estimator(**settings)\n", "come from `**`"),

@@ -208,7 +208,7 @@ def test_an_alias_of_a_module_of_tf1_goes_with_its_last_use() -> None:
     keras = keras.replace("rnn.GRUCell", "tf.contrib.rnn.GRUCell")
     keras = keras.replace("tf.layers.dense(net, 2)", "keras.layers.Dense(2)(net)")
     assert "\nkeras = tf.keras\n" in migrated(keras)[0]
-    stays(given + "print(rnn)\n", "`tf.contrib.rnn` is TF1's, outside of the Estimator")
+    stays(given + "print(rnn)\n", "`tf.contrib.rnn` is TF1 API, used outside of the Estimator")
 
 
 def test_two_networks_of_a_file_have_one_class_of_cells() -> None:

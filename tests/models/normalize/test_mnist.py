@@ -63,7 +63,7 @@ def test_the_arrays_that_are_read() -> None:
 )
 def test_more_that_is_done_with_it_stays(line: str) -> None:
     program = PROGRAM.replace("    held_out", f"{line}\n    held_out")
-    stays(whole(program), "`tf.contrib.learn.datasets.load_dataset` is TF1's")
+    stays(whole(program), "`tf.contrib.learn.datasets.load_dataset` is TF1 API")
 
 
 TUTORIAL = (
@@ -150,12 +150,12 @@ def test_a_variable_that_another_module_may_read_stays() -> None:
     ],
 )
 def test_what_is_nearly_that_stays(program: str) -> None:
-    stays(whole(program), "`tf.examples.tutorials.mnist.input_data.read_data_sets` is TF1's")
+    stays(whole(program), "`tf.examples.tutorials.mnist.input_data.read_data_sets` is TF1 API")
 
 
 def test_another_data_set_stays() -> None:
     program = PROGRAM.replace('"mnist"', '"iris"')
-    stays(whole(program), "`tf.contrib.learn.datasets.load_dataset` is TF1's")
+    stays(whole(program), "`tf.contrib.learn.datasets.load_dataset` is TF1 API")
 
 
 CHECK = """

@@ -71,7 +71,7 @@ def test_a_dictionary_that_is_used_for_more_stays(old: str, new: str) -> None:
         program = program.replace("big}", "big})")
     if "get(" in new:
         program = program.replace('["net"]](', '["net"])(')
-    stays(whole(program), "`tf.layers.dense` is TF1's, outside of the Estimator")
+    stays(whole(program), "`tf.layers.dense` is TF1 API, used outside of the Estimator")
 
 
 CHOSEN = NETS.replace('NETS = {"small": small, "big": big}\n\n\n', "")

@@ -262,7 +262,7 @@ class _Finder:
         elif not (is_shown(module, call) or name in EARLY_STOPPING):
             shown = module.source.code(call.func)
             advice = _INSTEAD.get(name.rpartition(".")[2], "")
-            raise Refused(module, node, f"the Estimator is handed to `{shown}(...)`", advice)
+            raise Refused(module, node, f"the Estimator is passed to `{shown}(...)`", advice)
 
     def _asked(self, driving: Driving, module: Module, attribute: ast.Attribute) -> None:
         name, call = attribute.attr, module.names.parents[attribute]

@@ -65,7 +65,7 @@ def _only_this(one: ConfigArgument, found: list[ConfigArgument], values: ValueFl
     function, place = one.function, (one.module, one.argument)
     calls = values.calls(function)
     if calls is None or isinstance(function.node, ast.AsyncFunctionDef):
-        raise Refused(*place, f"the RunConfig is handed to `{function.name}`, not only by calls")
+        raise Refused(*place, f"the RunConfig is passed to `{function.name}`, not only by calls")
     if any(other.function == function and other.name != one.name for other in found):
         raise Refused(*place, f"`{function.name}` gets two RunConfigs")
     for reference in calls:

@@ -18,7 +18,7 @@ def without_prints(places: list[Value], changes: DriverEdits) -> None:
         assert value.node is not None
         statement = value.module.names.statement(value.node)
         if statement not in changes.gone:
-            text = "what is printed here is an object of TF1's: the statement is left out"
+            text = "this prints an object of TF1 that no longer exists: the statement is removed"
             changes.note(value.module, statement, text)
             _remove(value.module, statement, changes)
 

@@ -340,4 +340,4 @@ def test_an_estimator_that_is_shown() -> None:
     body = "estimator = tf.estimator.Estimator(model_fn)\n{}\nestimator.train(input_fn, steps=5)\n"
     shown = 'print("it is a {}".format(type(estimator)), estimator)'
     assert shown in converted(body.replace("{}", shown, 1))
-    stays(HEAD + body.replace("{}", "kind = type(estimator)"), "handed to `type(...)`")
+    stays(HEAD + body.replace("{}", "kind = type(estimator)"), "passed to `type(...)`")

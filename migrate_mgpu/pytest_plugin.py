@@ -82,6 +82,7 @@ class Parity:
         dropout: str = "mask",
         run_on: str = "auto",
         root: str | Path | None = None,
+        packages: Sequence[str] = (),
         timeout: float | None = None,
         recorded: bool | None = None,
     ) -> dict[str, Any]:
@@ -94,6 +95,7 @@ class Parity:
             copy of the old one is migrated.
           devices: numbers of GPUs, each compared.
           argv: the programs' arguments.
+          packages: what both programs import beside TensorFlow, as ``--with`` takes it.
           rtol, atol: tolerances, for all outputs or by their names.
           recorded: compare with the trace that lies beside the old program. One that is missing,
             or of another version of the program, is written, and the test fails once.
@@ -118,6 +120,7 @@ class Parity:
             _tolerances(rtol, atol),
             self._chosen("reference", reference),
             self._chosen("target", target),
+            packages=tuple(packages),
         )
         for program in (wanted.before, wanted.after):
             if program is not None and not program.is_file():

@@ -30,7 +30,7 @@ SETTINGS = "parity.toml"
 # Entries of parity.toml, each the option of the same name.
 _OPTIONS = (
     *("devices", "steps", "reference", "target", "timeout", "memory", "dropout", "run_on"),
-    *("rtol", "atol"),
+    *("rtol", "atol", "with"),
 )
 _PROGRAMS = ("before", "after", "argv")
 # What this project's own tests say in the same file (tests/oracle.py).

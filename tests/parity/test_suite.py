@@ -112,6 +112,7 @@ def test_settings_and_the_command_line_over_them(tmp_path, asked):
             timeout = 30
             rtol = 1e-3
             target = "tf2-latest"
+            with = ["pandas<2", "pillow"]
             state = "bridge"
             [atol]
             "weights/*" = 0.5
@@ -127,6 +128,7 @@ def test_settings_and_the_command_line_over_them(tmp_path, asked):
     assert (first.options.steps, first.options.dropout) == (7, "off")
     assert first.options.limits.seconds == 30 and first.target == "tf2-latest"
     assert first.tolerances.rtol == 1e-3 and first.tolerances.named_atol == {"weights/*": 0.5}
+    assert first.packages == ("pandas<2", "pillow") and second.packages == ()
     assert second.options.steps is None and second.tolerances.rtol is None
     run("--all", tmp_path, "--devices", "2", "--steps", "3", "--", "--fast")
     assert asked["a"].devices == asked["b"].devices == (2,)

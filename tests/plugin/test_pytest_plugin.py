@@ -163,7 +163,7 @@ def test_a_missing_runtime_skips_with_its_reason(pytester, stand_in, gone):
     write(pytester, more=more)
     result = run(pytester, "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines([f"SKIPPED*{gone} is not here*migrate-mgpu runtimes create {gone}"])
+    result.stdout.fnmatch_lines([f"SKIPPED*{gone} is not installed*runtimes create {gone}"])
     assert stand_in.runs == []
 
 
@@ -173,7 +173,7 @@ def test_tf1_code_is_skipped_where_there_is_no_1_15(pytester, stand_in):
     write(pytester)
     result = run(pytester, "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*tf1.15 is not here*migrate-mgpu runtimes create tf1.15"])
+    result.stdout.fnmatch_lines(["SKIPPED*tf1.15 is not installed*runtimes create tf1.15"])
     assert stand_in.runs == []
     pytester.makefile(".py", train_v1="import tensorflow.compat.v1 as tf")
     run(pytester).assert_outcomes(passed=1)

@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
 from migrate_mgpu.analysis.standard_library import is_standard
-from migrate_mgpu.analysis.symbols import tensorflow_root
+from migrate_mgpu.analysis.symbols import table, tensorflow_root
 from migrate_mgpu.core.prefilter import HIT, imported_words, names_framework
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Source, SourceError, decode
@@ -251,6 +251,7 @@ class Project:
         for node in names.star_imports:
             if names.scope_at(node) is not names.module_scope:
                 continue
+            self._bind_keras(module, node)
             for target in self.resolve(module, names.absolute(node))[-1:]:
                 for name, bindings in list(target.names.module_scope.bindings.items()):
                     if name.startswith("_") or name in names.module_scope.bindings:
@@ -260,6 +261,16 @@ class Project:
                         names.module_scope.bind(name, Binding("import", node, qualname))
                         if qualname in ROOTS and module not in target.borrowers:
                             target.borrowers.append(module)
+
+    def _bind_keras(self, module: Module, node: ast.ImportFrom) -> None:
+        """`from keras.layers import *`: which of the names are Keras's stands in the table."""
+        names = module.names
+        base = names.absolute(node)
+        if base.partition(".")[0] != "keras" or node.level:
+            return
+        for name in names.by_id.keys() - names.module_scope.bindings.keys():
+            if table().status(f"{base}.{name}") != "unknown":
+                names.module_scope.bind(name, Binding("import", node, f"{base}.{name}"))
 
     def _bind_tensorflow(self, module: Module) -> None:
         """`from .compat import tf`: TensorFlow by way of another module of the run."""

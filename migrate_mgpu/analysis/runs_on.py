@@ -18,21 +18,30 @@ def gone_keras_names(module: Module) -> list[tuple[ast.AST, str]]:
         if isinstance(statement, ast.ImportFrom):
             base = module.names.absolute(statement)
             spelled = [f"{base}.{alias.name}" for alias in statement.names]
+            if statement in module.names.star_imports and _keras_status(base) == "modules":
+                spelled = module.names.module_scope.bound_by(statement)
         else:
             spelled = [alias.name for alias in statement.names]
         for name in spelled:
-            if name.startswith("keras.") and _keras_status(name) in ("gone", "unknown"):
+            if name.startswith("keras.") and _keras_status(name) in (*_GONE, "unknown"):
                 found.append((statement, name))
     for attributes in module.names.attributes.values():  # K.get_session()
         for node in attributes:
             name = module.names.qualname(node) or ""
-            if name.startswith("keras.") and table().status(name) in ("gone", "legacy_keras"):
+            if name.startswith("keras.") and _keras_status(name) in _GONE:
                 if not module.is_guarded(node):
                     found.append((node, name))
     return found
 
 
+# What `tf.compat.v1.keras` alone has on 2.15 is no name of the package keras there.
+_GONE = ("gone", "legacy_keras")
+_STILL_THERE = ("keras.losses.mean_", "keras.metrics.mean_")  # in Keras 3 as well
+
+
 def _keras_status(name: str) -> str:
+    if name.startswith(_STILL_THERE):
+        return "neutral"
     status = table().status(name)
     if status == "unknown" and table().status(name.rpartition(".")[0]) == "modules":
         # Modules of functions that the data does not list one by one.

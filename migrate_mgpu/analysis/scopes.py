@@ -84,6 +84,11 @@ class Scope:
             scope = scope.parent
         return scope.node if scope is not None and isinstance(scope.node, _FUNCTIONS) else None
 
+    def bound_by(self, node: ast.AST) -> list[str]:
+        """The qualified names that a statement imports here."""
+        bindings = (one for group in self.bindings.values() for one in group)
+        return [one.qualname for one in bindings if one.node is node and one.qualname]
+
     def bind(self, name: str, binding: Binding) -> None:
         self.bindings.setdefault(name, []).append(binding)
 

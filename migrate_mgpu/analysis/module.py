@@ -243,7 +243,7 @@ class Module:
         return {}
 
     @cached_property
-    def tensorflow_imports(self) -> list[ast.stmt]:
+    def tensorflow_imports(self) -> list[ast.Import | ast.ImportFrom]:
         """The import statements that bind TensorFlow or names of it."""
         return [
             node

@@ -146,10 +146,10 @@ def import_edits(module: Module) -> EditSet:
     for call in module.names.calls:
         name = (module.names.qualname(call.func) or "").rpartition(".")[2]
         if name in ("disable_v2_behavior", "disable_eager_execution"):
-            statement = module.names.statement(call)
-            if isinstance(statement, ast.Expr) and statement.value is call:
-                found.edit(module, Layout(source, statement).replace([]))
-                found.gone.add(statement)
+            alone = module.names.statement(call)
+            if isinstance(alone, ast.Expr) and alone.value is call:
+                found.edit(module, Layout(source, alone).replace([]))
+                found.gone.add(alone)
     return found
 
 

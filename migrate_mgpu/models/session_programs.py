@@ -19,7 +19,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter
-from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
 from migrate_mgpu.models.front.session.scope import Entry, is_session
 from migrate_mgpu.models.keras.module_names import import_edits, rest
@@ -138,17 +138,22 @@ class NativeSessions:
         given = [*session.args, *(keyword.value for keyword in session.keywords)]
         if all(is_none(value) for value in given):
             # A TF1 session does not place softly, TF2's eager code does.
-            first = min(
-                (module.names.statement(operation.node) for operation in read.made),
-                key=lambda statement: statement.lineno,
-            )
+            entry = _first_maker(read)
             line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
-            entry = next(
-                (one for one in read.scope.entries if one.statement is first), read.scope.entries[0]
-            )
-            found.edit(module, _outer(Layout(module.source, first).insert_paragraph([line]), entry))
+            paragraph = Layout(module.source, entry.statement).insert_paragraph([line])
+            found.edit(module, _outer(paragraph, entry))
         found.merge(imports)
         found.merge(others)
+
+
+def _first_maker(read: SessionProgram) -> Entry:
+    """The first statement of the scope that builds the graph."""
+    builds = (
+        entry
+        for entry, role in zip(read.scope.entries, read.roles)
+        if role not in (Role.HOST, Role.GONE)
+    )
+    return next(builds, read.scope.entries[0])
 
 
 def _outer(edit: Edit, entry: Entry) -> Edit:

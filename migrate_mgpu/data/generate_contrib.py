@@ -21,6 +21,7 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # The rooms of tf.contrib that tf-slim took over, and what they are called there.
 _SLIM = ("slim", "layers", "framework", "losses", "metrics", "training")
@@ -36,7 +37,7 @@ _PRESENT = ("neutral", "v1_absent", "v1_differs", "v2_shared", "legacy_keras")
 
 def _public(
     root: types.ModuleType, prefix: str, inside: str, depth: int = 0
-) -> Iterator[tuple[str, object]]:
+) -> Iterator[tuple[str, Any]]:
     """Functions and classes of a package, by the attributes that reach them from a module."""
     for name in sorted(dir(root)):
         if name.startswith("_"):
@@ -52,7 +53,7 @@ def _public(
             yield prefix + name, value
 
 
-def _signature(value: object) -> list[str] | None:
+def _signature(value: Any) -> list[str] | None:
     made = value.__init__ if inspect.isclass(value) else value
     try:
         return [str(one.name) for one in inspect.signature(made).parameters.values()]

@@ -136,7 +136,6 @@ def import_edits(module: Module) -> EditSet:
                     text = source.text[start:end].replace("tensorflow.compat.v1", "tensorflow")
                     found.edit(module, Edit(start, end, text))
             continue
-        assert isinstance(statement, ast.ImportFrom)
         tried = isinstance(module.names.parents[statement], ast.Try)
         if statement.module == "tensorflow.compat" and not tried:
             if len(statement.names) == 1 and statement.names[0].name == "v1":

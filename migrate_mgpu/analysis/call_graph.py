@@ -55,6 +55,7 @@ class CallGraph:
         self.converted: set[ast.AST] = set()  # calls that go away with their Estimator
         self._targets: dict[ast.AST, Function | None] = {}
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
+        self._runs: dict[tuple[Module, ast.AST, bool], bool] = {}
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -206,7 +207,10 @@ class CallGraph:
         nothing mentions runs if ``unmentioned`` says so: somebody outside may call it, unless
         programs of the run do.
         """
-        return self._runs_in(program, module, node, unmentioned, set())
+        key = program.entry, node, unmentioned
+        if key not in self._runs:
+            self._runs[key] = self._runs_in(program, module, node, unmentioned, set())
+        return self._runs[key]
 
     def _runs_in(
         self,

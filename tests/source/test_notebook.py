@@ -165,7 +165,7 @@ def test_reasons_name_the_cell() -> None:
     cells = [
         "import tensorflow as tf",
         "config = tf.ConfigProto()\nsess = tf.Session(config=config)",
-        "x = 1\ny = tf.contrib.layers.flatten(x)",
+        "x = 1\ny = tf.contrib.bayesflow.entropy(x)",
     ]
     result = run(("n.ipynb", json.dumps(notebook(*cells))), bridge=True)
     assert [p.reasons[0].where for p in result.programs] == ["n.ipynb:cell 4:2"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
-from migrate_mgpu.analysis.incompatibilities import gone_names, incompatibilities
+from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.registry import Rule, of
@@ -29,7 +29,7 @@ class LostNames:
         """What a bridge writes in a module, by rule; nothing where a name is gone for good."""
         if module not in self._found:
             found: list[tuple[Rule, NewNames]] = []
-            if module.writable and gone_names(module):
+            if module.writable and any(use.status == "gone" for use in module.uses):
                 for rewriter in of(NamesRewriter):
                     if self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
                         new = rewriter.plan(module, self._importers[module])

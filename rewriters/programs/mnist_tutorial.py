@@ -84,7 +84,10 @@ _NAMES = ("input_data", "mnist_input_data")  # the second where there is another
 def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     """The module's import of the tutorial, and the file that it needs."""
     found = NewNames()
-    uses = [u for u in module.uses if u.symbol.name.startswith(_OLD) and not u.guarded]
+    # An import in a function counts as any other: its name is gone when the function is called.
+    uses = [
+        u for u in module.uses if u.symbol.name.startswith(_OLD) and not module.is_guarded(u.node)
+    ]
     if not uses or "." in module.name:
         return found  # in a package, it depends on how it is imported where a file is found
     for use in uses:

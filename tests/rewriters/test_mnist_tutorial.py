@@ -77,6 +77,16 @@ def test_the_file_is_written_once(tmp_path: Path) -> None:
     assert run(tmp_path) == after
 
 
+def test_an_import_in_a_function(tmp_path: Path) -> None:
+    head, tail = PROGRAM.split("\nmnist = ")
+    head, line = head.split("\n")[:2]
+    body = f"\n\ndef load():\n    {line}\n    return {tail.splitlines()[0]}\n\n\nmnist = load()\n"
+    (tmp_path / "train.py").write_text(head + body + "\n".join(tail.splitlines()[1:]) + "\n")
+    after = run(tmp_path)
+    assert "def load():\n    import input_data\n    return input_data.read" in after["train.py"]
+    assert "input_data.py" in after
+
+
 def test_a_file_of_the_author_stays(tmp_path: Path) -> None:
     (tmp_path / "input_data.py").write_text("SIZE = 3\n")
     (tmp_path / "train.py").write_text(PROGRAM)

@@ -52,7 +52,9 @@ def _row(path: str) -> str:
         if path in field_rewriters()
         else set()
     )
-    result = migrate([("x.py", program(path).encode())], bridge=True, write=False)
+    result = migrate(
+        [("x.py", program(path).encode())], bridge=True, write=False, native_sessions=False
+    )
     moved = result.sites["applied"] == 1
     rule = ", ".join(f"[{c}](rules.md#{c.lower()})" for c in codes) if moved else "stays"
     code = "`, `".join(statement(path).split("\n"))

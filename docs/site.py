@@ -13,7 +13,8 @@ from typing import Any
 from mkdocs.structure.files import File
 
 from migrate_mgpu.core.options import DOCS
-from migrate_mgpu.core.registry import Case
+from migrate_mgpu.core.registry import Case, only
+from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.output.catalogue import Entry, entries
 from migrate_mgpu.run.migrate import migrate
 
@@ -72,14 +73,16 @@ def _page(entry: Entry) -> str:
     parts = [f"# {entry.code} {entry.name}", "", f"{entry.summary[0].upper()}{entry.summary[1:]}.",
              "", doc, ""]  # fmt: skip
     if entry.cases:
-        parts += ["## Examples", "", *map(_example, entry.cases)]
+        native = entry.code == only(SessionRewriter).rule.code
+        parts += ["## Examples", "", *(_example(case, native) for case in entry.cases)]
     parts += ["## See also", "", f"TensorFlow: [{guide}]({address}).", ""]
     return "\n".join(parts)
 
 
-def _example(case: Case) -> str:
+def _example(case: Case, native: bool) -> str:
     """What the tool does to a case, as a diff; or the code that stays, with the finding."""
-    result = migrate([("example.py", case.before.encode())], bridge=True, write=False)
+    given = [("example.py", case.before.encode())]
+    result = migrate(given, bridge=True, write=False, native_sessions=native)
     after = next((file.after for file in result.files if file.changed), None)
     title = f"**{case.name[0].upper()}{case.name[1:]}**\n\n"
     if after is None:

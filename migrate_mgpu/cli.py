@@ -108,7 +108,7 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
 
     paths, _ = files.discover([str(copy)])
     contents = [(path, files.read(path)) for path in paths]
-    result = run.migrate(contents, bridge=True, write=True, native_sessions=True)
+    result = run.migrate(contents, bridge=True, write=True)
     entry = copy / program
     own = {entry}
     for file in result.files:

@@ -42,7 +42,7 @@ def run(case: oracle.Case, before: Modules, bridge: bool = True) -> tuple[RunRes
     folder = case.before.parent
     names = {case.before if name == oracle.MAIN else folder / name: name for name in before}
     given = [(str(path), before[name]) for path, name in names.items()]
-    result = migrate(given, bridge=bridge, write=False)
+    result = migrate(given, bridge=bridge, write=False, native_sessions=False)
     after = dict(before)
     for file in result.files:
         if file.changed:

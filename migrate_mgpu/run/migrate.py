@@ -21,7 +21,7 @@ def migrate(
     bridge: bool,
     write: bool,
     rules: Selection = Selection(),  # noqa: B008 - immutable
-    native_sessions: bool = False,
+    native_sessions: bool = True,
 ) -> RunResult:
     """Plans all files together, then writes each in one step.
 

@@ -38,7 +38,9 @@ def notebook(*cells: str | list[str], **metadata: Any) -> dict[str, Any]:
 
 def migrated(text: str) -> FileResult:
     """A notebook, which may be none."""
-    result = migrate([("book.ipynb", text.encode())], bridge=True, write=False)
+    result = migrate(
+        [("book.ipynb", text.encode())], bridge=True, write=False, native_sessions=False
+    )
     return result.files[0] if result.files else FileResult(Path("book.ipynb"))
 
 

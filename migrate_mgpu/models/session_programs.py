@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -48,10 +48,13 @@ class NativeSessions:
         graph: CallGraph,
         rules: Selection,
         kept: Mapping[Module, Diagnostic],
+        written: Callable[[Module], AbstractSet[ast.AST]],
     ) -> None:
+        """``written`` are mentions of names that TF2 lost for which there is something else."""
         self.graph = graph
         self.rules = rules
         self.kept = kept
+        self.written = written
         self.rule = only(SessionRewriter).rule
         self._users: dict[Module, int] = {}
         for program in project.programs():
@@ -116,14 +119,16 @@ class NativeSessions:
         module = read.scope.module
         style = style_at(module, read.scope.session)
         imports = import_edits(module)
-        uses = [use for use in module.uses if use.node in set(read.settings)]
+        written = self.written(module)
+        settings = set(read.settings) - written
+        uses = [use for use in module.uses if use.node in settings]
         others = rest(module, uses, imports.gone, style, self.rules)
         if others.left:
             node = others.left[0].node
             text = f"`{module.source.code(node)}` has no form in TF2"
             raise Refused(module, node, text)
         changed = {*found.gone, *found.moved, *configs}
-        for why in incompatibilities(module):
+        for why in incompatibilities(module, written):
             if is_inside(module, why.node, changed) or binds_only_removed(
                 module, why.node, changed
             ):
@@ -138,10 +143,21 @@ class NativeSessions:
         given = [*session.args, *(keyword.value for keyword in session.keywords)]
         if all(is_none(value) for value in given):
             # A TF1 session does not place softly, TF2's eager code does.
+<<<<<<< HEAD
             entry = _first_maker(read)
             line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
             paragraph = Layout(module.source, entry.statement).insert_paragraph([line])
             found.edit(module, _outer(paragraph, entry))
+=======
+            entry = next(
+                entry
+                for entry, role in zip(read.scope.entries, read.roles)
+                if role in (Role.PLACEHOLDER, Role.VARIABLES)
+            )
+            line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
+            above = Layout(module.source, entry.statement).insert_paragraph([line])
+            found.edit(module, _outer(above, entry))
+>>>>>>> 4260456 (Native sessions read MNIST by the module beside them; what is said of placement stands above the graph, not in a function that makes a variable)
         found.merge(imports)
         found.merge(others)
 

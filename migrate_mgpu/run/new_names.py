@@ -1,7 +1,8 @@
-"""Names that TF2 lost, in the modules of bridges: what is written for them, and what is not."""
+"""Names that TF2 lost: what is written for them in a migrated module, and what is not."""
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
@@ -37,6 +38,14 @@ class LostNames:
                             found.append((rewriter.rule, new))
             self._found[module] = found
         return self._found[module]
+
+    def of_native(self, module: Module) -> list[tuple[Rule, NewNames]]:
+        """What a native program of a session writes in a module, by rule."""
+        return [(rule, new) for rule, new in self.of(module) if new.eager]
+
+    def written(self, module: Module) -> set[ast.AST]:
+        """The mentions for which a native program of a session has something else."""
+        return {node for _, new in self.of_native(module) for node in new.nodes}
 
     def left(self, module: Module) -> list[Diagnostic]:
         """What keeps a module from running on TF2 in a bridge."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.core.registry import of, only
+from migrate_mgpu.core.registry import Rule, of, only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models import NoEstimators, conversions
@@ -126,7 +126,8 @@ class _Planner:
             return None
         from migrate_mgpu.models.session_programs import NativeSessions
 
-        return NativeSessions(self.project, self.graph, self.rules, self.kept)
+        written = self.lost.written
+        return NativeSessions(self.project, self.graph, self.rules, self.kept, written)
 
     def _unmoved(self, outcomes: list[Outcome]) -> None:
         """Programs whose sessions would go, if their configs could: they are planned again."""
@@ -231,6 +232,8 @@ class _Planner:
                 if state.session is not None:
                     self.changes.merge(state.session)
                     self.report.native_session(state.session)
+                    module = state.program.entry
+                    self._new_names(module, self.lost.of_native(module))
                 for copy in state.copies:
                     self.changes.merge(copy)
                     self.report.copied(copy)
@@ -248,14 +251,7 @@ class _Planner:
                 self.edits[module] = [*edits, *self.edits.get(module, [])]
                 place = module.tensorflow_imports[0] if module.tensorflow_imports else module.tree
                 self.report.rule(module, place, self.bridge.rule)
-            for rule, new in self.lost.of(module):
-                if not new.edits:
-                    continue  # the module runs under a condition only, and cannot on TF2
-                self.changes.edit(module, *new.edits)
-                for name, text in new.files.items():
-                    self.report.created(module.path.parent / name, text)
-                first = min(new.nodes, key=position)
-                self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
+            self._new_names(module, self.lost.of(module))
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
@@ -263,6 +259,17 @@ class _Planner:
             self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
             self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])
+
+    def _new_names(self, module: Module, found: Iterable[tuple[Rule, NewNames]]) -> None:
+        """What is written for names that TF2 lost."""
+        for rule, new in found:
+            if not new.edits:
+                continue  # the module runs under a condition only, and cannot on TF2
+            self.changes.edit(module, *new.edits)
+            for name, text in new.files.items():
+                self.report.created(module.path.parent / name, text)
+            first = min(new.nodes, key=position)
+            self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
 
     def _orphans(self, outcomes: list[Outcome]) -> None:
         """Variables that only fed options which moved."""

@@ -34,7 +34,8 @@ class NewNames:
 
     ``nodes`` are the mentions and imports for which there is something; ``names`` those of
     TensorFlow's v1 API that are used instead, ``packages`` what must be installed. ``files`` are
-    new ones beside the module, by name.
+    new ones beside the module, by name. ``eager``: it works without v1 behaviour as well, and a
+    native program of a session may have it.
     """
 
     edits: list[Edit] = field(default_factory=list)
@@ -42,11 +43,12 @@ class NewNames:
     names: set[str] = field(default_factory=set)
     packages: set[str] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
+    eager: bool = False
 
 
 @record(frozen=True, eq=False)
 class NamesRewriter(Rewriter):
-    """What TF2 lost and something else has, in the modules of bridges.
+    """What TF2 lost and something else has, in the modules of bridges and of native sessions.
 
     ``plan`` takes a module and those that import it.
     """

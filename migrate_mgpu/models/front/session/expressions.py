@@ -272,3 +272,34 @@ def changed_in_place(module: Module, name: ast.Name) -> ast.AST | None:
         if isinstance(parent, ast.AugAssign) and parent.target is child:
             return parent
     return None
+
+
+def shuffled(module: Module, name: ast.Name) -> ast.AST | None:
+    """Where an array that a name of a data set gives may be replaced by a shuffled one.
+
+    `mnist.train.next_batch` does that to `mnist.train.images`, not to `mnist.test.images`.
+    """
+    names = module.names
+    path: list[str] = []
+    above = names.parents.get(name)
+    while isinstance(above, ast.Attribute):
+        path.append(above.attr)
+        above = names.parents.get(above)
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    for call in names.calls:
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "next_batch":
+            continue
+        other: list[str] = []
+        root = call.func.value
+        while isinstance(root, ast.Attribute):
+            other.insert(0, root.attr)
+            root = root.value
+        if isinstance(root, ast.Name) and root.id == name.id:
+            if names.defining_scope(root.id, names.scope_of_name[root]) is home:
+                length = min(len(path), len(other))
+                if path[:length] == other[:length]:
+                    return call
+                continue
+        if path and path[-1] in ("images", "labels"):
+            return call  # it may be the same data set by another name
+    return None

@@ -18,7 +18,12 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.optimizers import read_optimizer
-from migrate_mgpu.models.front.session.expressions import Expressions, Parts, changed_in_place
+from migrate_mgpu.models.front.session.expressions import (
+    Expressions,
+    Parts,
+    changed_in_place,
+    shuffled,
+)
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Host,
@@ -744,7 +749,7 @@ class _Reader:
                 ):
                     text = f"`{name.id}` has another value each time that this is built"
                     raise Refused(self.module, name, text, "build it before, and feed the value")
-                changed = changed_in_place(self.module, name)
+                changed = changed_in_place(self.module, name) or shuffled(self.module, name)
                 if changed is not None:
                     text = f"`{name.id}` changes here, and the graph has what it was before"
                     raise Refused(self.module, changed, text, "copy it for the graph")

@@ -25,6 +25,10 @@ START = """\
 sess = tf.Session()
 sess.run(tf.global_variables_initializer())
 """
+DIGITS = """\
+from tensorflow.examples.tutorials.mnist import input_data
+digits = input_data.read_data_sets("data")
+"""
 STEP = "print(sess.run([loss, train], {x: rows})[0])\n"
 
 
@@ -160,6 +164,26 @@ REFUSED = {
             head=HEAD + "parts = [1.0]\n",
         ),
         "changes here, and the graph has what it was before",
+    ),
+    "an array that is shuffled": (
+        program(
+            MODEL.replace("scale", "tf.reduce_mean(digits.train.images)"),
+            "batch, _ = digits.train.next_batch(2)\nsess.run(train, {x: batch[:, :2]})\n",
+            head=HEAD + DIGITS,
+        ),
+        "changes here, and the graph has what it was before",
+    ),
+    "an array that another name shuffles": (
+        program(
+            MODEL.replace("scale", "tf.reduce_mean(digits.train.images)"),
+            "batch, _ = training.next_batch(2)\nsess.run(train, {x: batch[:, :2]})\n",
+            head=HEAD + DIGITS + "training = digits.train\n",
+        ),
+        "changes here, and the graph has what it was before",
+    ),
+    "images that are not real": (
+        program(head=HEAD + DIGITS.replace('"data"', '"data", fake_data=True')),
+        "`tensorflow.examples.tutorials.mnist.input_data.read_data_sets` does not exist in TF2",
     ),
     "built in a loop": (
         program(run="for i in range(2):\n    print(sess.run(out[i], {x: rows}))\n" + STEP),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.models.front.session.test_refusals import MODEL, NATIVE, program
+from migrate_mgpu.core.selection import Selection
+from tests.models.front.session.test_refusals import DIGITS, HEAD, MODEL, NATIVE, program
 from tests.support.migration import migrated, run, said
 
 
@@ -60,3 +61,25 @@ def test_a_class_of_its_own_stands_below_the_import_of_tensorflow() -> None:
     text = text.replace("import tensorflow as tf\n", "np.random.seed(1)\nimport tensorflow as tf\n")
     after = native(text)
     assert after.index("import tensorflow as tf") < after.index("class RMSprop(")
+
+
+def test_digits_come_from_the_file_beside_it() -> None:
+    text = program(
+        MODEL.replace("scale", "tf.reduce_mean(digits.test.images)"),
+        "batch, _ = digits.train.next_batch(2)\nsess.run(train, {x: batch[:, :2]})\n",
+        head=HEAD + DIGITS,
+    )
+    after = native(text)
+    assert "\nimport input_data\ndigits = input_data.read_data_sets" in after
+    files = {str(one.path) for one in run(text, native_sessions=True).files if one.after}
+    assert files == {"program.py", "input_data.py"}
+    off = Selection(ignore=("MGPU211",))
+    stays = run(text, bridge=True, native_sessions=True, rules=off)
+    assert [one.state for one in stays.programs] == ["refused"], said(stays)
+
+
+def test_what_is_said_of_placement_stands_above_the_graph() -> None:
+    maker = "def make(size):\n    return tf.Variable(tf.ones(size))\n\n\n"
+    text = program(head=HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])"))
+    after = native(text.replace("\nx =", "\n" + maker + "x ="))
+    assert "\ntf.config.set_soft_device_placement(False)\n" in after

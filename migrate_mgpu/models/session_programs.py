@@ -143,21 +143,10 @@ class NativeSessions:
         given = [*session.args, *(keyword.value for keyword in session.keywords)]
         if all(is_none(value) for value in given):
             # A TF1 session does not place softly, TF2's eager code does.
-<<<<<<< HEAD
             entry = _first_maker(read)
             line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
             paragraph = Layout(module.source, entry.statement).insert_paragraph([line])
             found.edit(module, _outer(paragraph, entry))
-=======
-            entry = next(
-                entry
-                for entry, role in zip(read.scope.entries, read.roles)
-                if role in (Role.PLACEHOLDER, Role.VARIABLES)
-            )
-            line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
-            above = Layout(module.source, entry.statement).insert_paragraph([line])
-            found.edit(module, _outer(above, entry))
->>>>>>> 4260456 (Native sessions read MNIST by the module beside them; what is said of placement stands above the graph, not in a function that makes a variable)
         found.merge(imports)
         found.merge(others)
 

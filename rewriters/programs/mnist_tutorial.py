@@ -83,16 +83,11 @@ _NAMES = ("input_data", "mnist_input_data")  # the second where there is another
 
 def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     """The module's import of the tutorial, and the file that it needs."""
-<<<<<<< HEAD
-    found = NewNames()
+    found = NewNames(eager=True)
     # An import in a function counts as any other: its name is gone when the function is called.
     uses = [
         u for u in module.uses if u.symbol.name.startswith(_OLD) and not module.is_guarded(u.node)
     ]
-=======
-    found = NewNames(eager=True)
-    uses = [u for u in module.uses if u.symbol.name.startswith(_OLD) and not u.guarded]
->>>>>>> 4260456 (Native sessions read MNIST by the module beside them; what is said of placement stands above the graph, not in a function that makes a variable)
     if not uses or "." in module.name:
         return found  # in a package, it depends on how it is imported where a file is found
     for use in uses:

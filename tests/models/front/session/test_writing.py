@@ -76,10 +76,3 @@ def test_digits_come_from_the_file_beside_it() -> None:
     off = Selection(ignore=("MGPU211",))
     stays = run(text, bridge=True, native_sessions=True, rules=off)
     assert [one.state for one in stays.programs] == ["refused"], said(stays)
-
-
-def test_what_is_said_of_placement_stands_above_the_graph() -> None:
-    maker = "def make(size):\n    return tf.Variable(tf.ones(size))\n\n\n"
-    text = program(head=HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])"))
-    after = native(text.replace("\nx =", "\n" + maker + "x ="))
-    assert "\ntf.config.set_soft_device_placement(False)\n" in after

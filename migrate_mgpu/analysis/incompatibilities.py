@@ -54,12 +54,15 @@ def incompatibilities(
             text = f"`from {node.module} import *` hides which names are TensorFlow's"
             advice = "import the names that are used"
             found.append(Diagnostic("star-import", Place(module, node), text, advice))
-    found.extend(_python_2(module))
+    found.extend(python_2_names(module))
     return found
 
 
-def _python_2(module: Module) -> list[Diagnostic]:
-    """One for each name and each function or class, of which a program may run some only."""
+def python_2_names(module: Module) -> list[Diagnostic]:
+    """What only Python 2 has.
+
+    One for each name and each function or class, of which a program may run some only.
+    """
     found: list[Diagnostic] = []
     seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names

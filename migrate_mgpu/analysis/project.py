@@ -81,6 +81,7 @@ class Project:
         self.modules: dict[str, Module] = {}
         self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
+        self.from_python_2: frozenset[Path] = frozenset()  # files whose text was converted
         self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self._given = {self._place(path) for path, _ in files}

@@ -61,7 +61,7 @@ names and run migrate-mgpu again.
 ## What it means
 The place that the finding names does not work on TF2, not even under
 `tf.compat.v1`: names of `tf.contrib` that nothing else has,
-`tensorflow.examples`, Python 2. All files of the program stay unchanged.
+`tensorflow.examples`, Python 2 that cannot be converted. All files of the program stay unchanged.
 
 ## Why
 Half a migrated program runs nowhere.
@@ -157,6 +157,8 @@ what TF2 does not have. Or it names an import that several files may be, or that
 module that is generated or compiled; code that nothing in the run calls; or a name that newer
 Pythons, NumPys or SciPys have no more (`np.bool`, `d.iteritems()`, `inspect.getargspec`), which
 TF2 brings along.
+In a program that was Python 2 (MGPU212) it names what Python 3 may compute otherwise as well:
+`/` of what may be integers, text that is encoded or decoded, pickles.
 
 ## Why
 Refusing the program would be wrong where it never meets the file, and saying that it runs

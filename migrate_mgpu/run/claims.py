@@ -39,6 +39,11 @@ def limits(
         for named in project.unknown_imports.get(module, ()):
             for one in named.gone:
                 found += _gone(incompatibilities(one), _BY_NAME.format(module.path.name))
+    if any(module.path in project.from_python_2 for module in program.modules):
+        from migrate_mgpu.analysis.python_2 import value_changes
+
+        for module in program.modules:
+            found += [replaced(why, code=CODE) for why in value_changes(module)]
     for module in program.needed:
         for name in project.unresolved(module):
             found.append(_unresolved(name))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -12,8 +14,12 @@ from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.run.plan import Options, plan
+from migrate_mgpu.run.python_2 import Contents, converted, has_python_2
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
+
+if TYPE_CHECKING:
+    from migrate_mgpu.run.normalization import Planned
 
 
 def migrate(
@@ -33,13 +39,10 @@ def migrate(
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
         project, options = Project(contents), Options(bridge, native_sessions, rules)
-        result, estimators = plan(project, options)
-        if not isinstance(estimators, NoEstimators):
-            from migrate_mgpu.run.normalization import normalized
-
-            files = [(Path(path), data) for path, data in contents]
-            first = result, estimators
-            result = normalized(files, first, lambda again: plan(again, options))
+        result = _planned(contents, project, options)
+        if has_python_2(project, result):
+            again = partial(_planned, options=options)
+            result, project = converted(contents, (result, project), rules, again)
     finally:
         if collecting:
             gc.enable()
@@ -47,6 +50,21 @@ def migrate(
     if write:
         write_files(result, project)
     return result
+
+
+def _planned(contents: Contents, project: Project, options: Options) -> RunResult:
+    """The plan of a run, with its Estimators normalized where that helps."""
+    result, estimators = plan(project, options)
+    if isinstance(estimators, NoEstimators):
+        return result
+    from migrate_mgpu.run.normalization import normalized
+
+    def again(other: Project) -> Planned:
+        other.from_python_2 = project.from_python_2
+        return plan(other, options)
+
+    files = [(Path(path), data) for path, data in contents]
+    return normalized(files, (result, estimators), again)
 
 
 def write_files(result: RunResult, project: Project) -> None:

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rewriter
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, Source
 
 
 @record(frozen=True, eq=False)
@@ -56,6 +56,18 @@ class NamesRewriter(Rewriter):
     folder = "programs"
 
     plan: Callable[[Module, Sequence[Module]], NewNames]
+
+
+@record(frozen=True, eq=False)
+class PythonRewriter(Rewriter):
+    """A file that its language keeps from TF2, before anything else is asked of it.
+
+    ``convert`` gives its edits, or raises a ``SourceError`` that says why there are none.
+    """
+
+    folder = "programs"
+
+    convert: Callable[[Source], list[Edit]]
 
 
 def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:

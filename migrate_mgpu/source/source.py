@@ -24,12 +24,18 @@ _HANGING = re.compile(r"^[ \t]*[)\]}]+,?:?[ \t]*\r?$", re.M)
 
 
 class SourceError(Exception):
-    """A file that cannot be read, decoded or parsed; the message says where and why."""
+    """A file that cannot be read, decoded or parsed; the message says where and why.
 
-    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+    ``python_2``: it may be that Python 2 could.
+    """
+
+    def __init__(
+        self, message: str, line: int = 1, column: int = 1, python_2: bool = False
+    ) -> None:
         super().__init__(message)
         self.line = line
         self.column = column
+        self.python_2 = python_2
 
 
 class ChangedMeanwhile(SourceError):
@@ -147,9 +153,8 @@ class Source:
                 compile(tree, str(self.path), "exec", flags, dont_inherit=True)
             return tree
         except SyntaxError as error:
-            raise SourceError(
-                _explain_syntax_error(self.text, error), error.lineno or 1, error.offset or 1
-            ) from None
+            text, is_old = _explain_syntax_error(self.text, error)
+            raise SourceError(text, error.lineno or 1, error.offset or 1, is_old) from None
         except (RecursionError, MemoryError):
             raise SourceError("nested too deeply to be parsed") from None
         except ValueError as error:  # null bytes
@@ -305,12 +310,14 @@ _PYTHON_2 = (
 )
 
 
-def _explain_syntax_error(text: str, error: SyntaxError) -> str:
+def _explain_syntax_error(text: str, error: SyntaxError) -> tuple[str, bool]:
+    """What is wrong, and whether Python 2 may have taken it."""
     lines = LINE_END.split(text)
     index = (error.lineno or 1) - 1
     for number in (index, index - 1):
         line = lines[number] if 0 <= number < len(lines) else ""
         for pattern, what in _PYTHON_2:
             if pattern.search(line):
-                return f"is Python 2 ({what}): convert it to Python 3 first, for example with 2to3"
-    return f"is not valid Python: {error.msg}"
+                text = f"is Python 2 ({what}): convert it to Python 3 first, for example with 2to3"
+                return text, True
+    return f"is not valid Python: {error.msg}", isinstance(error, TabError)

@@ -68,13 +68,13 @@ def test_tabs(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param(b"import tensorflow as tf\nsess = tf.Session()\nprint 'done'\n",
-                     "3: is Python 2 (a print statement): convert it to Python 3 first",
+        pytest.param(b"import tensorflow as tf\nsess = tf.Session()\nprint 'done', cmp(1, 2)\n",
+                     "3: is Python 2 and is not converted: its program stays (bad.py:3: `cmp` is",
                      id="Python 2"),
         pytest.param(b"import tensorflow as tf\nsess = tf.Session()\n\ndef f(:\n",
                      "4: is not valid Python: invalid syntax", id="syntax error"),
-        pytest.param(b"import tensorflow as tf\nif 1:\n\tx = 1\n        y = tf.Session()\n",
-                     "4: is not valid Python: inconsistent use of tabs", id="tabs and spaces"),
+        pytest.param(b"import tensorflow as tf\nif 1:\n\tx = 1\n    y = tf.Session()\n",
+                     "4: is not valid Python: unindent does not match", id="tabs and spaces"),
         pytest.param(b'"""a"""\n"""b"""\nfrom __future__ import division\n'
                      b"import tensorflow as tf\ntf.Session()\n",
                      "3: is not valid Python: from __future__ imports", id="late future import"),

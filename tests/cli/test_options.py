@@ -311,9 +311,9 @@ def test_stdin_filename(cli: Cli) -> None:
 
 
 def test_a_broken_stdin_is_named(cli: Cli) -> None:
-    ran = cli("-", stdin=b"import tensorflow as tf\nprint 'x', tf.Session()\n")
+    ran = cli("-", stdin=b"import tensorflow as tf\nprint cmp(1, 2), tf.Session()\n")
     assert ran.status == 8
-    assert ran.err.startswith("<stdin>:2: is Python 2 (a print statement)")
+    assert ran.err.startswith("<stdin>:2: is Python 2 and is not converted: its program stays")
 
 
 # -- words with a slip --------------------------------------------------------

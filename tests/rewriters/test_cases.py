@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.registry import Case, documented
 from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.session_config.program_rewriter import PythonRewriter
 from tests.support.migration import after, migrated, run, said
 
+NO_FISSIX = pytest.mark.skipif(find_spec("fissix") is None, reason="fissix is not installed")
 CASES = [
     pytest.param(
-        case, isinstance(rewriter, SessionRewriter), id=f"{rewriter.rule.name}: {case.name}"
+        case,
+        isinstance(rewriter, SessionRewriter),
+        id=f"{rewriter.rule.name}: {case.name}",
+        marks=NO_FISSIX if isinstance(rewriter, PythonRewriter) else (),
     )
     for rewriter, _ in documented()
     for case in rewriter.cases

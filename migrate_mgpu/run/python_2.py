@@ -1,0 +1,167 @@
+"""Programs of Python 2: converted first, planned as what they became, told where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from migrate_mgpu.analysis.incompatibilities import PYTHON_2, python_2_names
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.findings import APPLIED, FileResult, Finding, RunResult
+from migrate_mgpu.core.records import field, record, replaced
+from migrate_mgpu.core.registry import only
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
+from migrate_mgpu.session_config.program_rewriter import PythonRewriter
+from migrate_mgpu.source.history import before
+from migrate_mgpu.source.source import Edit, Source, SourceError, decode
+from migrate_mgpu.source.suppressions import file_suppressed
+
+Contents = Sequence[tuple[str, bytes]]
+Plan = Callable[[Contents, Project], RunResult]
+
+
+def has_python_2(project: Project, result: RunResult) -> bool:
+    """Whether Python 2 keeps anything of a planned run from TF2."""
+    if any(one.error.python_2 for one in project.unreadable.values()):
+        return True
+    reasons = (reason for program in result.programs for reason in program.reasons)
+    return any(reason.key == PYTHON_2 for reason in reasons)
+
+
+def converted(
+    contents: Contents, planned: tuple[RunResult, Project], rules: Selection, plan: Plan
+) -> tuple[RunResult, Project]:
+    """A planned run with its programs of Python 2 converted, and its files as they are written.
+
+    A file is converted for a program that is migrated with it.
+    """
+    rule = only(PythonRewriter).rule
+    if not rules.enabled(rule.code, rule.name):
+        return planned
+    run = _Conversion(contents)
+    run.convert(planned[1])
+    dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
+    result, project = planned
+    while run.files:
+        project = run.project()
+        result = plan(run.contents(), project)
+        used = {
+            path
+            for program in result.programs
+            if program.state in (NATIVE, BRIDGE, KEPT)
+            for path in program.paths
+        }
+        if used >= run.files.keys():
+            run.relocate(result, project)
+            break
+        dropped.update(run.unused(result, used))
+        run.files = {path: file for path, file in run.files.items() if path in used}
+        result, project = planned
+    for file in result.files:
+        if file.error and file.path in dropped:
+            file.error = f"is Python 2 and is not converted: {dropped[file.path]}"
+    return result, project
+
+
+@record()
+class _Converted:
+    source: Source
+    edits: list[Edit]
+    data: bytes
+
+
+@record()
+class _Conversion:
+    given: Contents
+    files: dict[Path, _Converted] = field(default_factory=dict)
+    failed: dict[Path, SourceError] = field(default_factory=dict)
+    tried: set[Path] = field(default_factory=set)
+
+    def contents(self) -> Contents:
+        """The run's files, with the text of those that are converted."""
+        return [
+            (path, self.files[Path(path)].data if Path(path) in self.files else data)
+            for path, data in self.given
+        ]
+
+    def project(self) -> Project:
+        project = Project(self.contents())
+        project.from_python_2 = frozenset(self.files)
+        return project
+
+    def convert(self, project: Project) -> None:
+        """Converts what can be, and what is only found behind it."""
+        given = {Path(path): data for path, data in self.given}
+        while True:
+            broken = [one.path for one in project.unreadable.values() if one.error.python_2]
+            named = [m.path for m in project.modules.values() if python_2_names(m)]
+            new = [path for path in (*broken, *named) if path in given and path not in self.tried]
+            for path in new:
+                self.tried.add(path)
+                self._convert(path, given[path])
+            if not new:
+                return
+            project = Project(self.contents())
+
+    def _convert(self, path: Path, data: bytes) -> None:
+        try:
+            source = decode(path, data)
+            if path.suffix == ".ipynb":
+                return  # the error says what to do
+            if file_suppressed(source):
+                raise SourceError("a comment switches its migration off")
+            edits = only(PythonRewriter).convert(source)
+            if not edits:
+                raise SourceError("has nothing that can be converted")
+            self.files[path] = _Converted(source, edits, source.encode(source.apply(edits)))
+        except SourceError as error:
+            self.failed[path] = error
+
+    def unused(self, result: RunResult, used: Iterable[Path]) -> dict[Path, str]:
+        """Why files are not converted: what keeps their programs from TF2."""
+        found: dict[Path, str] = {}
+        for path in self.files.keys() - set(used):
+            programs = [one for one in result.programs if path in one.paths]
+            reasons = [self._before(why) for one in programs for why in one.reasons]
+            found[path] = "no program that is migrated needs it"
+            if reasons:
+                why = reasons[0]
+                found[path] = f"its program stays ({why.path.name}:{why.line}: {why.message})"
+        return found
+
+    def relocate(self, result: RunResult, project: Project) -> None:
+        """Findings, texts and bytes of the files as they were before."""
+        rule = only(PythonRewriter).rule
+        there = {file.path for file in result.files}
+        result.files += (FileResult(path) for path in self.files if path not in there)
+        result.files.sort(key=lambda file: str(file.path))
+        for file in result.files:
+            one = self.files.get(file.path)
+            if one is None:
+                continue
+            file.before = one.source.text
+            if file.after is None and file.error is None:
+                file.after = one.source.apply(one.edits)
+            file.findings = [self._before(found) for found in file.findings]
+            if file.changed:
+                line, column = one.source.place(min(edit.start for edit in one.edits))
+                text = rule.summary
+                file.findings.append(Finding(file.path, line, column, rule.code, APPLIED, text))
+            file.findings.sort(key=lambda found: found.position)
+        for index, program in enumerate(result.programs):
+            reasons = tuple(map(self._before, program.reasons))
+            result.programs[index] = replaced(program, reasons=reasons)
+        project.data.update(
+            (Path(path), data) for path, data in self.given if Path(path) in self.files
+        )
+
+    def _before(self, found: Finding) -> Finding:
+        """A finding at the place where its file has it."""
+        one = self.files.get(found.path)
+        if one is None:
+            return found
+        new = Source(found.path, one.source.apply(one.edits))
+        offset = new.line_starts[found.line - 1] + found.column - 1
+        line, column = one.source.place(before(offset, one.edits)[0])
+        return replaced(found, line=line, column=column)

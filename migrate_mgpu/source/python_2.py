@@ -1,0 +1,148 @@
+"""Syntax of Python 2 as that of Python 3: fissix converts, what it leaves alone stays as it is."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import warnings
+from typing import Any
+
+from migrate_mgpu.source.source import LINE_END, Edit, SourceError
+
+# What Python 3 cannot read, or reads as something else. None of them for style, and none that
+# goes by a name alone: names are resolved (`analysis/python_2.py`).
+_FIXERS = (
+    "dict", "except", "exec", "filter", "has_key", "imports", "itertools", "itertools_imports",
+    "map", "metaclass", "ne", "nonzero", "numliterals", "paren", "print", "raise", "repr",
+    "throw", "tuple_params", "urllib", "xrange", "zip",
+)  # fmt: skip
+# `io` has two in the place of each, one of text and one of bytes: their file says which by hand.
+_UNDECIDED = {"StringIO", "cStringIO"}
+
+
+def converted(text: str, keep_prints: bool) -> str:
+    """The text with Python 3's syntax; line ends are ``\\n``.
+
+    ``keep_prints``: `print(a, b)` is a call already, because the file has no print statement.
+
+    Raises:
+        SourceError: it is not Python 2, or has something without a form in Python 3.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fissix's own code, on newer Pythons
+            from fissix.pgen2.parse import ParseError
+            from fissix.pgen2.tokenize import TokenError
+            from fissix.refactor import RefactoringTool
+    except ImportError:
+        raise SourceError("converting Python 2 needs fissix: pip install fissix") from None
+
+    class Tool(RefactoringTool):  # type: ignore[misc]
+        def log_error(self, msg: str, *args: Any, **keywords: Any) -> None:
+            raise
+
+        def log_message(self, msg: str, *args: Any) -> None:
+            pass
+
+    options = {"print_function": keep_prints}
+    tool = Tool([f"fissix.fixes.fix_{name}" for name in _FIXERS], options)
+    failures: list[tuple[int, str]] = []
+    for fixer in [*tool.pre_order, *tool.post_order]:
+        _watch(fixer, failures)
+    try:
+        new = str(tool.refactor_string(text + "\n", "<file>"))[:-1]
+    except (ParseError, TokenError, IndentationError) as error:
+        raise SourceError(f"is neither Python 3 nor Python 2: {error}") from None
+    except RecursionError:
+        raise SourceError("nested too deeply to be parsed") from None
+    if failures:
+        line, what = failures[0]
+        raise SourceError(f"has no form in Python 3: {what}", line)
+    return new
+
+
+def _watch(fixer: Any, failures: list[tuple[int, str]]) -> None:
+    """Collects what a fixer cannot convert, and keeps it from what works as it is."""
+    transform = fixer.transform
+
+    def cannot_convert(node: Any, reason: str | None = None) -> None:
+        failures.append((node.get_lineno(), reason or str(node).strip()))
+
+    def unless_fit(node: Any, results: Any) -> Any:
+        imports = "import" in type(fixer).__name__.lower() or type(fixer).__name__ == "FixUrllib"
+        if imports and (_is_guarded(node) or _names(node) & _UNDECIDED):
+            return None
+        return transform(node, results)
+
+    fixer.cannot_convert = cannot_convert
+    fixer.transform = unless_fit
+
+
+def _is_guarded(node: Any) -> bool:
+    """Whether a statement stands in a `try` or an `if`, which may be there for both Pythons."""
+    from fissix.pygram import python_symbols
+
+    if node.type not in (python_symbols.import_name, python_symbols.import_from):
+        return False
+    above = node.parent
+    while above is not None:
+        if above.type in (python_symbols.try_stmt, python_symbols.if_stmt):
+            return True
+        above = above.parent
+    return False
+
+
+def _names(node: Any) -> set[str]:
+    return {leaf.value for leaf in node.leaves()} if not _is_use(node) else set()
+
+
+def _is_use(node: Any) -> bool:
+    from fissix.pygram import python_symbols
+
+    return node.type == python_symbols.power
+
+
+def without_tabs(text: str) -> str:
+    """Statements' tabs as spaces: Python 2 took one for as many as reach the eighth column.
+
+    Only what begins a line of code: not the lines within brackets and strings.
+    """
+    from fissix.pgen2 import token, tokenize
+
+    lines = text.split("\n")
+    begins = True
+    for kind, _, (line, _), _, _ in tokenize.generate_tokens(io.StringIO(text).readline):
+        if kind in (token.INDENT, token.DEDENT, token.ENDMARKER):
+            continue
+        if begins or kind == tokenize.COMMENT:
+            code = lines[line - 1].lstrip(" \t")
+            indent = lines[line - 1][: len(lines[line - 1]) - len(code)]
+            if kind != tokenize.COMMENT or code.startswith("#"):
+                lines[line - 1] = indent.expandtabs(8) + code
+        begins = kind in (token.NEWLINE, tokenize.NL, tokenize.COMMENT) and (
+            begins or kind == token.NEWLINE
+        )
+    return "\n".join(lines)
+
+
+def edits_to(old: str, new: str, newline: str) -> list[Edit]:
+    """The edits of whole lines that make ``new`` of a text, whatever its line ends are."""
+    ends = [match.end() for match in LINE_END.finditer(old)]
+    starts = [0, *ends]
+    before, after = LINE_END.split(old), new.split("\n")
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    edits: list[Edit] = []
+    for what, i, k, j, n in matcher.get_opcodes():
+        if what == "replace" and k - i == n - j:
+            for number, line in enumerate(after[j:n], i):
+                edits.append(Edit(starts[number], starts[number] + len(before[number]), line))
+        elif what == "equal":
+            continue
+        elif k < len(before):
+            text = "".join(line + newline for line in after[j:n])
+            edits.append(Edit(starts[i], starts[k], text))
+        else:  # the end of the text has no line end
+            start = starts[i] if i < len(before) else len(old)
+            text = newline.join(after[j:n])
+            edits.append(Edit(start, len(old), text if i < len(before) else newline + text))
+    return edits

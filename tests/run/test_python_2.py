@@ -1,0 +1,179 @@
+"""Programs of Python 2 are converted first; all that need not change stays byte for byte."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.run.migrate import migrate
+from tests.support.migration import migrated, run, said
+
+pytest.importorskip("fissix")
+
+TRAIN = """\
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print sess.run(tf.constant(1))
+"""
+AFTER = """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+"""
+
+
+def planned(*files: tuple[str, bytes], ignore: tuple[str, ...] = ()) -> RunResult:
+    return migrate(list(files), True, False, Selection(ignore=ignore))
+
+
+def written(found: RunResult) -> dict[str, str | None]:
+    return {str(file.path): file.after for file in found.files if file.changed}
+
+
+def changed(text: str) -> str:
+    found, _ = migrated(TRAIN + text, bridge=True)
+    compile(found, "after", "exec")
+    assert migrated(found, bridge=True)[0] == found  # twice as well as once
+    assert found.startswith(AFTER)
+    return found[len(AFTER) :]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("print\n", "print()\n"),
+        ("print >>f, 'a',  # why\n", "print('a', end=' ', file=f)  # why\n"),
+        ("exec code in space\n", "exec(code, space)\n"),
+        ("if a <> b: x = `a`\n", "if a != b: x = repr(a)\n"),
+        ("raise ValueError, 'a'\n", "raise ValueError('a')\n"),
+        ("mode = 0755 + 10L\n", "mode = 0o755 + 10\n"),
+        ("x = unichr(raw_input())\n", "x = chr(input())\n"),
+        ("x = input('a')\n", "x = eval(input('a'))\n"),
+        ("for a, b in d.iteritems():\n    pass\n", "for a, b in d.items():\n    pass\n"),
+        ("x = map(f, a) + zip(a, b)\n", "x = list(map(f, a)) + list(zip(a, b))\n"),
+        ("import Queue\nq = Queue.Queue()\n", "import queue\nq = queue.Queue()\n"),
+        ("x = 7 / 2\nx = len(a) / 2.0\n", "x = 7 // 2\nx = len(a) / 2.0\n"),
+        # Names that are the author's own are no built-ins.
+        ("def f(lat, long):\n    return long\n", "def f(lat, long):\n    return long\n"),
+        ("xrange = 3\nprint xrange\n", "xrange = 3\nprint(xrange)\n"),
+        # What works on both Pythons stays.
+        (
+            "try:\n    import cPickle as pickle\nexcept ImportError:\n    import pickle\n",
+            "try:\n    import cPickle as pickle\nexcept ImportError:\n    import pickle\n",
+        ),
+        ("try:\n    unicode\nexcept NameError:\n    unicode = str\n",) * 2,
+    ],
+)  # fmt: skip
+def test_forms(before: str, after: str) -> None:
+    assert changed(before) == after
+
+
+def test_all_else_stays_byte_for_byte() -> None:
+    head = b"# -*- coding: latin-1 -*-\r\n# \xe4  \r\nx = {  1:u'\xe4' ,}\t\r\n\x0c\r\n"
+    body = TRAIN.replace("\n", "\r\n").encode()
+    found = planned(("train.py", head + body))
+    expected = head.decode("latin-1") + AFTER.replace("\n", "\r\n")
+    assert written(found) == {"train.py": expected}
+
+
+def test_tabs_stay_where_python_3_takes_them() -> None:
+    assert changed("if 1:\n\tprint 'a'\n\tif 2:\n\t\tprint 'b'\n") == (
+        "if 1:\n\tprint('a')\n\tif 2:\n\t\tprint('b')\n"
+    )
+
+
+def test_mixed_tabs_are_the_eight_columns_that_python_2_saw() -> None:
+    before = "if 1:\n    if 2:\n\tx = '''\n\ta'''\n        y = (1,\n\t2)\n\t# a\n"
+    after = "if 1:\n    if 2:\n        x = '''\n\ta'''\n        y = (1,\n\t2)\n        # a\n"
+    assert changed(before) == after
+
+
+def test_findings_are_where_the_file_has_them() -> None:
+    text = "import sys\nreload(sys)\nsys.setdefaultencoding('utf-8')\n\nx = a / b\n"
+    found = run(TRAIN + text, bridge=True)
+    assert (found.findings[-1].line, found.findings[-1].column) == (9, 5)
+    assert found.findings[-1].code == "MGPU908"
+    assert [one.runs_on for one in found.programs] == [
+        "TF 2.15 and newest, but for what MGPU908 names"
+    ]
+    (first, *_) = [one for one in found.findings if one.code == "MGPU212"]
+    assert first.line == 4
+
+
+def test_a_statement_alone_in_its_block_leaves_pass() -> None:
+    text = "import sys\nif 1:\n    reload(sys); sys.setdefaultencoding('utf8')  # why\nsys.exit()\n"
+    assert changed(text) == "import sys\nif 1:\n    pass  # why\nsys.exit()\n"
+
+
+def test_another_encoding_is_not_dropped() -> None:
+    text = "import sys\nreload(sys)\nsys.setdefaultencoding('latin-1')\n"
+    found = planned(("train.py", (TRAIN + text).encode()))
+    assert not written(found)
+
+
+def test_a_file_outside_of_programs_stays() -> None:
+    found = planned(("a/train.py", TRAIN.encode()), ("b/other.py", b"print 'a'\n"))
+    assert written(found) == {"a/train.py": AFTER}
+
+
+def test_a_module_is_converted_with_its_program() -> None:
+    train = b"import tensorflow as tf\nimport helper\nwith tf.Session() as sess:\n    helper.f()\n"
+    found = planned(
+        ("train.py", train), ("helper.py", b"import tensorflow\ndef f():\n    print 'a'\n")
+    )
+    assert written(found)["helper.py"] == "import tensorflow\ndef f():\n    print('a')\n"
+
+
+def test_a_program_that_stays_is_not_converted() -> None:
+    """A file that is changed for nothing would only be in its owner's way."""
+    found = planned(("train.py", (TRAIN + "tf.contrib.nothing.has_it()\n").encode()))
+    assert not written(found)
+    (file,) = found.files
+    assert "its program stays (train.py:5: " in (file.error or "")
+
+
+@pytest.mark.parametrize("ignore", ["MGPU212", "python-3"])
+def test_it_can_be_switched_off(ignore: str) -> None:
+    found = planned(("train.py", TRAIN.encode()), ignore=(ignore,))
+    assert not written(found)
+    assert "convert it to Python 3 first" in (found.files[0].error or "")
+
+
+def test_no_bridge_no_conversion() -> None:
+    found = migrate([("train.py", TRAIN.encode())], False, False)
+    assert not written(found)
+
+
+def test_without_fissix_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "fissix"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fissix", None)
+    found = planned(("train.py", TRAIN.encode()))
+    assert not written(found)
+    assert "pip install fissix" in (found.files[0].error or "")
+
+
+def test_a_run_without_python_2_does_not_import_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(AFTER.replace(".compat.v1", ""))
+    code = (
+        "import sys\nfrom migrate_mgpu.cli import main\n"
+        f"try:\n    main([{str(tmp_path)!r}])\nfinally:\n    print('fissix' in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "tf.disable_v2_behavior()" in (tmp_path / "train.py").read_text()
+    assert ran.stdout.splitlines()[-1] == "False"
+
+
+def test_what_may_compute_otherwise_is_named() -> None:
+    text = "def f(a, b):\n    x = float(a)\n    return x / b, a / b, 1. / a, a.encode('utf8')\n"
+    found = said(run(TRAIN + text, bridge=True))
+    assert sum("divided integers" in one for one in found) == 1
+    assert sum("text and bytes" in one for one in found) == 1

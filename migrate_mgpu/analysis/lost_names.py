@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 from migrate_mgpu.analysis.symbols import load
 
 SLIM = "tf_slim"
+HPARAM = "hparam"  # the module that is written beside a program
 
 
 class NewName(NamedTuple):
     """Where a name is now: ``package`` is ``tensorflow`` (its v1 API) or ``tf_slim``.
 
-    ``path`` are the attributes below it; ``literal`` is a value that stands for the name.
+    ``hparam`` is a module that is written beside the program. ``path`` are the attributes below
+    it; ``literal`` is a value that stands for the name.
     """
 
     package: str
@@ -118,6 +120,11 @@ _LITERALS = {
     "contrib.learn.ModeKeys.EVAL": "eval",
     "contrib.learn.ModeKeys.INFER": "infer",
 }
+# What ``data/hparam.py`` has.
+_WRITTEN = {
+    "contrib.training.HParams": NewName(HPARAM, "HParams"),
+    "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
+}
 
 # Private paths to public names.
 _PRIVATE = (
@@ -129,6 +136,7 @@ _PRIVATE = (
     ("contrib.framework.python.ops.variables.", "contrib.framework."),
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
+    ("contrib.training.python.training.hparam.", "contrib.training."),
 )
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
@@ -173,8 +181,8 @@ _ADVICE = {
     "the loss and its gradients",
     "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "
     "tf.train.Optimizer, which compat.v1 has",
-    "contrib.training.HParams": "nothing has it: use types.SimpleNamespace, or copy the class from "
-    "TF 1.15, tensorflow/contrib/training/python/training/hparam.py",
+    "contrib.training.HParams": "what is done with it here has no equal form: call it with "
+    "keywords, in a module that is imported by one name",
     "contrib.training.bucket": "use tf.data.experimental.bucket_by_sequence_length",
     "contrib.training": "copy it from TF 1.15, tensorflow/contrib/training",
     "contrib.tensorboard": "`from tensorboard.plugins import projector` has it (pip install "
@@ -251,6 +259,8 @@ def find(name: str) -> NewName | None:
 def _known(name: str) -> NewName | None:
     if name in _LITERALS:
         return NewName("", literal=_LITERALS[name])
+    if name in _WRITTEN:
+        return _WRITTEN[name]
     table = _table()
     same = table["names"].get(name) or _EQUAL.get(name)
     if same is not None:

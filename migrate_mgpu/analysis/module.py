@@ -283,6 +283,12 @@ class Module:
         return {u.status for u in self.uses if not u.guarded and u.symbol.flavour in flavours}
 
     @cached_property
+    def in_package(self) -> bool:
+        """Whether a module works as a part of its package only: it imports from there by dots."""
+        relative = (isinstance(s, ast.ImportFrom) and s.level > 0 for s in self.names.imports)
+        return bool(self.package) and any(relative)
+
+    @cached_property
     def has_main_guard(self) -> bool:
         return any(
             isinstance(statement, ast.If)

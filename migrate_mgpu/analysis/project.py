@@ -91,7 +91,7 @@ class Project:
         self._tops |= _started_from(self._tops)
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
-        self._resolved: dict[tuple[str, str], list[Module]] = {}
+        self._resolved: dict[tuple[str, str, bool], list[Module]] = {}
         self._added: dict[Module, list[str]] = {}  # to sys.path, by the program around a module
         self._by_name: dict[str, list[Module]] | None = None  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
@@ -190,6 +190,11 @@ class Project:
         relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
         parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
         return ".".join(parts)
+
+    def has_files_beside(self, path: Path) -> bool:
+        """Whether files were given that lie in a file's folder."""
+        folder = os.path.dirname(self._place(path))
+        return any(os.path.dirname(given) == folder for given in self._given)
 
     # -- imports ----------------------------------------------------------
 
@@ -295,9 +300,12 @@ class Project:
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
         folder = self._folders[module]
-        key = (folder, dotted)
+        key = (folder, dotted, module.in_package)
         if key not in self._resolved:
-            self._resolved[key] = self._resolve(self._search_path(folder), dotted)
+            roots = self._search_path(folder)
+            if module.in_package and dotted.split(".")[0] == module.package.split(".")[0]:
+                roots = [self._root(folder)]  # not `nmt/nmt.py` for the package `nmt`
+            self._resolved[key] = self._resolve(roots, dotted)
         found = self._resolved[key] or self._resolve(self._added.get(module, ()), dotted)
         if not found:
             found = self._elsewhere(module, dotted)

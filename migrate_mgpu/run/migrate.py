@@ -113,7 +113,7 @@ def _made(result: RunResult, project: Project) -> list[FileResult]:
 
 
 def _create(new: FileResult, changed: list[FileResult], failed: set[Path]) -> None:
-    """Writes a file that was not there; without it those of its folder that need it stay."""
+    """Writes a file that was not there; without it those beside or below it that need it stay."""
     assert new.after is not None
     try:
         with open(new.path, "x", encoding="utf-8") as stream:
@@ -121,7 +121,8 @@ def _create(new: FileResult, changed: list[FileResult], failed: set[Path]) -> No
     except OSError as error:
         _fail(new, f"cannot be written: {error.strerror or error}", failed)
         for file in changed:
-            needs = file.path.parent == new.path.parent and new.path.stem in (file.after or "")
+            below = new.path.parent in file.path.parents
+            needs = below and new.path.stem in (file.after or "")
             if needs:
                 _fail(file, f"not written, because {new.path} could not be", failed)
 

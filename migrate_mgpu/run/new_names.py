@@ -19,6 +19,7 @@ class LostNames:
 
     def __init__(self, project: Project, rules: Selection) -> None:
         self.rules = rules
+        self._may_write = project.has_files_beside
         self._importers: dict[Module, list[Module]] = defaultdict(list)
         for module in project.modules.values():
             for imported in module.imported:
@@ -34,7 +35,7 @@ class LostNames:
                 for rewriter in of(NamesRewriter):
                     if self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
                         new = rewriter.plan(module, self._importers[module])
-                        if new.nodes:
+                        if new.nodes and all(map(self._may_write, new.files)):
                             found.append((rewriter.rule, new))
             self._found[module] = found
         return self._found[module]

@@ -266,8 +266,8 @@ class _Planner:
             if not new.edits:
                 continue  # the module runs under a condition only, and cannot on TF2
             self.changes.edit(module, *new.edits)
-            for name, text in new.files.items():
-                self.report.created(module.path.parent / name, text)
+            for path, text in new.files.items():
+                self.report.created(path, text)
             first = min(new.nodes, key=position)
             self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
 

@@ -224,9 +224,9 @@ class Report:
         return sorted([*self.files.values(), *needed], key=lambda result: str(result.path))
 
     def _is_needed(self, path: Path) -> bool:
-        """Whether a migrated file beside it names a new one."""
+        """Whether a migrated file beside or below it names a new one."""
         return any(
-            file.path.parent == path.parent and path.stem in (file.after or "")
+            path.parent in file.path.parents and path.stem in (file.after or "")
             for file in self.files.values()
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
@@ -34,15 +35,15 @@ class NewNames:
 
     ``nodes`` are the mentions and imports for which there is something; ``names`` those of
     TensorFlow's v1 API that are used instead, ``packages`` what must be installed. ``files`` are
-    new ones beside the module, by name. ``eager``: it works without v1 behaviour as well, and a
-    native program of a session may have it.
+    the texts of new ones, in the module's folder or above it. ``eager``: it works without v1
+    behaviour as well, and a native program of a session may have it.
     """
 
     edits: list[Edit] = field(default_factory=list)
     nodes: set[ast.AST] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     packages: set[str] = field(default_factory=set)
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[Path, str] = field(default_factory=dict)
     eager: bool = False
 
 
@@ -68,6 +69,16 @@ class PythonRewriter(Rewriter):
     folder = "programs"
 
     convert: Callable[[Source], list[Edit]]
+
+
+def free_name(folder: Path, text: str, *names: str) -> str:
+    """The first name by which a folder has no module, or that of this text."""
+    for name in names:
+        place = folder / f"{name}.py"
+        if not place.exists() or place.read_text("utf-8", "replace") == text:
+            if not (folder / name).is_dir():
+                return name
+    return names[-1]
 
 
 def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:

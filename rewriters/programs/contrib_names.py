@@ -4,9 +4,10 @@
 ``tf.contrib.slim``, ``layers``, ``framework``, ``losses`` and ``metrics`` come from the package
 ``tf-slim``: ``import tensorflow.contrib.slim as slim`` becomes ``import tf_slim as slim``. What was
 another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becomes
-``tf.nn.rnn_cell.GRUCell``. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that
-TF 2.15 and newer keep elsewhere; a module that calls a function which does (``batch_norm``,
-``optimize_loss``, ...) puts them there.
+``tf.nn.rnn_cell.GRUCell``. ``tf.contrib.training.HParams`` comes from ``hparam.py``, which is
+written beside the program, or in its outermost package. tf-slim 1.1.0 reads a few names of
+TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module that calls a function
+which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
@@ -27,20 +28,22 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.api_version import swaps
-from migrate_mgpu.analysis.lost_names import MENDS, SLIM, NewName, find, module_file
+from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
+from migrate_mgpu.analysis.lost_names import HPARAM, MENDS, SLIM, NewName, find, module_file
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import spelling, style_at
 from migrate_mgpu.analysis.symbols import table
+from migrate_mgpu.analysis.symbols import text as data_text
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 RULE = Rule(
     code="MGPU210",
     name="contrib-names",
-    summary="names of `tf.contrib` come from tf-slim, or are TensorFlow's own",
+    summary="names of `tf.contrib` come from tf-slim, TensorFlow, or a module beside the program",
 )
 
 CASES = (
@@ -122,6 +125,38 @@ with tf.Session() as sess:
 """,
     ),
     Case(
+        "hyperparameters",
+        """\
+import tensorflow as tf
+
+params = tf.contrib.training.HParams(rate=0.1, units=[8, 16])
+params.parse("rate=0.5")
+with tf.Session() as sess:
+    print(sess.run(tf.constant(params.rate)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from hparam import HParams
+
+params = HParams(rate=0.1, units=[8, 16])
+params.parse("rate=0.5")
+with tf.Session() as sess:
+    print(sess.run(tf.constant(params.rate)))
+""",
+    ),
+    Case(
+        "hyperparameters as a protocol buffer",
+        """\
+import tensorflow as tf
+
+params = tf.contrib.training.HParams(rate=0.1)
+with tf.Session() as sess:
+    print(params.to_proto())
+""",
+        refused="`tensorflow.contrib.training.HParams` does not exist in TF2",
+    ),
+    Case(
         "what nothing has",
         """\
 import tensorflow as tf
@@ -165,6 +200,10 @@ def _root(node: ast.AST) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
+def _as(name: str, local: str) -> str:
+    return name if name == local else f"{name} as {local}"
+
+
 class _Renaming:
     def __init__(self, module: Module, importers: Sequence[Module], uses: list[Use]) -> None:
         self.module = module
@@ -179,13 +218,14 @@ class _Renaming:
         self.lines: dict[ast.stmt, list[str]] = {}  # what stands in the place of imports
         self.added: list[str] = []  # imports that the module did not have
         self.slim = ""  # the name of tf_slim at module level
+        self.written: dict[str, str] = {}  # local names of what the file beside the module has
         self.mended: list[str] = []  # what tf-slim looks for, as templates
         self.mends: list[str] = []
 
     def run(self) -> NewNames:
         self._look_up()
         for use in self.mentions:
-            if find(use.symbol.name) is not None:
+            if self._find(use) is not None:
                 self.found.nodes.add(use.node)
         # All of them, even when one stays: a program that stays is told of each once.
         written = [self._import_statement(statement) for statement in self._statements()]
@@ -208,7 +248,7 @@ class _Renaming:
     # -- what stands for what ------------------------------------------------
 
     def _look_up(self) -> None:
-        found = {use.node: find(use.symbol.name) for use in self.mentions}
+        found = {use.node: self._find(use) for use in self.mentions}
         slim = [new.path for new in found.values() if new is not None and new.package == SLIM]
         plain = all(path in _XAVIER for path in slim)
         for use in self.mentions:
@@ -222,6 +262,42 @@ class _Renaming:
             )
             if root is not None and home is not None:
                 self.by_binding.setdefault((home, root.id), []).append(use)
+
+    def _find(self, use: Use) -> NewName | None:
+        """What there is for a mention, as it is used here."""
+        new = find(use.symbol.name)
+        if new is None or new.package != HPARAM:
+            return new
+        return new if self._holds_values(use, new) and self._beside() else None
+
+    def _holds_values(self, use: Use, new: NewName) -> bool:
+        """Whether a mention of `HParams` needs no protocol buffer, and asks nothing for its class.
+
+        Modules of different packages have files of their own, whose classes differ.
+        """
+        users = (self.module, *self.importers)
+        if "." in new.path or any("to_proto" in user.names.attributes for user in users):
+            return False
+        parent = self.names.parents.get(use.node)
+        if isinstance(parent, ast.Call) and parent.func is use.node:
+            known = all(keyword.arg != "hparam_def" for keyword in parent.keywords)
+            return new.path != "HParams" or (known and not parent.args)
+        if isinstance(parent, ast.ClassDef):
+            return use.node in parent.bases
+        return isinstance(parent, ast.Assign) and parent.value is use.node
+
+    def _beside(self) -> str | None:
+        """By what name the module imports `hparam.py`: beside it, or in its outermost package."""
+        text, name = data_text("hparam.py"), imported_as(self.module, self.importers)
+        depth = name.count(".") if name else 0
+        if name is None or depth > len(self.module.path.parents):
+            return None
+        folder = self.module.path.parents[max(depth - 1, 0)]
+        stem = free_name(folder, text, "hparam", "tf1_hparam")
+        self.found.files[folder / f"{stem}.py"] = text
+        if depth and names_own_package(self.module):
+            return f"{name.split('.')[0]}.{stem}"
+        return "." * depth + stem
 
     def _draws(self, node: ast.AST) -> bool:
         """Whether an initializer is made with nothing that TensorFlow's own does not take."""
@@ -280,6 +356,14 @@ class _Renaming:
                 return None  # it means something else as well
             elif not uses:
                 continue
+            if base is not None and base.package == HPARAM and base.path:
+                for use in uses:
+                    self.targets[use.node] = None  # stays as it is
+                beside = self._beside()
+                if beside is None:
+                    return None
+                kept.setdefault(f"from {beside} import ", []).append(_as(base.path, local))
+                continue
             if base is None or base.package != SLIM:
                 if home.is_module and self._taken(local):
                     return None
@@ -307,7 +391,7 @@ class _Renaming:
             if folder is None:
                 return None
             head = f"{folder}.{parent}"
-        return f"from {head} import ", last if last == local else f"{last} as {local}"
+        return f"from {head} import ", _as(last, local)
 
     def _taken(self, name: str) -> bool:
         """Whether another module may take a name from this one, which goes."""
@@ -388,9 +472,19 @@ class _Renaming:
             text = style_at(self.module, use.node).string(new.literal)
         elif new.package == SLIM:
             text = f"{self._slim_name()}.{new.path}"
+        elif new.package == HPARAM:
+            text = self._written_name(new.path)
         else:
             text = self._tensorflow(use.node, new.path)
         self.found.edits.append(Edit(*self.source.span(use.node), text))
+
+    def _written_name(self, path: str) -> str:
+        """The module's name for something of the file beside it."""
+        if path not in self.written:
+            name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
+            self.written[path] = name
+            self.added.append(f"from {self._beside()} import {_as(path, name)}")
+        return self.written[path]
 
     def _slim_name(self) -> str:
         if not self.slim:
@@ -436,7 +530,12 @@ class _Renaming:
             and isinstance(statement, ast.Import)
             and any(alias.name in ROOTS for alias in statement.names)
         ]
-        imports = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom))]
+        imports = [
+            s
+            for s in body
+            if isinstance(s, ast.Import)
+            or (isinstance(s, ast.ImportFrom) and s.module != "__future__")
+        ]
         last = roots[0] if roots else None
         kept = [
             s for s in self.lines if s in body and f"import {SLIM} as {self.slim}" in self.lines[s]

@@ -20,10 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from migrate_mgpu.analysis.dotted_names import imported_as
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import text
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -88,7 +89,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     uses = [
         u for u in module.uses if u.symbol.name.startswith(_OLD) and not module.is_guarded(u.node)
     ]
-    if not uses or "." in module.name:
+    if not uses or "." in (imported_as(module, importers) or "."):
         return found  # in a package, it depends on how it is imported where a file is found
     for use in uses:
         if isinstance(use.node, (ast.Import, ast.ImportFrom)):
@@ -97,7 +98,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
         if use.symbol.name != f"{_OLD}.read_data_sets" or not _reads(call, use.node):
             return found
     needed = text("input_data.py")
-    name = _free(module, needed)
+    name = free_name(module.path.parent, needed, *_NAMES)
     for use in uses:
         if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
@@ -106,7 +107,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
             return NewNames()
         found.edits.append(Edit(*module.source.span(use.node), new))
     found.nodes.update(use.node for use in uses)
-    found.files[f"{name}.py"] = needed
+    found.files[module.path.with_name(f"{name}.py")] = needed
     return found
 
 
@@ -116,17 +117,6 @@ def _reads(call: ast.AST | None, function: ast.AST) -> bool:
         return False
     names = ("one_hot", "reshape", "validation_size", "seed", "dtype", "source_url", "train_dir")
     return all(keyword.arg in names for keyword in call.keywords)
-
-
-def _free(module: Module, needed: str) -> str:
-    """A name by which the folder has no other module."""
-    folder = module.path.parent
-    for name in _NAMES:
-        place = folder / f"{name}.py"
-        if not place.exists() or place.read_text("utf-8", "replace") == needed:
-            if not (folder / name).is_dir():
-                return name
-    return _NAMES[-1]
 
 
 def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:

@@ -281,3 +281,24 @@ def test_an_import_that_several_files_may_be_is_known(tmp_path: Path) -> None:
     (found,) = project.unresolved(train)
     assert found.name == "ops" and found.node.lineno == 3
     assert {one.path.parent.name for one in found.candidates} == {"a", "b"}
+
+
+def test_a_module_called_as_its_package_is_not_the_package(tmp_path: Path) -> None:
+    """`from .utils import misc` of a package `nmt` that has a module `nmt` as well."""
+    files = {
+        "nmt/__init__.py": "",
+        "nmt/nmt.py": "import tensorflow as tf\ntf.Session()\nfrom . import model\n",
+        "nmt/model.py": "import tensorflow as tf\ntf.Session()\nfrom .utils import misc\n",
+        "nmt/utils/__init__.py": "",
+        "nmt/utils/misc.py": "import tensorflow as tf\ntf.Session()\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    project = Project([(str(tmp_path / name), text.encode()) for name, text in files.items()])
+    imported = {m.name: [one.name for one in m.imported] for m in project.modules.values()}
+    assert imported == {
+        "nmt.nmt": ["nmt.model"],
+        "nmt.model": ["nmt.utils.misc"],
+        "nmt.utils.misc": [],
+    }

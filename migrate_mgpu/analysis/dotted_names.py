@@ -1,0 +1,53 @@
+"""By what dotted name Python imports a module, as far as the run shows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.module import Module
+
+
+def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
+    """A module's one name; None where it has several, or depends on how it is started."""
+    own = module.name
+    found: set[str] = set()
+    path = module.path.absolute().with_suffix("").parts
+    if path[-1] == "__init__":
+        return None
+    started = module.has_main_guard or not importers
+    if "." in own and (module.in_package or names_own_package(module)):
+        found.add(own)
+    elif "." in own and started:
+        return None  # as a script, or by its package's name
+    elif started:
+        found.add(own)
+    for importer in importers:
+        for statement in importer.names.imports:
+            named = [alias.name for alias in statement.names]
+            if isinstance(statement, ast.ImportFrom):
+                base = importer.names.absolute(statement) or ""
+                within = [f"{base}.{name}" for name in named]
+                named = [name for name in within if _leads_to(name, path)] or [base]
+            # `from nmt import train` is about the package, when `nmt.nmt` is asked for.
+            named = [name for name in named if name != module.package]
+            found.update(name for name in named if _leads_to(name, path))
+    return found.pop() if len(found) == 1 else None
+
+
+def _leads_to(name: str, path: tuple[str, ...]) -> bool:
+    parts = tuple(name.split("."))
+    return path[-len(parts) :] == parts
+
+
+def names_own_package(module: Module) -> bool:
+    """Whether a module imports from its own outermost package by that package's name."""
+    top = module.name.split(".")[0]
+    for statement in module.names.imports:
+        if isinstance(statement, ast.Import):
+            named = [alias.name for alias in statement.names]
+        else:
+            named = [statement.module or ""] if not statement.level else []
+        if any(name.split(".")[0] == top for name in named):
+            return True
+    return False

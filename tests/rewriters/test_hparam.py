@@ -1,0 +1,171 @@
+"""The module of hyperparameters that bridges get: what TF 1.15's does, and where it is found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import migrate_mgpu.data
+from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.runtimes import Runtime
+
+RUNNER = Path(__file__).with_name("hparam_values.py")
+FILE = Path(migrate_mgpu.data.__file__).with_name("hparam.py")
+MODEL = """\
+import tensorflow as tf
+
+
+def params():
+    return tf.contrib.training.HParams(rate=0.5)
+"""
+SESSION = """
+with tf.Session() as sess:
+    print(sess.run(tf.placeholder(tf.float32), {"Placeholder:0": params().rate}))
+"""
+
+
+def said(python: Path | str, *folder: Path) -> list[list[str]]:
+    command = [str(python), str(RUNNER), *map(str, folder)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-1500:]
+    found: list[list[str]] = json.loads(process.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.tensorflow
+def test_it_does_what_tf1_does(tmp_path: Path, runtime: Callable[[str], Runtime]) -> None:
+    old = said(runtime("tf1.15").python)
+    assert len(old) > 1000
+    for python in (sys.executable, runtime("tf2.15").python, runtime("tf2-latest").python):
+        new = said(python, FILE.parent)
+        assert [one for one in zip(old, new) if one[0] != one[1]] == []
+        assert len(new) == len(old)
+    for right, wrong in (
+        ("if is_list:\n                raise", "if False:\n                raise"),
+        ("issubclass(kind, bool) != isinstance(value, bool)", "False"),
+        ("texts = [text for text in", "texts = [text.lower() + '0' for text in"),
+    ):
+        text = FILE.read_text("utf-8")
+        assert right in text
+        (tmp_path / "hparam.py").write_text(text.replace(right, wrong), "utf-8")
+        assert said(sys.executable, tmp_path) != old, right
+
+
+def run(folder: Path) -> dict[str, str]:
+    paths = sorted(folder.rglob("*.py"))
+    result = migrate([(str(path), path.read_bytes()) for path in paths], bridge=True, write=True)
+    states = {one.state for one in result.programs}
+    after = {str(p.relative_to(folder)): p.read_text("utf-8") for p in folder.rglob("*.py")}
+    return {**after, "state": ", ".join(sorted(states))}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+
+
+PACKAGE = {"nmt/__init__.py": "", "nmt/utils/__init__.py": "", "nmt/utils/misc.py": MODEL}
+RELATIVE = "import tensorflow as tf\nfrom .utils.misc import params\n"
+
+
+def test_a_package_has_one_file(tmp_path: Path) -> None:
+    # A module may be called as its package.
+    test = (
+        "import tensorflow as tf\nfrom . import nmt, utils\nfrom . import utils\nprint(nmt.more)\n"
+    )
+    train = RELATIVE + "more = tf.contrib.training.HParams(a=1)\n" + SESSION
+    write(tmp_path, {**PACKAGE, "nmt/nmt.py": train, "nmt/test.py": test})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert after["nmt/hparam.py"] == FILE.read_text("utf-8")
+    assert "nmt/utils/hparam.py" not in after
+    assert "\nfrom ..hparam import HParams\n" in after["nmt/utils/misc.py"]
+    assert "\nfrom .hparam import HParams\n" in after["nmt/nmt.py"]
+    assert run(tmp_path) == after
+
+
+def test_an_absolute_name_of_the_package(tmp_path: Path) -> None:
+    train = "import tensorflow as tf\nfrom nmt.utils.misc import params\n"
+    train += "more = tf.contrib.training.HParams(a=1)\n" + SESSION
+    write(tmp_path, {**PACKAGE, "nmt/train.py": train})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert "\nfrom nmt.hparam import HParams\n" in after["nmt/train.py"]
+
+
+def test_a_folder_without_init_is_a_package_to_those_that_import_from_it(tmp_path: Path) -> None:
+    train = "import tensorflow as tf\nfrom models.one import params\n" + SESSION
+    write(tmp_path, {"train.py": train, "models/one.py": MODEL})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert "\nfrom .hparam import HParams\n" in after["models/one.py"]
+    assert "models/hparam.py" in after
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (
+            {
+                "a.py": MODEL
+                + "if isinstance(params(), tf.contrib.training.HParams): pass"
+                + SESSION
+            },
+            "the class of an object from another package would be another one",
+        ),
+        (
+            {"pkg/__init__.py": "", "pkg/a.py": MODEL + SESSION},
+            "whether it is started as a script or by its package's name is not seen",
+        ),
+        (
+            {
+                "train.py": "import tensorflow as tf\nfrom models.one import params\n" + SESSION,
+                "models/one.py": MODEL,
+                "models/two.py": "import tensorflow as tf\nfrom one import params\n" + SESSION,
+            },
+            "it is imported by two names",
+        ),
+    ],
+)
+def test_it_stays(tmp_path: Path, files: dict[str, str], why: str) -> None:
+    write(tmp_path, files)
+    after = run(tmp_path)
+    assert after.pop("state") == "refused", why
+    assert after == files, why
+
+
+def test_mnist_too_is_not_looked_for_beside_a_module_of_a_package(tmp_path: Path) -> None:
+    data = "from tensorflow.examples.tutorials.mnist import input_data\n"
+    data += "mnist = input_data.read_data_sets('data')\n"
+    train = "import tensorflow as tf\nfrom models.one import mnist\nparams = dict\n" + SESSION
+    write(tmp_path, {"train.py": train, "models/one.py": data})
+    assert run(tmp_path)["state"] == "refused"
+
+
+def test_the_file_of_a_package_outside_the_paths_is_not_written(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            **PACKAGE,
+            "nmt/utils/train.py": "import tensorflow as tf\nfrom .misc import params\n" + SESSION,
+        },
+    )
+    after = run(tmp_path / "nmt" / "utils")
+    assert after["state"] == "refused"
+    assert not (tmp_path / "nmt" / "hparam.py").exists()
+
+
+def test_below_future_imports(tmp_path: Path) -> None:
+    text = "from __future__ import print_function\nfrom tensorflow.contrib import training\n"
+    text += MODEL.replace("tf.contrib.", "").replace("tensorflow as", "tensorflow.compat.v1 as")
+    write(tmp_path, {"train.py": text + SESSION})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    compile(after["train.py"], "train.py", "exec")
+    assert "from hparam import HParams\n" in after["train.py"]

@@ -125,36 +125,42 @@ def _expression(pattern: str) -> re.Pattern[str] | None:
 
 
 def _bracket(pattern: str, start: int) -> tuple[str, int] | None:
-    """A bracket expression as Python writes it, and where it ends."""
-    i = start + 1
+    """A bracket expression as Python writes it, and where it ends; steps as in git's wildmatch."""
+    import re
+
+    i, end = start + 1, len(pattern)
     negated = pattern[i : i + 1] in ("!", "^")
     i += negated
     members: list[str] = []
+    low = ""  # the character before, where a range may begin with it
     first = True
-    while i < len(pattern):
+    while i < end:
         character = pattern[i]
         if character == "]" and not first:
             inside = "".join(members)
             if negated:
                 return f"[^/{inside}]", i + 1
-            return f"(?!/)[{inside}]", i + 1
+            return f"(?!/)[{inside}]" if inside else "(?!)", i + 1
         first = False
-        if pattern.startswith("[:", i):
-            end = pattern.find(":]", i + 2)
-            known = _CLASSES.get(pattern[i + 2 : end]) if end > 0 else None
+        # A class goes to the next bracket; with no colon before that, "[" is a character.
+        closing = pattern.find("]", i + 2) if pattern.startswith("[:", i) else 0
+        if character == "-" and low and i + 1 < end and pattern[i + 1] != "]":
+            i += 1 + (pattern[i + 1] == "\\")
+            if low <= pattern[i : i + 1]:  # the other way round it has no members
+                members.append(f"{re.escape(low)}-{re.escape(pattern[i])}")
+            low = ""
+        elif closing and closing > i + 2 and pattern[closing - 1] == ":":
+            known = _CLASSES.get(pattern[i + 2 : closing - 1])
             if known is None:
                 return None
             members.append(known)
-            i = end + 2
-            continue
-        if character == "\\" and i + 1 < len(pattern):
-            i += 1
-            character = pattern[i]
-            members.append("\\" + character if not character.isalnum() else character)
-        elif character == "-":
-            members.append("-" if members and pattern[i + 1 : i + 2] != "]" else "\\-")
+            i, low = closing, ""
+        elif closing < 0:
+            return None
         else:
-            members.append("\\" + character if character in "[]^&~|\\" else character)
+            i += character == "\\"
+            low = pattern[i : i + 1]
+            members.append(re.escape(low))
         i += 1
     return None
 

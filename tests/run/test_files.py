@@ -256,8 +256,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 _PIECES = st.sampled_from(
     ["a", "b", ".py", "*", "?", "**", "/", "/", "sub", "deep", "foo", "bar", "[ab]", "[!a]",
-     "[^b]", "[a-c]", "[", "]", "[]a]", "[[:alpha:]]", "[[:nope:]]", "\\", "\\*", "!", "#", " ",
-     "\\ ", "**/", "/**", "a.py", "*.py", "é", "-", "\r"]
+     "[^b]", "[a-c]", "[", "]", "[]a]", "[[:alpha:]]", "[[:nope:]]", "[:", ":]", "\\", "\\*", "!",
+     "#", " ", "\\ ", "**/", "/**", "a.py", "*.py", "é", "-", "\r"]
 )  # fmt: skip
 _PATTERN = st.builds(
     lambda sign, pieces, end: sign + "".join(pieces) + end,
@@ -279,6 +279,8 @@ _FILE = st.lists(_PATTERN, max_size=4)
 @example(["foo/**/bar", "/*.py", "# a.py", "\\#a.py", "\\!a.py", "a\\ b.py  "], [])
 @example([], ["**/\r\r"])
 @example(["[[]a].py", "back\\\\slash.py", "*/a.py"], ["/deep/*.py"])
+@example(["[a-[[:alpha:]].py"], ["[b-a]", "[!c-a].py"])  # ranges without members
+@example(["[a-b-z].py", "[\\#-\\a].py", "[[:a]*.py"], ["[[:a-]*.py", "[:]a].py", "[-a].py"])
 def test_patterns_mean_what_they_mean_to_git(tree: Path, top: list[str], sub: list[str]) -> None:
     (tree / ".gitignore").write_bytes("\n".join(top).encode())
     (tree / "sub/.gitignore").write_bytes("\n".join(sub).encode())

@@ -1,6 +1,6 @@
 """README and docs: every command is run, every program and every output is what it says.
 
-    PYTHONPATH=tests python -m tests.test_docs
+    python -m tests.test_docs
 
 writes the outputs of the ``console`` blocks anew. Read what it wrote before you commit it.
 
@@ -28,12 +28,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import oracle
 import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.core.options import DOCS
 from migrate_mgpu.parity.runs import launch
+from tests import oracle
 from tests.support.migration import migrated
 
 ROOT = Path(__file__).parents[1]
@@ -297,6 +297,17 @@ def test_generated_page_is_fresh(name: str) -> None:
     made = generator(f"generate_{name}").page()  # type: ignore[attr-defined]
     page = ROOT / f"docs/{'why-kept' if name == 'kept' else name}.md"
     assert page.read_text(encoding="utf-8") == made, f"run: python docs/generate_{name}.py"
+
+
+def test_the_command_that_contributing_names_starts_without_settings() -> None:
+    """`python -m tests.test_docs`: pytest puts more on the path than Python alone does."""
+    called = "python -m tests.test_docs"
+    assert f"`{called}`" in (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
+    module = called.rpartition(" ")[2]
+    environment = {name: v for name, v in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", f"import {module}; {module}.rewrite"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def rewrite() -> None:

@@ -30,8 +30,8 @@ REASONS = {
     ),
     "sink-without-options": Reason(
         "it is given to something that does not read `tf.config`",
-        "`tf.train.Server`, `InteractiveSession` and an Estimator without a `session_config` use "
-        "a configuration of their own when none is passed.",
+        "`tf.train.Server`, `InteractiveSession` and the sessions of an Estimator have the "
+        "configuration that is passed to them, or TensorFlow's own for them.",
         "use a plain `tf.Session` or `MonitoredSession` where you can, or leave it: it works",
     ),
     "parameter-in-another-file": Reason(

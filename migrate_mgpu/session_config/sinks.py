@@ -35,7 +35,7 @@ _FUNCTIONS = {
             "InteractiveSession",
             position=2,
             takes_options=False,
-            why="without a config InteractiveSession makes one of its own",
+            why="InteractiveSession does not read tf.config",
         ),
         SinkKind("train.MonitoredTrainingSession", position=9),
         SinkKind("train.SingularMonitoredSession", position=3),
@@ -60,7 +60,7 @@ _FUNCTIONS = {
             keyword="session_config",
             position=5,
             takes_options=False,
-            why="an Estimator without session_config makes one of its own",
+            why="the sessions of an Estimator do not read tf.config",
         ),
         SinkKind(
             "enable_eager_execution",
@@ -96,7 +96,7 @@ _METHODS = {
             "replace",
             keyword="session_config",
             takes_options=False,
-            why="an Estimator without session_config makes one of its own",
+            why="the sessions of an Estimator do not read tf.config",
         ),
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.migration import after, run
+from tests.support.migration import after, run, said
 
 PROGRAM = """\
 import tensorflow as tf
@@ -48,3 +48,24 @@ def test_what_is_not_known_may_open_a_session() -> None:
 def test_what_may_run_eagerly_is_not_bridged_for_a_config() -> None:
     text = PROGRAM.format(imported="import agent", call="agent.run").replace(".C", ".compat.v1.C")
     assert [program.state for program in run(text, bridge=True).programs] == ["refused"]
+
+
+@pytest.mark.parametrize(
+    ("use", "reason"),
+    [
+        ("tf.estimator.RunConfig('/tmp/m', session_config=config)", "the sessions of an Estimator"),
+        ("tf.estimator.RunConfig().replace(session_config=config)", "the sessions of an Estimator"),
+        ("tf.InteractiveSession(config=config)", "InteractiveSession"),
+        ("tf.train.Server(spec, config=config)", "tf.train.Server"),
+    ],
+)
+def test_what_reads_no_tf_config_is_called_so(use: str, reason: str) -> None:
+    """The reason is about this call, which has a config: none says what one without does."""
+    text = (
+        "import tensorflow as tf\n\nconfig = tf.ConfigProto(log_device_placement=True)\n"
+        f"made = {use}\nprint(tf.Session().run(tf.constant(1)), made)\n"
+    )
+    result = run(text, bridge=True)
+    assert result.programs[0].state == "bridge, config kept"
+    reasons = [one for one in said(result) if "read tf.config" in one]
+    assert any(reason in one for one in reasons) and not any("without" in one for one in reasons)

@@ -572,7 +572,7 @@ class DrawnBatch:
     ``node`` is the value at its `return`, ``element`` the call that takes the batch. ``maker`` is
     the call that makes the iterator over ``dataset``, ``iterator`` the statement that gives that a
     variable. ``taken`` gives the batch, or each of its ``parts``, one; ``changed``: the value is
-    made of them, and not the batch.
+    made of them, and not the batch; ``is_tuple``: the one part is the batch, and that is a tuple.
     """
 
     module: Module
@@ -584,6 +584,7 @@ class DrawnBatch:
     taken: ast.Assign | None = None
     parts: tuple[str, ...] = ()
     changed: bool = False
+    is_tuple: bool = False
 
 
 @record(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
+from migrate_mgpu.models.front.inputs.elements import TUPLE, Elements, used_as_dictionary
 from migrate_mgpu.models.ir import DrawnBatch
 
 ITERATOR, ELEMENT, UNKNOWN = "iterator", "element", "unknown"
@@ -138,12 +138,11 @@ class BatchReader:
                 )  # fmt: skip
             element, parts = taken.value, self._parts(module, taken)
             self._unused_elsewhere(module, taken, module.names.statement(node))
+            self._check_one_batch(module, node, taken)
             alike = isinstance(node, ast.Tuple) is isinstance(taken.targets[0], ast.Tuple)
             changed = not alike or _names_in(node) != parts
             if changed and isinstance(node, ast.Name):
                 raise Refused(module, node, "an input function that returns a part of its batch")
-            if changed and isinstance(taken.targets[0], ast.Name):
-                self._check_one_value(module, node, parts[0])
         maker: ast.expr | None = None
         iterator: ast.Assign | None = None
         if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
@@ -155,17 +154,21 @@ class BatchReader:
         if dataset is None or not isinstance(maker, ast.Call) or not isinstance(element, ast.Call):
             text = "which Dataset this iterator goes over is not followed"
             raise Refused(module, element, text)
-        return DrawnBatch(module, node, element, maker, dataset, iterator, taken, parts, changed)
+        whole = changed and taken is not None and isinstance(taken.targets[0], ast.Name)
+        is_tuple = whole and self._is_tuple(module, node, dataset, parts[0])
+        return DrawnBatch(
+            module, node, element, maker, dataset, iterator, taken, parts, changed, is_tuple
+        )
 
-    def _check_one_value(self, module: Module, node: ast.expr, batch: str) -> None:
-        """A Dataset's function gets the parts of a tuple one by one: the batch is none."""
-        for part in ast.walk(node):
-            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-                if part.value.id == batch and isinstance(constant(part.slice), int):
-                    raise Refused(
-                        module, part, "a batch that is taken apart by numbers where it is returned",
-                        "let `get_next()` give its parts names, or do it in the Dataset's map()",
-                    )  # fmt: skip
+    def _is_tuple(self, module: Module, node: ast.expr, dataset: ast.expr, batch: str) -> bool:
+        """Whether a batch is a tuple: `map` gives a function the parts of one one by one."""
+        structure = Elements(self.values).of(module, dataset)
+        if not structure and not used_as_dictionary(batch, node):
+            raise Refused(
+                module, node, f"whether the batch `{batch}` is a tuple cannot be told",
+                "let `get_next()` give its parts names, or do it in the Dataset's map()",
+            )  # fmt: skip
+        return structure == TUPLE
 
     def _parts(self, module: Module, taken: ast.Assign) -> tuple[str, ...]:
         """The variables that a batch is taken apart into, or the one that it is."""
@@ -183,6 +186,14 @@ class BatchReader:
                 if assigned is not None and self.kind(module, assigned.value) == ELEMENT:
                     return assigned
         return None
+
+    def _check_one_batch(self, module: Module, node: ast.expr, taken: ast.Assign) -> None:
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and self._assigned(module, name) not in (None, taken):
+                raise Refused(
+                    module, name, "an input function that returns parts of several batches",
+                    "let it return tf.data.Dataset.zip() of their Datasets",
+                )  # fmt: skip
 
     def _unused_elsewhere(self, module: Module, step: ast.stmt, statement: ast.stmt) -> None:
         """What a statement takes out of the iterator is used in the `return` alone."""

@@ -40,7 +40,8 @@ def _mapped(batch: DrawnBatch) -> str:
     inner, written = text_of(batch.module, batch.node), batch.module.source.code(batch.node)
     if isinstance(batch.node, ast.Tuple) and not _is_bracketed(written):
         inner = f"({inner})"
-    return f".map(lambda {', '.join(batch.parts)}: {inner})"
+    stars = "*" if batch.is_tuple else ""  # a function gets the parts of a tuple one by one
+    return f".map(lambda {stars}{', '.join(batch.parts)}: {inner})"
 
 
 def _is_bracketed(text: str) -> bool:

@@ -53,14 +53,77 @@ def test_one_shot_iterators(before: str, after: str) -> None:
     assert f"def batches():\n{after}" in new
 
 
-def test_a_batch_may_be_a_tuple_that_map_takes_apart() -> None:
-    """`map` would call a function of one parameter with two."""
-    make = "def source():\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+WHOLE = "    b = source().make_one_shot_iterator().get_next()\n    return {value}\n"
+
+
+def mapped(source: str, value: str) -> str:
+    """What an input function returns that makes ``value`` of a batch ``b`` of a Dataset."""
+    make = f"def pair(a):\n    return a, a\n\n\ndef source():\n    return tf.data.{source}\n\n\n"
+    body = f"def batches():\n{WHOLE.format(value=value)}\n\n{MAKE}est.train(batches, steps=1)\n"
+    returned = [line.strip() for line in lines(make + body).splitlines() if "dataset.map(" in line]
+    return returned[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Dataset.from_tensors((X, Y))",
+        "Dataset.from_tensor_slices((X, Y)).shuffle(8).batch(4)",
+        "Dataset.from_tensors(X).map(pair).repeat()",
+        "TextLineDataset('f').map(lambda a: (a, a)).batch(2)",
+        "TextLineDataset('f').map(lambda a: [a, a]).batch(2)",  # a function's list is a tuple
+        "Dataset.zip((tf.data.Dataset.range(3), tf.data.Dataset.range(3)))",
+        "Dataset.range(3).enumerate()",
+    ],
+)
+def test_a_batch_that_is_a_tuple_stays_one(source: str) -> None:
+    """`map` calls its function with the parts of a tuple one by one."""
+    assert mapped(source, "b[0], b[1]") == "return dataset.map(lambda *b: (b[0], b[1]))"
+    assert mapped(source, "{'x': b}, None") == "return dataset.map(lambda *b: ({'x': b}, None))"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Dataset.from_tensor_slices(X).batch(4)",
+        "Dataset.from_tensor_slices([1, 2])",
+        "Dataset.from_tensors({'x': X})",
+        "TextLineDataset('f').map(lambda a: {'x': a})",
+        "Dataset.from_tensors((X, Y)).map(lambda a, b: tf.cast(a, tf.float32))",
+    ],
+)
+def test_a_batch_that_is_one_value_is_given_as_one(source: str) -> None:
+    assert mapped(source, "{'x': b}, None") == "return dataset.map(lambda b: ({'x': b}, None))"
+
+
+def test_a_batch_whose_members_have_names_is_no_tuple() -> None:
+    source = "Dataset.from_generator(X, tf.int32)"
+    assert mapped(source, "{'x': b['x']}, b['y']").startswith("return dataset.map(lambda b: (")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Dataset.from_generator(X, tf.int32)",
+        "Dataset.from_tensors(read())",
+        "Dataset.from_tensors(X if X else (X, Y))",
+        "Dataset.from_tensors(X).apply(Y)",
+    ],
+)
+def test_a_batch_that_may_be_a_tuple_stays(source: str) -> None:
+    """With one argument for two, or two for one, the migrated function fails on TF2."""
+    with pytest.raises(Refused, match="whether the batch `b` is a tuple cannot be told"):
+        mapped(source, "{'x': b}, None")
+
+
+def test_parts_of_several_batches_stay() -> None:
+    """One Dataset's `map` has no batch of the other."""
     body = (
-        "    it = source().make_one_shot_iterator()\n    b = it.get_next()\n    return b[0], b[1]\n"
+        "def batches():\n    x = input_fn().make_one_shot_iterator().get_next()\n"
+        "    y = input_fn().make_one_shot_iterator().get_next()\n    return {'x': x}, y\n\n\n"
     )
-    with pytest.raises(Refused, match="taken apart by numbers"):
-        lines(f"{make}def batches():\n{body}\n\n{MAKE}est.train(batches, steps=1)\n")
+    with pytest.raises(Refused, match="several batches"):
+        lines(f"{body}{MAKE}est.train(batches, steps=1)\n")
 
 
 def test_numpy_input_fn_becomes_a_function() -> None:

@@ -30,9 +30,16 @@ REASONS = {
     ),
     "sink-without-options": Reason(
         "it is given to something that does not read `tf.config`",
-        "`tf.train.Server`, `InteractiveSession` and the sessions of an Estimator have the "
-        "configuration that is passed to them, or TensorFlow's own for them.",
+        "`tf.train.Server` and the sessions of an Estimator have the configuration that is passed "
+        "to them, or TensorFlow's own for them.",
         "use a plain `tf.Session` or `MonitoredSession` where you can, or leave it: it works",
+    ),
+    "interactive-session": Reason(
+        "an `InteractiveSession` has more options than memory growth",
+        "Without a config, `InteractiveSession` does not read `tf.config`: it turns on memory "
+        "growth and nothing else. A config that does the same moves; one with other options, or "
+        "with options under a condition, stays.",
+        "use `with tf.Session(config=...)` instead, whose options move, or leave it: it works",
     ),
     "parameter-in-another-file": Reason(
         "it is passed to a function of another file",
@@ -88,7 +95,8 @@ REASONS = {
     ),
     "another-session": Reason(
         "another session of the process has different options, or none",
-        "Options of `tf.config` hold for the whole process.",
+        "Options of `tf.config` hold for the whole process. A session without a config has the "
+        "defaults of TensorFlow 1.",
         "give all sessions of the process the same config",
     ),
     "another-stays": Reason(

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
+from migrate_mgpu.session_config.options import takes_options
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
 
@@ -40,9 +41,12 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
             place = Place(setting.module, setting.keyword or setting.statement)
             found.append(Diagnostic("field-without-form", place, reason))
     for sink in flow.sinks:
-        if not native and not sink.kind.takes_options:
+        if not native and not takes_options(flow, sink):
             place = Place(sink.module, sink.call)
-            found.append(Diagnostic("sink-without-options", place, sink.kind.why))
+            if sink.kind.own:
+                found.append(Diagnostic("interactive-session", place, sink.kind.why))
+            else:
+                found.append(Diagnostic("sink-without-options", place, sink.kind.why))
     for handover in flow.handovers if native else ():
         if handover.stays:
             text = "it is passed to a function of another file"

@@ -6,10 +6,11 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.session_config.options import has_options, same_options
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 
 # `keras.backend.set_session`, whichever Keras and however it was imported.
@@ -52,48 +53,20 @@ def conflict(flow: Flow, sessions: list[Session]) -> Session | None:
     """A session of the process that does not run with this flow's options.
 
     Options that move to ``tf.config`` hold for every session of the process, so
-    a session without a config, or with another one, stands in the way. A flow
-    that sets nothing changes nothing.
+    a session with other ones stands in the way. A session without a config has TF1's
+    defaults, or options of its own (``InteractiveSession``) whatever ``tf.config`` says.
+    A flow that sets nothing changes nothing.
     """
     if not flow.settings:
         return None
     for session in sessions:
         if session.flow is flow:
             continue
-        if session.flow is None or not same_options(flow, session.flow):
+        if session.plain:
+            if session.sink.kind.takes_options and not has_options(flow, session.sink.kind):
+                return session
+        elif session.flow is None or not same_options(flow, session.flow):
             return session
-    return None
-
-
-def same_options(first: Flow, second: Flow) -> bool:
-    """Whether two flows set the same fields to values that are known to be equal."""
-    return _options(first) is not None and _options(first) == _options(second)
-
-
-def _options(flow: Flow) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    for setting in flow.settings:
-        if setting.path in found:
-            return None
-        value = _stable(setting.module, setting.value)
-        if value is None:
-            return None
-        found[setting.path] = value
-    return found
-
-
-def _stable(module: Module, node: ast.expr) -> str | None:
-    """A text that is equal for equal values: literals, and names bound once at module level."""
-    value = constant(node)
-    if value is not None:
-        return repr(value)
-    root: ast.expr = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if isinstance(root, ast.Name):
-        home = module.names.defining_scope(root.id, module.names.scope_of_name[root])
-        if home is not None and home.is_module and len(home.bindings[root.id]) == 1:
-            return f"{module.path}:{ast.unparse(node)}"
     return None
 
 

@@ -16,6 +16,7 @@ class SinkKind:
 
     ``takes_options``: without a config it uses what ``tf.config`` has set
     (measured, see docs/semantics.md); where it does not, a config stays.
+    ``own`` are fields that it then turns on by itself.
     ``opens_session``: the call itself makes a session, with or without a config.
     """
 
@@ -25,6 +26,7 @@ class SinkKind:
     takes_options: bool = True
     opens_session: bool = True
     why: str = ""  # where it does not take them
+    own: tuple[str, ...] = ()
 
 
 _FUNCTIONS = {
@@ -36,6 +38,7 @@ _FUNCTIONS = {
             position=2,
             takes_options=False,
             why="InteractiveSession does not read tf.config",
+            own=("gpu_options.allow_growth",),
         ),
         SinkKind("train.MonitoredTrainingSession", position=9),
         SinkKind("train.SingularMonitoredSession", position=3),

@@ -1,0 +1,84 @@
+"""What a configuration sets, where that is known: its fields that differ from their defaults."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.session_config.flows import Flow, Setting
+from migrate_mgpu.session_config.sinks import SinkCall, SinkKind
+
+
+def same_options(first: Flow, second: Flow) -> bool:
+    """Whether two flows set the same fields to values that are known to be equal."""
+    return _options(first) is not None and _options(first) == _options(second)
+
+
+def has_options(flow: Flow, kind: SinkKind) -> bool:
+    """Whether a flow sets what a call of a kind has without any configuration.
+
+    Known for certain: each field once, without a condition, to a literal.
+    """
+    if len(flow.creations) != 1 or flow.may_be_none:
+        return False
+    if any(_is_conditional(flow, setting) for setting in flow.settings):
+        return False
+    return _options(flow) == dict.fromkeys(kind.own, repr(True))
+
+
+def takes_options(flow: Flow, sink: SinkCall) -> bool:
+    """Whether a flow's session has the same options once they have moved and its argument is gone.
+
+    A call that does not read ``tf.config`` has them where they are those that it has by itself.
+    Such a call changes the object that it is given (``place_pruned_graph``), so it must be
+    the only kind.
+    """
+    if sink.kind.takes_options:
+        return True
+    alone = all(other.kind is sink.kind for other in flow.sinks)
+    return bool(sink.kind.own) and alone and has_options(flow, sink.kind)
+
+
+def _is_conditional(flow: Flow, setting: Setting) -> bool:
+    """Whether a setting may be made or not where the configuration is made."""
+    if setting.module is not flow.module or setting.choice is not None:
+        return True
+    names = setting.module.names
+    made = names.statement(flow.place)
+    return names.block(setting.statement) is not names.block(made)
+
+
+def _options(flow: Flow) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for setting in flow.settings:
+        if setting.path in found:
+            return None
+        value = _stable(setting.module, setting.value)
+        if value is None:
+            return None
+        found[setting.path] = value
+    return {path: value for path, value in found.items() if not _is_default(path, value)}
+
+
+def _is_default(path: str, value: str) -> bool:
+    """Whether a value is what a field of a message has by itself; an entry of a map has nothing."""
+    return value in _DEFAULTS and not path.startswith("device_count.")
+
+
+_DEFAULTS = {repr(value) for value in (False, 0, 0.0, "")}
+
+
+def _stable(module: Module, node: ast.expr) -> str | None:
+    """A text that is equal for equal values: literals, and names bound once at module level."""
+    value = constant(node)
+    if value is not None:
+        return repr(value)
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name):
+        home = module.names.defining_scope(root.id, module.names.scope_of_name[root])
+        if home is not None and home.is_module and len(home.bindings[root.id]) == 1:
+            return f"{module.path}:{ast.unparse(node)}"
+    return None

@@ -14,11 +14,11 @@ PYTHON_2 = "python-2"  # the key of what is said of those
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
-_PYTHON_2_NAMES = {
+PYTHON_2_NAMES = {
     "xrange", "raw_input", "unicode", "basestring", "unichr", "execfile", "reduce", "long", "cmp",
     "reload",
 }  # fmt: skip
-_PYTHON_2_MODULES = {
+PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
     "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
 }  # fmt: skip
@@ -67,7 +67,7 @@ def python_2_names(module: Module) -> list[Diagnostic]:
     seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names
     for node in names.scope_of_name:
-        if node.id in _PYTHON_2_NAMES:
+        if node.id in PYTHON_2_NAMES:
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:
@@ -78,7 +78,7 @@ def python_2_names(module: Module) -> list[Diagnostic]:
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
             for alias in statement.names:
-                if alias.name in _PYTHON_2_MODULES and alias.name not in seen:
+                if alias.name in PYTHON_2_MODULES and alias.name not in seen:
                     seen.add(alias.name)
                     found.append(_named(Place(module, statement), alias.name))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from glob import escape, iglob
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -76,12 +77,19 @@ class Project:
     for each of them a ``Path`` would cost more than to look whether it is.
     """
 
-    def __init__(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
-        """``files``: every Python file under the given paths with its bytes."""
+    def __init__(
+        self,
+        files: Sequence[tuple[str | Path, bytes]],
+        from_python_2: AbstractSet[Path] = frozenset(),
+    ) -> None:
+        """``files``: every Python file under the given paths with its bytes.
+
+        ``from_python_2`` are those whose text was converted; they count, whatever they import.
+        """
         self.modules: dict[str, Module] = {}
         self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
-        self.from_python_2: frozenset[Path] = frozenset()  # files whose text was converted
+        self.from_python_2 = from_python_2
         self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self._given = {self._place(path) for path, _ in files}
@@ -141,6 +149,9 @@ class Project:
                 else:
                     take(path, data)
             waiting = later
+        for path, data in waiting if self.from_python_2 else ():
+            if Path(path) in self.from_python_2:
+                self._parse(Path(path), data)
         # `import _init_paths`, which only changes sys.path.
         setting = [(path, data) for path, data in waiting if b"sys.path" in data]
         if setting:

@@ -46,13 +46,13 @@ def renames(module: Module) -> list[Edit]:
             continue
         if names.defining_scope(node.id, names.scope_of_name[node]) is not None:
             continue
-        call = names.parents.get(node)
-        called = isinstance(call, ast.Call) and call.func is node
-        if node.id == "unicode" and called and len(call.args) + len(call.keywords) != 1:
+        parent = names.parents.get(node)
+        call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        if node.id == "unicode" and call and len(call.args) + len(call.keywords) != 1:
             continue  # decodes bytes, which str() does not do of text
         if node.id in _RENAMED:
             edits.append(Edit(*source.span(node), _RENAMED[node.id]))
-        elif node.id == "input" and called:
+        elif node.id == "input" and call:
             start, end = source.span(call)
             edits += [Edit(start, start, "eval("), Edit(end, end, ")")]
         needs_reduce |= node.id == "reduce"

@@ -19,7 +19,7 @@ from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
-    from migrate_mgpu.run.normalization import Planned
+    pass
 
 
 def migrate(
@@ -40,7 +40,7 @@ def migrate(
     try:
         project, options = Project(contents), Options(bridge, native_sessions, rules)
         result = _planned(contents, project, options)
-        if has_python_2(project, result):
+        if has_python_2(contents, project, result):
             again = partial(_planned, options=options)
             result, project = converted(contents, (result, project), rules, again)
     finally:
@@ -54,17 +54,14 @@ def migrate(
 
 def _planned(contents: Contents, project: Project, options: Options) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
+    old = project.from_python_2
     result, estimators = plan(project, options)
     if isinstance(estimators, NoEstimators):
         return result
     from migrate_mgpu.run.normalization import normalized
 
-    def again(other: Project) -> Planned:
-        other.from_python_2 = project.from_python_2
-        return plan(other, options)
-
     files = [(Path(path), data) for path, data in contents]
-    return normalized(files, (result, estimators), again)
+    return normalized(files, (result, estimators), lambda again: plan(Project(again, old), options))
 
 
 def write_files(result: RunResult, project: Project) -> None:

@@ -9,7 +9,6 @@ from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models import NoEstimators
@@ -29,7 +28,7 @@ _ROUNDS = 8  # passes within each other
 _ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
 
-def normalized(files: Files, first: Planned, plan: Callable[[Project], Planned]) -> RunResult:
+def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> RunResult:
     """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
     left_out: set[Key] = set()
     named: list[tuple[Finding, Finding]] = []
@@ -43,7 +42,7 @@ def normalized(files: Files, first: Planned, plan: Callable[[Project], Planned])
         stays = attempt.stays(found)
         if not stays and len(some) < len(files):
             whole = [(path, attempt.contents.get(path, data)) for path, data in files]
-            found = plan(Project(whole))
+            found = plan(whole)
             stays = attempt.stays(found)
         if not stays:
             return _renamed(attempt.relocated(found[0]), named)
@@ -79,7 +78,7 @@ def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion]]:
 @record()
 class _Attempt:
     files: Files
-    plan: Callable[[Project], Planned]
+    plan: Callable[[Files], Planned]
     left_out: set[Key]
     touched: set[Key] = field(default_factory=set)
     layers: History = field(default_factory=dict)
@@ -114,7 +113,7 @@ class _Attempt:
             for module, own in edits.items():
                 contents[module.path] = module.source.encode(module.source.apply(own))
                 self.layers.setdefault(module.path, []).append((module.source, own))
-            found = self.plan(Project([(path, contents[path]) for path, _ in self.files]))
+            found = self.plan([(path, contents[path]) for path, _ in self.files])
         return found if self.touched else None
 
     def _edits(self, planned: Planned) -> dict[Module, list[Edit]]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from migrate_mgpu.analysis.incompatibilities import PYTHON_2, python_2_names
+from migrate_mgpu.analysis.incompatibilities import (
+    PYTHON_2,
+    PYTHON_2_MODULES,
+    PYTHON_2_NAMES,
+    python_2_names,
+)
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import APPLIED, FileResult, Finding, RunResult
+from migrate_mgpu.core.prefilter import imported_words, names_framework
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -21,8 +29,19 @@ Contents = Sequence[tuple[str, bytes]]
 Plan = Callable[[Contents, Project], RunResult]
 
 
-def has_python_2(project: Project, result: RunResult) -> bool:
+# Where a file may be of Python 2; whether it is, its syntax and names say.
+_NAMES = "|".join(sorted(PYTHON_2_NAMES | PYTHON_2_MODULES))
+_MAY_BE = re.compile(
+    rb"(?:^|[;:])[ \t]*(?:print|exec)[ \t]*(?:>>|[ \t][^\s(=])|^[ \t]*except\b[^:\n]*,[^:\n]*:"
+    rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b",
+    re.MULTILINE,
+)
+
+
+def has_python_2(contents: Contents, project: Project, result: RunResult) -> bool:
     """Whether Python 2 keeps anything of a planned run from TF2."""
+    if any(True for _ in _helpers(contents, project)):
+        return True
     if any(one.error.python_2 for one in project.unreadable.values()):
         return True
     reasons = (reason for program in result.programs for reason in program.reasons)
@@ -37,13 +56,12 @@ def converted(
     A file is converted for a program that is migrated with it.
     """
     rule = only(PythonRewriter).rule
-    if not rules.enabled(rule.code, rule.name):
-        return planned
-    run = _Conversion(contents)
+    run = _Conversion(contents, rules.enabled(rule.code, rule.name))
     run.convert(planned[1])
+    if not run.files and not run.helpers:
+        return _told(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
-    result, project = planned
-    while run.files:
+    while True:
         project = run.project()
         result = plan(run.contents(), project)
         used = {
@@ -57,11 +75,45 @@ def converted(
             break
         dropped.update(run.unused(result, used))
         run.files = {path: file for path, file in run.files.items() if path in used}
-        result, project = planned
-    for file in result.files:
-        if file.error and file.path in dropped:
-            file.error = f"is Python 2 and is not converted: {dropped[file.path]}"
-    return result, project
+    return _told((result, project), dropped)
+
+
+def _told(planned: tuple[RunResult, Project], why: dict[Path, str]) -> tuple[RunResult, Project]:
+    """With the reason at each file that stays Python 2."""
+    for file in planned[0].files:
+        if file.error and file.path in why:
+            file.error = f"is Python 2 and is not converted: {why[file.path]}"
+    return planned
+
+
+def _helpers(contents: Contents, project: Project) -> Iterator[Path]:
+    """Files of Python 2 that a module imports, and that have nothing to do with TensorFlow."""
+    others = [
+        (Path(path), data)
+        for path, data in contents
+        if path.endswith(".py") and not names_framework(data) and _MAY_BE.search(data)
+    ]
+    known = {*project.data, *(one.path for one in project.unreadable.values())}
+    others = [(path, data) for path, data in others if path not in known]
+    if not others or not project.data:
+        return
+    words = {word for _, data in contents for word in imported_words(data)}
+    for path, data in others:
+        stem = path.parent.name if path.name == "__init__.py" else path.stem
+        if stem.encode() in words:
+            try:
+                source = decode(path, data)
+                if python_2_names(Module(path, source, "")):
+                    yield path
+            except SourceError as error:
+                if error.python_2:
+                    yield path
+
+
+def _imported(project: Project) -> set[Path]:
+    """The files that other files of the run import, whether they can be parsed or not."""
+    found = {one.path for module in project.modules.values() for one in module.imported}
+    return found | {one.path for program in project.programs() for one in program.broken}
 
 
 @record()
@@ -74,6 +126,8 @@ class _Converted:
 @record()
 class _Conversion:
     given: Contents
+    enabled: bool
+    helpers: set[Path] = field(default_factory=set)  # without TensorFlow
     files: dict[Path, _Converted] = field(default_factory=dict)
     failed: dict[Path, SourceError] = field(default_factory=dict)
     tried: set[Path] = field(default_factory=set)
@@ -86,9 +140,7 @@ class _Conversion:
         ]
 
     def project(self) -> Project:
-        project = Project(self.contents())
-        project.from_python_2 = frozenset(self.files)
-        return project
+        return Project(self.contents(), self.files.keys() | self.helpers)
 
     def convert(self, project: Project) -> None:
         """Converts what can be, and what is only found behind it."""
@@ -96,13 +148,18 @@ class _Conversion:
         while True:
             broken = [one.path for one in project.unreadable.values() if one.error.python_2]
             named = [m.path for m in project.modules.values() if python_2_names(m)]
-            new = [path for path in (*broken, *named) if path in given and path not in self.tried]
+            helpers = set(_helpers(self.given, project))
+            self.helpers |= helpers
+            waiting = [path for path in (*broken, *named, *helpers) if path in given]
+            new = [path for path in waiting if path not in self.tried]
             for path in new:
                 self.tried.add(path)
-                self._convert(path, given[path])
+                if self.enabled:
+                    self._convert(path, given[path])
             if not new:
+                self.helpers &= _imported(project)
                 return
-            project = Project(self.contents())
+            project = self.project()
 
     def _convert(self, path: Path, data: bytes) -> None:
         try:

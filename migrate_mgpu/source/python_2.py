@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import re
 import warnings
 from typing import Any
 
@@ -18,6 +19,18 @@ _FIXERS = (
 )  # fmt: skip
 # `io` has two in the place of each, one of text and one of bytes: their file says which by hand.
 _UNDECIDED = {"StringIO", "cStringIO"}
+
+_OF_IMPORTS = {"FixImports", "FixItertoolsImports", "FixUrllib"}
+# Functions that read what they are given once, by the fixer of what may stay as it is in them.
+_OF_LISTS = {
+    "FixDict": {"enumerate", "filter", "len", "map", "tqdm", "zip"},
+    "FixXrange": {"enumerate", "filter", "len", "map", "reversed", "tqdm", "zip"},
+    "FixFilter": {"enumerate", "filter", "map", "zip"},
+    "FixMap": {"enumerate", "filter", "map", "zip"},
+    "FixZip": {"enumerate", "filter", "map", "zip"},
+}
+# A dictionary may not get or lose keys while it is walked through.
+_CHANGES_KEYS = re.compile(r"\bdel\b|\.(?:pop|popitem|clear|update|setdefault)\b|\bexec\b")
 
 
 def converted(text: str, keep_prints: bool) -> str:
@@ -69,8 +82,10 @@ def _watch(fixer: Any, failures: list[tuple[int, str]]) -> None:
         failures.append((node.get_lineno(), reason or str(node).strip()))
 
     def unless_fit(node: Any, results: Any) -> Any:
-        imports = "import" in type(fixer).__name__.lower() or type(fixer).__name__ == "FixUrllib"
-        if imports and (_is_guarded(node) or _names(node) & _UNDECIDED):
+        kind = type(fixer).__name__
+        if kind in _OF_IMPORTS and (_is_guarded(node) or _names(node) & _UNDECIDED):
+            return None
+        if kind in _OF_LISTS and _is_only_read(node, results, kind):
             return None
         return transform(node, results)
 
@@ -99,7 +114,43 @@ def _names(node: Any) -> set[str]:
 def _is_use(node: Any) -> bool:
     from fissix.pygram import python_symbols
 
-    return node.type == python_symbols.power
+    return bool(node.type == python_symbols.power)
+
+
+def _is_only_read(node: Any, results: Any, kind: str) -> bool:
+    """Whether a list of Python 2 is walked through on the spot, which needs no list."""
+    from fissix.pygram import python_symbols as symbols
+
+    method = results.get("method")
+    if method and method[0].value not in ("keys", "items", "values"):
+        return False  # has another name now
+    if str(node.children[0]).strip() == "xrange":
+        return False
+    if any(results.get(behind) for behind in ("tail", "rest", "trailers", "extra_trailers")):
+        return False
+    parent, before = node.parent, node.prev_sibling
+    if before is not None and str(before).strip() == "in":
+        if parent.type == symbols.for_stmt:
+            return kind != "FixDict" or not _may_change(parent.children[5], results["head"])
+        return bool(parent.type == symbols.comp_for)
+    arguments = parent if parent.type == symbols.arglist else node
+    call = arguments.parent
+    if call is None or call.type != symbols.trailer or str(call.children[0]).strip() != "(":
+        return False
+    function = call.prev_sibling
+    named = getattr(function, "value", None)
+    return named in _OF_LISTS[kind] and function.prev_sibling is None
+
+
+def _may_change(body: Any, head: Any) -> bool:
+    """Whether a loop's body may add or remove keys of the dictionary that it walks through."""
+    text, walked = str(body), "".join(map(str, head)).strip()
+    owner = re.escape(re.split(r"\W", walked)[0])
+    return bool(
+        _CHANGES_KEYS.search(text)
+        or (f"{walked}[" in text and re.search(re.escape(walked) + r"\[[^\n]*\][ \t]*=(?!=)", text))
+        or ("." in walked and re.search(rf"\b{owner}\.\w+\(", text))
+    )
 
 
 def without_tabs(text: str) -> str:

@@ -14,12 +14,13 @@ tuples, `__metaclass__`, names of built-ins (`xrange`, `unicode`, `raw_input`, `
 TF2 has no Python 2. A program is refused for a single print statement otherwise.
 
 ## Safety
-All other lines stay byte for byte. The result must compile, or the file stays and the finding
-says why; a file outside of any migrated program stays too, and so does a notebook. Where the two
-Pythons compute differently and the code does not say enough (`/` of what may be integers, `encode`
-and `decode`, `.next()`, pickles), MGPU908 names the place. `StringIO`, `cmp`, `execfile` and
-`unicode(x, encoding)` have more than one form in Python 3: such a program stays. In a file without
-a print statement `print(a, b)` stays, which Python 2 printed as a tuple.
+All other lines stay byte for byte, and no list is made of what is walked through on the spot. The
+result must compile, or the file stays and the finding says why; a file outside of any migrated
+program stays too, and so does a notebook. Where the two Pythons compute differently and the code
+does not say enough (`/` of what may be integers, `encode` and `decode`, `.next()`, pickles),
+MGPU908 names the place. `StringIO`, `cmp`, `execfile` and `unicode(x, encoding)` have more than
+one form in Python 3: such a program stays. In a file without a print statement `print(a, b)`
+stays, which Python 2 printed as a tuple.
 
 ## References
 [lib2to3's fixers](https://docs.python.org/3.12/library/2to3.html#fixers)

@@ -140,6 +140,50 @@ def test_a_program_that_stays_is_not_converted() -> None:
     assert "its program stays (train.py:5: " in (file.error or "")
 
 
+def test_a_helper_without_tensorflow_is_converted_too() -> None:
+    """The program imports it all the same: it would not run with it as it is."""
+    train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
+    helper = b"import deeper\ndef f():\n    print 'a'\n"
+    files = (
+        ("train.py", train.encode()),
+        ("helper.py", helper),
+        ("deeper.py", b"x = xrange(3)\n"),
+        ("elsewhere/train.py", b"print 'a'\n"),
+    )
+    texts = written(planned(*files))
+    assert texts["helper.py"] == "import deeper\ndef f():\n    print('a')\n"
+    assert texts["deeper.py"] == "x = range(3)\n"
+    assert texts.keys() == {"train.py", "helper.py", "deeper.py"}
+
+
+@pytest.mark.parametrize("helper", ["print cmp(1, 2)\n", "x = cmp(1, 2)\n", "import StringIO\n"])
+def test_a_helper_that_cannot_be_converted_keeps_its_program(helper: str) -> None:
+    train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
+    found = planned(("train.py", train.encode()), ("helper.py", helper.encode()))
+    assert [one.state for one in found.programs] == ["refused"]
+    assert not written(found)
+    assert migrate([("train.py", train.encode())], True, False).programs[0].state == "bridge"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("for i in tqdm(range(3), ncols=7):\n    pass\n",) * 2,
+        ("for a, b in zip(range(3), d.keys()):\n    pass\n",) * 2,
+        ("x = [k for k in d.keys()]\n",) * 2,
+        ("for k in d.keys():\n    f(d[k])\n",) * 2,
+        ("for k in d.keys():\n    del d[k]\n", "for k in list(d.keys()):\n    del d[k]\n"),
+        ("for k in a.d.keys():\n    a.f()\n", "for k in list(a.d.keys()):\n    a.f()\n"),
+        ("for k in d.keys()[:3]:\n    pass\n", "for k in list(d.keys())[:3]:\n    pass\n"),
+        ("for i in xrange(3):\n    pass\n", "for i in range(3):\n    pass\n"),
+        ("x = map(f, zip(a, b))\n", "x = list(map(f, zip(a, b)))\n"),
+        ("x = d.keys()\n", "x = list(d.keys())\n"),
+    ],
+)
+def test_a_list_is_made_where_one_may_be_needed(before: str, after: str) -> None:
+    assert changed(before) == after
+
+
 @pytest.mark.parametrize("ignore", ["MGPU212", "python-3"])
 def test_it_can_be_switched_off(ignore: str) -> None:
     found = planned(("train.py", TRAIN.encode()), ignore=(ignore,))

@@ -261,13 +261,15 @@ class Recorder:
 
     # Results --------------------------------------------------------------------------------
 
-    def output(self, kind: str, values: dict[str, Any]) -> None:
-        """Keep results: numbers as they are, arrays in the npz."""
+    def output(self, kind: str, values: dict[str, Any], canned: bool = False) -> None:
+        """Keep results: numbers as they are, arrays in the npz. TensorFlow chose `canned` ones."""
         import numpy
 
         with self.lock:
             step = max((series.steps for series in self.series), default=0)
             entry: dict[str, Any] = {"kind": kind, "step": step, "values": {}, "arrays": {}}
+            if canned:
+                entry["canned"] = True
             for name, value in values.items():
                 try:
                     value = numpy.asarray(value)

@@ -154,6 +154,12 @@ def result(kind: str, **values: float) -> dict[str, Any]:
     return {"outputs": [{"kind": kind, "step": 3, "values": values, "arrays": {}}]}
 
 
+def of_canned(**values: float) -> dict[str, Any]:
+    """The evaluation of a canned Estimator."""
+    (entry,) = result("evaluate", **values)["outputs"]
+    return {"outputs": [{**entry, "canned": True}]}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "rung"),
     [
@@ -162,11 +168,17 @@ def result(kind: str, **values: float) -> dict[str, Any]:
         (result("evaluate", loss=1.0), result("evaluate", loss=1.1), 9),
         (result("evaluate", loss=1.0), result("evaluate", loss=NAN), 9),
         (result("evaluate", loss=1.0, rmse=1.0), result("evaluate", loss=1.0), 9),
+        (result("evaluate", loss=1.0, accuracy=1.0), result("evaluate", loss=1.0), 9),
+        (of_canned(loss=1.0, accuracy=1.0), result("evaluate", loss=1.0), None),
+        (of_canned(loss=1.0, accuracy=1.0), result("evaluate", loss=1.0, accuracy=0.9), 9),
+        (of_canned(loss=1.0, accuracy=1.0), result("evaluate", accuracy=1.0), 9),
+        (of_canned(loss=1.0, accuracy=1.0), {"outputs": []}, 9),
         (result("evaluate", loss=1.0), {"outputs": []}, 9),
         ({"outputs": result("evaluate", loss=1.0)["outputs"] * 2}, result("evaluate", loss=1.0), 9),
     ],
 )
 def test_results(tmp_path, before, after, rung):
+    """A model_fn's metrics are its author's; which a canned Estimator adds is TensorFlow's."""
     assert broken(side(tmp_path, "a", **before), side(tmp_path, "b", **after)) == rung
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.probe.recording import Recorder, Refused
+from migrate_mgpu.parity.probe.watch_results import ResultsWatch
 
 numpy = pytest.importorskip("numpy")
 
@@ -83,3 +84,26 @@ def test_an_eager_reference_gives_the_values_of_its_begin(tmp_path):
     reference.variable("other/kernel", [1], "float32", 1)
     reference.publish_initial([(entry, [7.0])])
     assert [value.tolist() for value in target.reference()["values"]] == [[1.0]]
+
+
+def estimator_class(name: str, module: str, *bases: type) -> type:
+    def evaluate(self) -> dict[str, float]:
+        return {"loss": 1.0, "accuracy": 0.5}
+
+    return type(name, bases, {"__module__": module, **({} if bases else {"evaluate": evaluate})})
+
+
+def test_whose_choice_the_results_of_an_evaluation_are(tmp_path):
+    """A model_fn's are its author's, in a class of the author's own too."""
+    home = "tensorflow_estimator.python.estimator"
+    base = estimator_class("Estimator", f"{home}.estimator")
+    own = estimator_class("MyEstimator", "train", base)
+    canned = estimator_class("DNNClassifier", f"{home}.canned.dnn", base)
+    named = estimator_class("Mine", "train", canned)
+    recorder, _ = sides(tmp_path)
+    batches = type("Batches", (), {"evaluating": False})()
+    ResultsWatch(recorder, None, None, batches, 8).patch_estimator(base)
+    for cls in (base, own, canned, named):
+        cls().evaluate()
+    assert [entry.get("canned", False) for entry in recorder.outputs] == [False, False, True, True]
+    assert recorder.outputs[2]["values"] == {"loss": 1.0, "accuracy": 0.5}

@@ -49,14 +49,17 @@ if TYPE_CHECKING:
 
 # Names that changed between TF1 and TF2 only in arguments that TF2 rejects
 # loudly: used without those, they do in eager code what they did before.
-_SAME_WITHOUT = {"keep_dims", "reduction_indices", "dim", "dimension", "squeeze_dims", "axis_name"}
+_SAME_WITHOUT = {
+    "keep_dims", "reduction_indices", "dim", "dimension", "squeeze_dims", "axis_name", "seq_dim",
+    "batch_dim",
+}  # fmt: skip
 _SAME = (
     "reduce_", "math.reduce_", "argmax", "argmin", "math.arg", "shape", "size", "expand_dims",
     "squeeze", "transpose", "zeros_like", "ones_like", "constant", "convert_to_tensor", "gather",
     "device", "name_scope", "executing_eagerly", "nn.softmax", "nn.log_softmax", "keras.",
     "image.ResizeMethod", "image.resize", "cond", "norm", "pad", "Variable", "data.", "map_fn",
     "nn.sigmoid_cross", "nn.conv2d", "nn.max_pool", "nn.avg_pool", "nn.moments", "distribute.",
-    "losses.Reduction", "train.Checkpoint", "summary.",
+    "losses.Reduction", "train.Checkpoint", "summary.", "reverse_sequence",
 )  # fmt: skip
 # Reached as tf.compat.v1.X these work in eager code too.
 _FINE_EAGERLY = (
@@ -559,9 +562,20 @@ def _silently_different(module: Module) -> list[Use]:
             continue
         call = module.names.parents.get(use.node)
         keywords = {k.arg for k in call.keywords} if isinstance(call, ast.Call) else set()
+        if use.symbol.name == "where" and _asks_places(call, use.node):
+            continue
         if not use.symbol.name.startswith(_SAME) or keywords & _SAME_WITHOUT:
             found.append(use)
     return found
+
+
+def _asks_places(call: ast.AST | None, where: ast.AST) -> bool:
+    """Whether a `tf.where` has a condition alone: of values, TF1 may choose whole rows."""
+    if not isinstance(call, ast.Call) or call.func is not where:
+        return False
+    given = [*call.args, *(k.value for k in call.keywords if k.arg == "condition")]
+    alone = len(given) == 1 == len(call.args) + len(call.keywords)
+    return alone and not isinstance(given[0], ast.Starred)
 
 
 def _shown(use: Use) -> str:

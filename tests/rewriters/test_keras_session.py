@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from migrate_mgpu.runtimes import Runtime
 from tests.support.migration import run
+
+SAME = Path(__file__).with_name("same_names.py")
 
 PROGRAM = """\
 import tensorflow as tf
@@ -36,3 +44,33 @@ def test_what_changes_by_itself(layer: str, optimizer: str, v1: str, told: list[
     ]
     assert len(found) == len(told)
     assert all(text in message for text, message in zip(told, found))
+
+
+@pytest.mark.parametrize(
+    ("call", "state"),
+    [
+        ("tf.reverse_sequence(t, [2, 1], seq_axis=1)", "native"),
+        ("tf.reverse_sequence(t, [2, 1], seq_dim=1)", "refused"),  # TF2 has no such argument
+        ("tf.where(t > 5)", "native"),
+        ("tf.where(condition=t > 5)", "native"),
+        ("tf.where(t > 5, t, -t)", "refused"),  # of a vector TF1 chooses rows
+        ("tf.where(*t)", "refused"),
+        ("map(tf.where)", "refused"),  # not seen what it is called with
+    ],
+)
+def test_names_that_stay(call: str, state: str) -> None:
+    code = PROGRAM.format(layer="layers.Flatten()", optimizer="Adam()", v1="tf")
+    result = run(f"{code}\n\ndef use(t):\n    return {call}\n", bridge=True)
+    assert [program.state for program in result.programs] == [state]
+
+
+@pytest.mark.tensorflow
+def test_they_do_the_same(runtime: Callable[[str], Runtime]) -> None:
+    found = []
+    for name in ("tf1.15", "tf2.15", "tf2-latest"):
+        command = [str(runtime(name).python), str(SAME)]
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr[-1500:]
+        found.append(json.loads(process.stdout.splitlines()[-1]))
+    assert found[0] == found[1] == found[2]
+    assert all(one[0] for one in found[0])

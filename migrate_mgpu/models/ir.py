@@ -201,6 +201,18 @@ class Clipping:
     limit: ast.expr
 
 
+@record(frozen=True, eq=False)
+class GradientClip:
+    """What an author's expression does to each gradient, or to all of them together.
+
+    ``limits`` are its arguments besides the gradients, ``gradient`` its own name for one.
+    """
+
+    by: ClippedBy
+    limits: tuple[ast.expr, ...]
+    gradient: str = ""
+
+
 @record()
 class Training:
     """One step of one optimizer on the loss, counted by the global step.
@@ -703,6 +715,7 @@ class Update:
     (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
     it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
     ``rate`` what feeds the learning rate. ``sparse``: a gradient may be one of a table's rows.
+    ``clips`` are what happens to the gradients before they are applied.
     """
 
     name: str
@@ -716,6 +729,7 @@ class Update:
     counts: Variables | None = None
     rate: Placeholder | None = None
     sparse: bool = False
+    clips: tuple[GradientClip, ...] = ()
 
 
 @record(frozen=True, eq=False)

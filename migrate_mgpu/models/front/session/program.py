@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.session.scope import SessionScope
 from migrate_mgpu.models.ir import (
+    GradientClip,
     Operation,
     Optimizer,
     Placeholder,
@@ -32,9 +33,40 @@ class Host:
     """Something of Python's own."""
 
 
+class Holds(enum.Enum):
+    """What a list has for each trained variable."""
+
+    VALUES = enum.auto()  # its gradient
+    VARIABLES = enum.auto()  # itself
+    PAIRS = enum.auto()  # both
+
+
+@record(frozen=True, eq=False)
+class Gradients:
+    """Gradients of a loss, as a program keeps them before they are applied.
+
+    ``node`` is the call that computes them, ``told`` the variables that it is told, and
+    ``optimizer`` the name of the one that computes them, if one does; ``clips`` in order.
+    """
+
+    node: ast.Call
+    loss: ast.Name
+    told: ast.expr | None
+    holds: Holds
+    optimizer: str = ""
+    clips: tuple[GradientClip, ...] = ()
+
+
+@record(frozen=True, eq=False)
+class Every:
+    """`tf.trainable_variables()`: all that there are there."""
+
+    variables: tuple[Variables, ...]
+
+
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
-Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Init, Host]
-GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Init)
+Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init, Host]
+GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init)
 
 
 class Role(enum.Enum):

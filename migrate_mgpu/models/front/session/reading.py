@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -24,8 +25,12 @@ from migrate_mgpu.models.front.session.expressions import (
     changed_in_place,
     shuffled,
 )
+from migrate_mgpu.models.front.session.gradients import GradientReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    Every,
+    Gradients,
+    Holds,
     Host,
     Init,
     Meaning,
@@ -37,6 +42,7 @@ from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
 from migrate_mgpu.models.ir import (
     Collected,
+    GradientClip,
     Operation,
     Optimizer,
     Placeholder,
@@ -51,6 +57,7 @@ _PLACEHOLDER = ("dtype", "shape", "name")
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method",
              "colocate_gradients_with_ops", "name", "grad_loss")  # fmt: skip
 _MINIMIZED = {"loss", "global_step", "var_list", "name"}
+_APPLY = ("grads_and_vars", "global_step", "name")
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
 
@@ -77,6 +84,7 @@ class _Reader:
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit)
+        self.gradients = GradientReader(module, self.meanings, self._is_fixed)
         self.place = 0
         self._lists: list[Variables] = []
 
@@ -181,6 +189,15 @@ class _Reader:
 
     def _assignment(self, statement: ast.Assign, target: ast.expr) -> Role | None:
         value = statement.value
+        gradients = self.gradients.assigned(target, value)
+        if gradients is not None:
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and name.id in gradients:
+                    self._one_graph_name(name)
+                elif isinstance(name, ast.Name):
+                    self.meanings[name.id] = Host()
+            self.meanings.update(gradients)
+            return Role.GONE
         if isinstance(target, ast.Name) and isinstance(value, ast.Call):
             role = self._call(statement, target, value)
             if role is not None:
@@ -217,6 +234,12 @@ class _Reader:
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr == "minimize":
             return self._minimize(statement, target, call, func.value)
+        if isinstance(func, ast.Attribute) and func.attr == "apply_gradients":
+            return self._apply(statement, target, call, func.value)
+        if name == "trainable_variables" and not call.args and not call.keywords:
+            self._only_binding(target)
+            self.meanings[target.id] = self._every()
+            return Role.GONE
         if name in OPTIMIZERS.by_name or (name.startswith("train.") and name.endswith("Optimizer")):
             optimizer = self._optimizer(call)
             self._only_binding(target)
@@ -417,9 +440,32 @@ class _Reader:
             raise Refused(self.module, value or optimizer.node, text)
         return found
 
-    def _minimize(
-        self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
-    ) -> Role | None:
+    def _every(self) -> Every:
+        return Every(tuple(v for v in self.found.variables if v.trainable))
+
+    def _one_graph_name(self, name: ast.Name) -> None:
+        """A name that gradients have may be another of theirs, and nothing else."""
+        statements = [self.names.statement(b.node) for b in self.names.bindings_of(name)]
+        own = {entry.statement for entry in self.scope.entries if not entry.opens}
+        if not all(
+            s in own and isinstance(s, ast.Assign) and _is_of_gradients(s.value) for s in statements
+        ):
+            text = f"`{name.id}` is given another value elsewhere"
+            raise Refused(self.module, name, text, "give the two names of their own")
+
+    def _is_fixed(self, node: ast.expr) -> bool:
+        """Whether an expression is a number, or a name that is given one once."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self._is_fixed(node.operand)
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+        if not isinstance(node, ast.Name):
+            return False
+        bindings = self.names.bindings_of(node)
+        return len(bindings) == 1 and isinstance(constant(bindings[0].value), (int, float))
+
+    def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[Optimizer, str]:
+        """The optimizer of a step, and its name if it has one."""
         name = ""
         if isinstance(made, ast.Name):
             optimizer, name = self.meanings.get(made.id), made.id
@@ -431,12 +477,51 @@ class _Reader:
             optimizer = None
         if not isinstance(optimizer, Optimizer):
             raise Refused(self.module, call, "the optimizer of this step cannot be told")
+        return optimizer, name
+
+    def _apply(
+        self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
+    ) -> Role:
+        """`train = optimizer.apply_gradients(zip(gradients, variables))`"""
+        given = NamedArguments(self.module, call, _APPLY).rest
+        pairs = given.get("grads_and_vars")
+        found = self.gradients.read(pairs) if pairs is not None else None
+        if found is None or found.holds is not Holds.PAIRS:
+            text = "what happens to the gradients before they are applied is not followed"
+            raise Refused(self.module, pairs or call, text)
+        optimizer, name = self._of_step(call, made)
+        if found.optimizer not in ("", name):
+            text = "these gradients are computed by another optimizer"
+            raise Refused(self.module, call, text)
+        more = {} if found.told is None else {"var_list": found.told}
+        if "global_step" in given:
+            more["global_step"] = given["global_step"]
+        return self._update(
+            statement, target, call, optimizer, name, {"loss": found.loss, **more}, found.clips
+        )
+
+    def _minimize(
+        self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
+    ) -> Role:
+        optimizer, name = self._of_step(call, made)
         given = NamedArguments(self.module, call, _MINIMIZE).rest
         for key, value in given.items():
             if key not in _MINIMIZED and not (
                 isinstance(value, ast.Constant) and value.value is None
             ):
                 raise Refused(self.module, value, f"`minimize` with `{key}`")
+        return self._update(statement, target, call, optimizer, name, given, ())
+
+    def _update(
+        self,
+        statement: ast.Assign,
+        target: ast.Name,
+        call: ast.Call,
+        optimizer: Optimizer,
+        name: str,
+        given: Mapping[str, ast.expr],
+        clips: tuple[GradientClip, ...],
+    ) -> Role:
         loss = given.get("loss")
         if loss is None:
             raise Refused(self.module, call, "what is minimized is not told")
@@ -453,12 +538,20 @@ class _Reader:
         trained = tuple(v for v in self.found.variables if v in read and v.trainable)
         told = given.get("var_list")
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
-            trained = self._told(told, read)
+            every = self._all(told)
+            if every is None:
+                trained = self._told(told, read)
+            elif not set(trained) <= set(every.variables):
+                text = "variables that it is to train are made after they are listed"
+                raise Refused(self.module, told, text)
         if not trained:
             raise Refused(self.module, call, "the loss depends on no variable")
         if any(u.name and u.optimizer is optimizer for u in self.found.updates):
             raise Refused(self.module, call, "one optimizer minimizes two losses")
         sparse = any(u.sparse for u in units)
+        if sparse and clips:
+            text = "a gradient that may be one of some rows of a table is clipped"
+            raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
         if sparse and not moves_same_rows(optimizer):
             text = "a gradient may be one of some rows of a table, and TF1 moves only those"
             raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
@@ -478,6 +571,7 @@ class _Reader:
             counts,
             rate,
             sparse,
+            clips,
         )
         self.found.updates.append(update)
         self.meanings[target.id] = update
@@ -507,6 +601,13 @@ class _Reader:
             for part in ast.walk(value)
             if isinstance(part, (ast.Name, ast.Attribute))
         )
+
+    def _all(self, node: ast.expr) -> Every | None:
+        """`tf.trainable_variables()`, perhaps by a name."""
+        if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
+            return None if node.args or node.keywords else self._every()
+        found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, Every) else None
 
     def _told(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
         """The variables that `minimize` is told to train.
@@ -606,7 +707,7 @@ class _Reader:
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
-        if isinstance(meaning, (Update, Optimizer, Init)):
+        if isinstance(meaning, (Update, Optimizer, Gradients, Every, Init)):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:
@@ -779,3 +880,8 @@ def value_of(node: ast.stmt | ast.expr) -> ast.expr:
 
 def _unique(items: list) -> tuple:  # type: ignore[type-arg]
     return tuple(dict.fromkeys(items))
+
+
+def _is_of_gradients(node: ast.expr) -> bool:
+    """Whether an expression has the form of those that give gradients."""
+    return isinstance(node, (ast.Call, ast.ListComp, ast.Subscript))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import Step, Unit, Update
+from migrate_mgpu.models.ir import ClippedBy, GradientClip, Step, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
@@ -63,6 +63,16 @@ class StepWriter:
             self.block.line(f"return {', '.join(values)}", 1)
         return self._text()
 
+    def _clipped(self, clip: GradientClip) -> str:
+        """A line that limits the gradients."""
+        tf, gradients = self.style.tensorflow, self.names.gradients
+        limits = ", ".join(self.context.render(limit) for limit in clip.limits)
+        if clip.by is ClippedBy.GLOBAL_NORM:
+            return f"{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {limits})"
+        name = "value" if clip.by is ClippedBy.VALUE else "norm"
+        one = f"{tf}.clip_by_{name}({clip.gradient}, {limits})"
+        return f"{gradients} = [{one} for {clip.gradient} in {gradients}]"
+
     def _text(self) -> str:
         return "\n".join(self.block.lines) + "\n"
 
@@ -96,6 +106,8 @@ class StepWriter:
         if update.sparse:
             each = f"{tf}.convert_to_tensor({self.names.value})"
             self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
+        for clip in update.clips:
+            self.block.line(self._clipped(clip), 1)
         optimizer = self.names.optimizer(update)
         if update.rate is not None:
             self.block.line(f"{optimizer}.learning_rate.assign({update.rate.name})", 1)

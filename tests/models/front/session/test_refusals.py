@@ -21,6 +21,13 @@ out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
+PAIRS = """\
+out = tf.matmul(x, w) * scale
+loss = tf.reduce_mean(tf.square(out - 1.0))
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+pairs = optimizer.compute_gradients(loss)
+train = optimizer.apply_gradients(pairs)
+"""
 START = """\
 sess = tf.Session()
 sess.run(tf.global_variables_initializer())
@@ -75,6 +82,58 @@ REFUSED = {
     "seed": (
         program(MODEL.replace("out - 1.0", "out - tf.random_normal([1], seed=3)")),
         "a random operation with a seed of its own",
+    ),
+    "the norm of gradients": (
+        program(
+            PAIRS.replace(
+                "train =",
+                "found, norm = tf.clip_by_global_norm(tf.gradients(loss, [w]), 1.0)\ntrain =",
+            )
+            + "print(norm)\n"
+        ),
+        "the norm of the gradients, is read",
+    ),
+    "gradients that are changed": (
+        program(PAIRS.replace("(pairs)", "([(g * 0.5, v) for g, v in pairs])")),
+        "what happens to the gradients here is not followed",
+    ),
+    "gradients that Python looks at": (
+        program(PAIRS + "print(pairs)\n"),
+        "`pairs`, a part of the graph, is used outside",
+    ),
+    "gradients of another optimizer": (
+        program(
+            "other = tf.train.AdamOptimizer()\n"
+            + PAIRS.replace("optimizer.compute", "other.compute")
+        ),
+        "are computed by another optimizer",
+    ),
+    "gradients of other variables": (
+        program(
+            PAIRS.replace("(pairs)", "(zip(tf.gradients(loss, [w]), [w]))"),
+        ),
+        "not seen to be the gradients of these variables",
+    ),
+    "gradients of a loss that changes": (
+        program(PAIRS.replace("pairs =", "loss = loss * 2.0\npairs =")),
+        "what is differentiated has no name of its own",
+    ),
+    "a limit that is computed": (
+        program(
+            PAIRS.replace("(pairs)", "([(tf.clip_by_norm(g, scale * 2), v) for g, v in pairs])")
+        ),
+        "the limit of the gradients is no number",
+    ),
+    "rows of a table that are clipped": (
+        program(
+            "out = tf.gather(w, x)\nloss = tf.reduce_sum(out * out)\n"
+            "optimizer = tf.train.AdamOptimizer(0.1)\n"
+            "pairs = optimizer.compute_gradients(loss)\n"
+            "train = optimizer.apply_gradients("
+            "[(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in pairs])\n",
+            head=SPARSE,
+        ),
+        "some rows of a table is clipped",
     ),
     "labels": (
         program(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrate_mgpu.core.selection import Selection
-from tests.models.front.session.test_refusals import DIGITS, HEAD, MODEL, NATIVE, program
+from tests.models.front.session.test_refusals import DIGITS, HEAD, MODEL, NATIVE, PAIRS, program
 from tests.support.migration import migrated, run, said
 
 
@@ -76,3 +76,24 @@ def test_digits_come_from_the_file_beside_it() -> None:
     off = Selection(ignore=("MGPU211",))
     stays = run(text, bridge=True, native_sessions=True, rules=off)
     assert [one.state for one in stays.programs] == ["refused"], said(stays)
+
+
+def test_gradients_that_are_only_applied_are_those_of_minimize() -> None:
+    text = program(PAIRS)
+    by_minimize = text.replace(
+        "pairs = optimizer.compute_gradients(loss)\ntrain = optimizer.apply_gradients(pairs)",
+        "train = optimizer.minimize(loss)",
+    )
+    assert native(text) == native(by_minimize)
+
+
+def test_gradients_are_limited_in_their_author_s_order() -> None:
+    text = PAIRS.replace(
+        "train = optimizer.apply_gradients(pairs)",
+        "grads, tvars = zip(*[(tf.clip_by_value(g, -1.0, limit), v) for g, v in pairs])\n"
+        "grads, _ = tf.clip_by_global_norm(grads, 0.5)\n"
+        "train = optimizer.apply_gradients(zip(grads, tvars))",
+    )
+    after = native(program(text, head=HEAD + "limit = 2.0\n"))
+    first = "gradients = [tf.clip_by_value(g, -1.0, limit) for g in gradients]\n"
+    assert f"    {first}    gradients, _ = tf.clip_by_global_norm(gradients, 0.5)\n" in after

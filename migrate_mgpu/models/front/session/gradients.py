@@ -1,0 +1,210 @@
+"""Gradients that a program takes apart: computed, clipped, and applied by an optimizer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.program import Gradients, Holds, Meaning
+from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Unit
+
+_COMPUTE = ("loss", "var_list", "gate_gradients", "aggregation_method",
+            "colocate_gradients_with_ops", "grad_loss")  # fmt: skip
+_GRADIENTS = ("ys", "xs", "grad_ys", "name")
+_CLIPS = {
+    "clip_by_value": (ClippedBy.VALUE, ("t", "clip_value_min", "clip_value_max", "name")),
+    "clip_by_norm": (ClippedBy.NORM, ("t", "clip_norm", "axes", "name")),
+}
+_GLOBAL = ("t_list", "clip_norm", "use_norm", "name")
+_ADVICE = "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only"
+
+
+class GradientReader:
+    """Reads expressions that give gradients, by what the names of the scope stand for."""
+
+    def __init__(
+        self,
+        module: Module,
+        meanings: Mapping[str, Meaning],
+        is_fixed: Callable[[ast.expr], bool],
+    ) -> None:
+        """``is_fixed`` says whether an expression has one value, whenever it is computed."""
+        self.module = module
+        self.meanings = meanings
+        self.is_fixed = is_fixed
+
+    def assigned(self, target: ast.expr, value: ast.expr) -> dict[str, Gradients] | None:
+        """What the names of an assignment stand for; None where it gives no gradients.
+
+        Raises:
+            Refused: more happens to the gradients.
+        """
+        if isinstance(target, ast.Name):
+            found = self.read(value)
+            return None if found is None else {target.id: found}
+        if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+            return None
+        first, second = target.elts
+        if not isinstance(first, ast.Name) or not isinstance(second, ast.Name):
+            return None
+        if isinstance(value, ast.Call):
+            if self._is(value, "zip") and isinstance(value.args[0], ast.Starred):
+                found = self.read(value.args[0].value)
+                if found is None or found.holds is not Holds.PAIRS:
+                    return None
+                values = replaced(found, holds=Holds.VALUES)
+                return {first.id: values, second.id: replaced(found, holds=Holds.VARIABLES)}
+            if name_of(self.module, value) == "clip_by_global_norm":
+                clipped = self._global(value)
+                names = self.module.names
+                for mention in names.mentions(second.id, names.scope_of_name[second]):
+                    if isinstance(mention.ctx, ast.Load) and clipped is not None:
+                        text = f"`{second.id}`, the norm of the gradients, is read"
+                        raise Refused(self.module, mention, text)
+                return None if clipped is None else {first.id: clipped}
+        return None
+
+    def read(self, node: ast.expr) -> Gradients | None:
+        """What an expression gives; None where that is no gradients.
+
+        Raises:
+            Refused: more happens to the gradients.
+        """
+        if isinstance(node, ast.Name):
+            meaning = self.meanings.get(node.id)
+            return meaning if isinstance(meaning, Gradients) else None
+        if isinstance(node, ast.ListComp):
+            return self._each(node)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+            if name_of(self.module, node.value) == "clip_by_global_norm":
+                return self._global(node.value) if constant(node.slice) == 0 else None
+        if not isinstance(node, ast.Call):
+            return None
+        if self._is(node, "list") and len(node.args) == 1:
+            return self.read(node.args[0])
+        if self._is(node, "zip") and len(node.args) == 2:
+            return self._zipped(node)
+        if name_of(self.module, node) == "gradients":
+            given = self._given(node, _GRADIENTS, ("ys", "xs", "name"))
+            if "ys" not in given or "xs" not in given:
+                raise Refused(self.module, node, "what is differentiated cannot be told")
+            return Gradients(node, self._loss(given["ys"]), given["xs"], Holds.VALUES)
+        func = node.func
+        if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
+            name = func.value.id if isinstance(func.value, ast.Name) else ""
+            if not isinstance(self.meanings.get(name), Optimizer):
+                raise Refused(self.module, node, "the optimizer of these gradients cannot be told")
+            given = self._given(node, _COMPUTE, ("loss", "var_list"))
+            if "loss" not in given:
+                raise Refused(self.module, node, "what is differentiated cannot be told")
+            loss = self._loss(given["loss"])
+            return Gradients(node, loss, given.get("var_list"), Holds.PAIRS, name)
+        return None
+
+    def _loss(self, node: ast.expr) -> ast.Name:
+        """What is differentiated: a name, for it is computed elsewhere, and has one value."""
+        if isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Unit):
+            if len(self.module.names.bindings_of(node)) == 1:
+                return node
+        text = "what is differentiated has no name of its own"
+        raise Refused(self.module, node, text, "give it a name that nothing else has")
+
+    def _is(self, call: ast.Call, builtin: str) -> bool:
+        """Whether one of Python's own functions is called, with something and without names."""
+        own = self.module.names.qualname(call.func) == f"builtins.{builtin}"
+        return own and bool(call.args) and not call.keywords
+
+    def _given(
+        self, call: ast.Call, parameters: tuple[str, ...], allowed: tuple[str, ...]
+    ) -> dict[str, ast.expr]:
+        given = NamedArguments(self.module, call, parameters).rest
+        for name, value in given.items():
+            if name not in allowed and not is_none(value):
+                text = f"`{self.module.source.code(call.func)}` with `{name}`"
+                raise Refused(self.module, value, text)
+        return {name: value for name, value in given.items() if not is_none(value)}
+
+    def _zipped(self, call: ast.Call) -> Gradients | None:
+        """`zip(gradients, variables)`: the same variables, in the same order."""
+        values, variables = call.args
+        found = self.read(values)
+        if found is None:
+            return None
+        known = self.read(variables)
+        if known is not None and known.holds is Holds.VARIABLES:
+            same = known.node is found.node
+        else:
+            same = found.told is not None and ast.dump(found.told) == ast.dump(variables)
+            same = same and isinstance(variables, ast.Name)
+        if found.holds is not Holds.VALUES or not same:
+            text = "these are not seen to be the gradients of these variables"
+            raise Refused(self.module, call, text)
+        return replaced(found, holds=Holds.PAIRS)
+
+    def _global(self, call: ast.Call) -> Gradients | None:
+        """`tf.clip_by_global_norm(gradients, 5.0)`, of which only the gradients are used."""
+        given = self._given(call, _GLOBAL, ("t_list", "clip_norm"))
+        found = self.read(given["t_list"]) if "t_list" in given else None
+        if found is None:
+            return None
+        if found.holds is not Holds.VALUES or "clip_norm" not in given:
+            raise Refused(self.module, call, "what is clipped here cannot be told", _ADVICE)
+        return self._clipped(found, ClippedBy.GLOBAL_NORM, call, given, "")
+
+    def _each(self, node: ast.ListComp) -> Gradients | None:
+        """`[(tf.clip_by_norm(g, 5.0), v) for g, v in pairs]`, or of the gradients alone."""
+        loop = node.generators[0]
+        found = self.read(loop.iter)
+        if found is None:
+            return None
+        refused = Refused(
+            self.module, node, "what happens to the gradients here is not followed", _ADVICE
+        )
+        if len(node.generators) != 1:
+            raise refused
+        pairs = found.holds is Holds.PAIRS
+        names = loop.target.elts if pairs and isinstance(loop.target, ast.Tuple) else [loop.target]
+        if len(names) != 1 + pairs or not all(isinstance(one, ast.Name) for one in names):
+            raise refused
+        gradient = names[0].id  # type: ignore[attr-defined]
+        element = node.elt
+        if pairs:
+            if not isinstance(element, ast.Tuple) or len(element.elts) != 2:
+                raise refused
+            element, variable = element.elts
+            if ast.unparse(variable) != ast.unparse(names[1]):
+                raise refused
+        if not all(ast.unparse(test) == f"{gradient} is not None" for test in loop.ifs):
+            raise refused
+        name = name_of(self.module, element) if isinstance(element, ast.Call) else ""
+        if name not in _CLIPS or found.holds is Holds.VARIABLES or (loop.ifs and not pairs):
+            raise refused
+        assert isinstance(element, ast.Call)
+        by, parameters = _CLIPS[name]
+        allowed = tuple(name for name in parameters if name not in ("axes", "name"))
+        given = self._given(element, parameters, allowed)
+        clipped = given.get("t")
+        if not isinstance(clipped, ast.Name) or clipped.id != gradient:
+            raise refused
+        return self._clipped(found, by, element, given, gradient)
+
+    def _clipped(
+        self,
+        found: Gradients,
+        by: ClippedBy,
+        call: ast.Call,
+        given: Mapping[str, ast.expr],
+        gradient: str,
+    ) -> Gradients:
+        for name, value in given.items():
+            if name not in ("t", "t_list") and not self.is_fixed(value):
+                text = "the limit of the gradients is no number that is known before the steps"
+                raise Refused(self.module, value, text)
+        limits = tuple(v for name, v in given.items() if name not in ("t", "t_list"))
+        return replaced(found, clips=(*found.clips, GradientClip(by, limits, gradient)))

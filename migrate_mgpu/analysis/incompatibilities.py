@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.symbols import symbol
 
 PYTHON_2 = "python-2"  # the key of what is said of those
+GONE_LATE = "gone-when-called"  # of a name that TF2 lost, imported inside a function
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
@@ -26,7 +27,7 @@ PYTHON_2_MODULES = {
 
 def gone_names(module: Module) -> list[Use]:
     """Mentions of names that no TF2 has, but for those under a version switch and the like."""
-    return [use for use in module.uses if not use.guarded and use.status == "gone"]
+    return [u for u in module.uses if (u.lazy or not u.guarded) and u.status == "gone"]
 
 
 def incompatibilities(
@@ -37,18 +38,20 @@ def incompatibilities(
     ``written`` are mentions of names that TF2 lost for which there is something else.
     """
     found: list[Diagnostic] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, ast.AST | None]] = set()
     uses = [use for use in gone_names(module) if use.node not in written]
     for use in uses:
         name = use.symbol.name
-        if name in seen:
+        within = _outermost(module, use.node) if use.lazy else None
+        if (name, None) in seen or (name, within) in seen:
             continue
         if any(other.symbol.name.startswith(f"{name}.") for other in uses):
             continue  # a module, what is used of it is named
-        seen.add(name)
+        seen.add((name, within))
         text = f"`tensorflow.{name}` does not exist in TF2"
         place = Place(module, use.node)
-        found.append(Diagnostic("gone-name", place, text, advice_about(name), symbol=name))
+        key = GONE_LATE if use.lazy else "gone-name"
+        found.append(Diagnostic(key, place, text, advice_about(name), symbol=name))
     for node in module.names.star_imports:
         if symbol(module.names.absolute(node)) is not None:
             text = f"`from {node.module} import *` hides which names are TensorFlow's"
@@ -71,7 +74,7 @@ def python_2_names(module: Module) -> list[Diagnostic]:
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:
-                outermost = list(names.ancestors(node))[-2]
+                outermost = _outermost(module, node)
                 if (node.id, outermost) not in seen:
                     seen.add((node.id, outermost))
                     found.append(_named(Place(module, node), node.id))
@@ -82,6 +85,11 @@ def python_2_names(module: Module) -> list[Diagnostic]:
                     seen.add(alias.name)
                     found.append(_named(Place(module, statement), alias.name))
     return found
+
+
+def _outermost(module: Module, node: ast.AST) -> ast.AST:
+    """The statement of the module that a node stands in, or is."""
+    return [node, *module.names.ancestors(node)][-2]
 
 
 def _named(place: Place, name: str) -> Diagnostic:

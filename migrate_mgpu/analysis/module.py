@@ -33,8 +33,9 @@ class Use:
 
     node: ast.AST
     symbol: Symbol
-    guarded: bool  # under a version switch or a try that catches its absence
+    guarded: bool  # under a version switch or a try that catches its absence, or imported late
     spelled: str  # the qualified name as resolved
+    lazy: bool = False  # guarded by nothing but that its import is in a function
 
     @property
     def status(self) -> str:
@@ -121,8 +122,9 @@ class Module:
                     parent = names.parents[parent]
                 found_symbol = symbol(spelled)
                 if found_symbol is not None:
-                    guarded = optional or self.is_guarded(top)
-                    found.append(Use(top, found_symbol, guarded, spelled))
+                    guarded = self.is_guarded(top)
+                    lazy = optional and not guarded and not self._may_fail(node)
+                    found.append(Use(top, found_symbol, optional or guarded, spelled, lazy))
         for statement in names.imports:
             found.extend(self._imported_uses(statement))
         found.sort(key=node_position)
@@ -136,12 +138,13 @@ class Module:
         else:
             assert isinstance(node, ast.Import)
             spelled = [alias.name for alias in node.names]
-        guarded = self.is_guarded(node) or self._is_lazy(node)
+        guarded, lazy = self.is_guarded(node), self._is_lazy(node)
         found: list[Use] = []
         for name in spelled:
             found_symbol = symbol(name)
             if found_symbol is not None and found_symbol.name:
-                found.append(Use(node, found_symbol, guarded, name))
+                late = lazy and not guarded
+                found.append(Use(node, found_symbol, guarded or lazy, name, late))
         return found
 
     def _is_optional(self, name: ast.Name) -> bool:
@@ -156,6 +159,10 @@ class Module:
         return bool(bindings) and all(
             self.is_guarded(binding.node) or self._is_lazy(binding.node) for binding in bindings
         )
+
+    def _may_fail(self, name: ast.Name) -> bool:
+        """Whether a name comes from an import that is under a guard."""
+        return any(self.is_guarded(binding.node) for binding in self.names.bindings_of(name))
 
     @cached_property
     def switched_root(self) -> ast.stmt | None:

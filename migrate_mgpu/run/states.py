@@ -20,7 +20,7 @@ from migrate_mgpu.analysis.api_version import (
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.incompatibilities import PYTHON_2, incompatibilities
+from migrate_mgpu.analysis.incompatibilities import GONE_LATE, PYTHON_2, incompatibilities
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -97,6 +97,10 @@ class State:
     def keep_config(self) -> None:
         """A bridged program works with a config on its session as well."""
         self.kind = KEPT
+
+
+# What keeps a program from TF2 only where it comes to the place, by the diagnostics' keys.
+_WHEN_CALLED = (PYTHON_2, GONE_LATE)
 
 
 def _unless_called(why: Diagnostic) -> Diagnostic:
@@ -374,6 +378,8 @@ class ProgramStates:
                     continue
                 if any(_covers(module, edit, why.node) for edit in found.edits.get(module, ())):
                     continue
+                if why.key in _WHEN_CALLED and not self._runs(state.program, why):
+                    continue  # told among the limits of what is claimed
                 return why
             if (imports.edits or found.edits) and not module.writable:
                 text = f"{module.path.name} needs TF1's names and lies outside the given paths"
@@ -405,7 +411,7 @@ class ProgramStates:
         copied = {copy.call.func for copy in state.copies}
         told: set[str] = set()
         for why in self.lost.left(module):
-            if why.key == PYTHON_2 and not self._runs(state.program, why):
+            if why.key in _WHEN_CALLED and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
             elif why.key == PYTHON_2 and why.symbol in told:
                 continue  # once for each file

@@ -180,8 +180,6 @@ _GLOROT = NewName("tensorflow", "glorot_uniform_initializer")
 def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     """What becomes of a module's names of ``tf.contrib``."""
     uses = [use for use in module.uses if use.status == "gone" and _counts(module, use)]
-    if all(use.guarded for use in uses):
-        return NewNames()
     return _Renaming(module, importers, uses).run() if uses else NewNames()
 
 

@@ -90,3 +90,46 @@ def test_a_switch_between_pythons(guard: str) -> None:
     ops = f"import six\n\n{guard}\n    text = unicode\nelse:\n    text = str\n"
     found = program("", "print(ops.text)\n", ops)
     assert [one.state for one in found.programs] == ["bridge"], said(found)
+
+
+LATE = """\
+import tensorflow as tf
+
+
+def recurrent(x):
+    from tensorflow.contrib import {name}
+    return {name}.{function}(x, 3)
+
+
+def main(x):
+    {main}
+    with tf.Session() as sess:
+        print(sess.run(x))
+
+
+main(tf.constant([[1.0]]))
+"""
+
+
+def test_what_tf2_lost_keeps_a_program_that_imports_it_when_it_is_called() -> None:
+    text = LATE.format(name="cudnn_rnn", function="CudnnLSTM", main="x = recurrent(x)")
+    (program,) = run(("train.py", text), bridge=True).programs
+    assert program.state == "refused"
+    assert "`tensorflow.contrib.cudnn_rnn.CudnnLSTM` does not exist" in program.reasons[0].message
+
+
+def test_what_is_imported_by_no_call_makes_the_claim_smaller() -> None:
+    text = LATE.format(name="cudnn_rnn", function="CudnnLSTM", main="x = x + 1")
+    found = run(("train.py", text + "\nif __name__ == '__main__':\n    pass\n"), bridge=True)
+    (program,) = found.programs
+    assert (program.state, program.runs_on) == (
+        "bridge",
+        "TF 2.15 and newest, but for what MGPU908 names",
+    )
+
+
+def test_what_is_imported_in_a_function_is_written_there() -> None:
+    text = LATE.format(name="slim", function="fully_connected", main="x = recurrent(x)")
+    found = run(("train.py", text), bridge=True)
+    assert [one.state for one in found.programs] == ["bridge"]
+    assert "    import tf_slim as slim\n" in str(found.files[0].after)

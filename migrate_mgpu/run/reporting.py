@@ -74,7 +74,11 @@ class Report:
             self._stays(outcome)
             return
         for setting, rewriter in move.applied:
-            self.rule(setting.module, setting.keyword or setting.statement, rewriter.rule)
+            place = setting.keyword or setting.statement
+            self.rule(setting.module, place, rewriter.rule)
+            note = rewriter.note(setting)
+            if note is not None:
+                self.add(setting.module, place, rewriter.rule.code, f.MANUAL, *note)
         for setting in move.overruled:
             self.add(
                 setting.module,

@@ -17,6 +17,11 @@ def every_value(setting: Setting) -> str | None:
     return None
 
 
+def nothing(setting: Setting) -> tuple[str, str] | None:
+    """The note of a field of which each value does the same."""
+    return None
+
+
 @record(frozen=True, eq=False)
 class FieldRewriter(Rewriter):
     """Moves ``fields``, paths of ConfigProto (``gpu_options.allow_growth``).
@@ -24,7 +29,8 @@ class FieldRewriter(Rewriter):
     ``apply`` gives the statements that do in TF2 what the setting did, in a file's style
     (``FileStyle.lines``); none for TF2's own default. ``plan`` says why a value cannot move
     exactly; None when it can. ``early``: TF2 refuses the call once the runtime is
-    initialised. ``imports`` are modules that the statements use.
+    initialised. ``imports`` are modules that the statements use. ``note`` says what the
+    owner of a value that moves is to know, and an advice.
     """
 
     folder = "session_config"
@@ -34,6 +40,7 @@ class FieldRewriter(Rewriter):
     plan: Callable[[Setting], str | None] = every_value
     early: bool = True
     imports: tuple[str, ...] = ()
+    note: Callable[[Setting], tuple[str, str] | None] = nothing
 
 
 @lru_cache(maxsize=1)

@@ -9,9 +9,10 @@ TF2 takes the physical devices themselves, which have the same numbers. Without
 a GPU, TF1 ignores the list, and so does the migrated code.
 
 ## Safety
-Exact for a single index (the way of Horovod programs) and for constant lists in
-ascending order. TF2 always numbers visible GPUs in ascending order, so a list
-in another order, or one that is only known at run time, stays on the config.
+Exact for a single index (the way of Horovod programs) and for lists in ascending
+order. TF2 always numbers visible GPUs in ascending order, so a list in another
+order stays on the config. One that is only known at run time moves, and a finding
+says what becomes of its order; ``CUDA_VISIBLE_DEVICES`` has one.
 
 ## References
 ``tf.config.set_visible_devices``
@@ -77,6 +78,64 @@ sess = tf.Session()
 """,
     ),
     Case(
+        "a list known at run time",
+        """\
+import argparse
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--gpus', default='0')
+args = parser.parse_args()
+config = tf.ConfigProto()
+config.gpu_options.visible_device_list = args.gpus
+sess = tf.Session(config=config)
+""",
+        """\
+import argparse
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--gpus', default='0')
+args = parser.parse_args()
+gpus = tf.config.list_physical_devices('GPU')
+if gpus and args.gpus:
+    visible_gpus = [gpus[int(index)] for index in args.gpus.split(',')]
+    tf.config.set_visible_devices(visible_gpus, 'GPU')
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "indices that are joined",
+        """\
+import tensorflow as tf
+
+
+def session(gpu_ids):
+    config = tf.ConfigProto()
+    config.gpu_options.visible_device_list = ','.join(str(i) for i in gpu_ids)
+    return tf.Session(config=config)
+
+
+print(session([0, 1]).run(tf.constant(1)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+
+def session(gpu_ids):
+    gpus = tf.config.list_physical_devices('GPU')
+    if gpus:
+        visible_gpus = [gpus[int(index)] for index in gpu_ids]
+        tf.config.set_visible_devices(visible_gpus or gpus, 'GPU')
+    return tf.Session()
+
+
+print(session([0, 1]).run(tf.constant(1)))
+""",
+    ),
+    Case(
         "another order",
         """\
 import tensorflow as tf
@@ -91,17 +150,24 @@ sess = tf.Session(config=config)
 
 
 def plan(setting: Setting) -> str | None:
-    value = constant(setting.value)
+    value = setting.known
     if value is None:
-        if _single_index(setting.value) is None:
-            return "which GPUs are visible, and in which order, is only known at run time"
-        return None
+        known = _single_index(setting.value) or _joined(setting.value) or _is_read(setting.value)
+        return None if known else "which GPUs are visible is computed here, in a form not known"
     indices = _indices(value)
     if indices is None:
         return f"{value!r} is not a list of GPU indices"
     if indices != sorted(set(indices)):
         return "the visible GPUs are not in ascending order, which TF2 cannot keep"
     return None
+
+
+def note(setting: Setting) -> tuple[str, str] | None:
+    """What is to be known of a list that need not be in ascending order."""
+    if setting.known is not None or _single_index(setting.value) is not None:
+        return None
+    text = "TF2 numbers the visible GPUs in ascending order, whatever the order of this list"
+    return text, "for another order set CUDA_VISIBLE_DEVICES instead"
 
 
 _VISIBLE = """\
@@ -111,8 +177,29 @@ if {gpus}:
 """
 
 
+_LISTED = """\
+{gpus} = {tf}.config.list_physical_devices({quote}GPU{quote})
+if {gpus} and {value}:
+    {visible} = [{gpus}[int(index)] for index in {value}.split({quote},{quote})]
+    {tf}.config.set_visible_devices({visible}, {quote}GPU{quote})
+"""
+# An empty list leaves every GPU visible.
+_JOINED = """\
+{gpus} = {tf}.config.list_physical_devices({quote}GPU{quote})
+if {gpus}:
+    {visible} = [{gpus}[int(index)] for index in {value}]
+    {tf}.config.set_visible_devices({visible} or {gpus}, {quote}GPU{quote})
+"""
+
+
 def apply(setting: Setting, style: FileStyle) -> list[str]:
     gpus = setting.fresh("gpus", "physical_gpus")
+    if constant(setting.value) is None and _single_index(setting.value) is None:
+        visible = setting.fresh("visible_gpus", "shown_gpus")
+        joined = _joined(setting.value)
+        if joined is None:
+            return style.lines(_LISTED, gpus=gpus, visible=visible, value=setting.code)
+        return style.lines(_JOINED, gpus=gpus, visible=visible, value=setting.part(joined))
     chosen = [f"{gpus}[{index}]" for index in _chosen(setting)]
     if not chosen:  # an empty list leaves every GPU visible
         return []
@@ -159,4 +246,34 @@ def _single_index(node: ast.expr) -> ast.expr | None:
     return None
 
 
-REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.visible_device_list",), apply, plan)
+def _is_read(node: ast.expr) -> bool:
+    """Whether an expression only reads a variable, an attribute or an item: it may stand twice."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and constant(node.slice) is None:
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _joined(node: ast.expr) -> ast.expr | None:
+    """The indices in ``','.join(X)``, with X itself, ``map(str, X)`` or ``str(i) for i in X``."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return None
+    if node.func.attr != "join" or constant(node.func.value) != "," or len(node.args) != 1:
+        return None
+    given = node.args[0]
+    if isinstance(given, (ast.GeneratorExp, ast.ListComp)) and len(given.generators) == 1:
+        (loop,) = given.generators
+        if loop.ifs or loop.is_async or not isinstance(loop.target, ast.Name):
+            return None
+        if ast.unparse(given.elt) not in (f"str({loop.target.id})", loop.target.id):
+            return None
+        given = loop.iter
+    elif isinstance(given, ast.Call) and ast.unparse(given.func) == "map":
+        if len(given.args) != 2 or ast.unparse(given.args[0]) != "str":
+            return None
+        given = given.args[1]
+    return given if _is_read(given) else None
+
+
+REWRITER = FieldRewriter(RULE, CASES, ("gpu_options.visible_device_list",), apply, plan, note=note)

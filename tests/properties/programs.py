@@ -12,7 +12,15 @@ VALUES = {
     "log_device_placement": ["True", "False", "not SOFT"],
     "gpu_options.allow_growth": ["True", "False", "SOFT"],
     "gpu_options.per_process_gpu_memory_fraction": ["0.4", "0.0", "1.0", "SHARE", "SHARE / 2"],
-    "gpu_options.visible_device_list": ["'0'", "'0,2'", "'2,1'", "str(RANK)", "'%d' % RANK", "''"],
+    "gpu_options.visible_device_list": [
+        "'0'",
+        "'0,2'",
+        "'2,1'",
+        "str(RANK)",
+        "'%d' % RANK",
+        "''",
+        "LISTED",
+    ],
     "intra_op_parallelism_threads": ["4", "0", "COUNT", "COUNT * 2"],
     "inter_op_parallelism_threads": ["2", "COUNT"],
     "graph_options.optimizer_options.global_jit_level": [
@@ -22,7 +30,7 @@ VALUES = {
     ],
 }
 COUNTS = ["{'GPU': 0}", "{'GPU': 2}", "{'CPU': 3}", "{'CPU': 1, 'GPU': COUNT}"]
-CONSTANTS = "SOFT = True\nSHARE = 0.3\nRANK = 1\nCOUNT = 2\nFLAG = {flag}\n"
+CONSTANTS = "SOFT = True\nSHARE = 0.3\nRANK = 1\nCOUNT = 2\nLISTED = '0,2'\nFLAG = {flag}\n"
 
 
 @dataclass(frozen=True)

@@ -538,10 +538,11 @@ class _Renaming:
         kept = [
             s for s in self.lines if s in body and f"import {SLIM} as {self.slim}" in self.lines[s]
         ]
-        if kept and (last is None or kept[0].lineno > last.lineno) and not self.added:
-            self.lines[kept[0]] += self.mends
-        elif self.added or self.mends:
-            place = last or (imports[0] if imports else body[0])
+        if kept and last is not None and kept[0].lineno > last.lineno:
+            self.lines[kept[0]] += self.mends  # below the import of the package
+            self.mends = []
+        if self.added or self.mends:
+            place = last or (kept or imports or body)[0]
             layout = Layout(self.source, place)
             lines = [*self.added, *self.mends]
             if place in self.lines:

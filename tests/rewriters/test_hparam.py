@@ -169,3 +169,14 @@ def test_below_future_imports(tmp_path: Path) -> None:
     assert after["state"] == "bridge"
     compile(after["train.py"], "train.py", "exec")
     assert "from hparam import HParams\n" in after["train.py"]
+
+
+def test_what_tf_slim_looks_for_stands_below_its_import(tmp_path: Path) -> None:
+    text = "import tensorflow as tf\nfrom tensorflow.contrib import slim\n"
+    text += "from tensorflow.contrib import training\n\n\ndef params():\n"
+    text += "    slim.batch_norm(tf.ones([2, 2]))\n    return training.HParams(rate=0.5)\n"
+    write(tmp_path, {"train.py": text + SESSION})
+    lines = run(tmp_path)["train.py"].splitlines()
+    assert "from hparam import HParams" in lines
+    mend = next(number for number, line in enumerate(lines) if line.startswith("slim."))
+    assert lines.index("import tf_slim as slim") < mend

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.session_config.flows import Flow, Setting
@@ -12,6 +13,8 @@ from migrate_mgpu.session_config.sinks import SinkCall, SinkKind
 
 def same_options(first: Flow, second: Flow) -> bool:
     """Whether two flows set the same fields to values that are known to be equal."""
+    if any(_is_chosen(flow, one) for flow in (first, second) for one in flow.settings):
+        return False
     return _options(first) is not None and _options(first) == _options(second)
 
 
@@ -47,6 +50,16 @@ def _is_conditional(flow: Flow, setting: Setting) -> bool:
     names = setting.module.names
     made = names.statement(flow.place)
     return names.block(setting.statement) is not names.block(made)
+
+
+def _is_chosen(flow: Flow, setting: Setting) -> bool:
+    """Whether a condition chooses a setting that does not choose its configuration."""
+    names = setting.module.names
+    around = set(names.ancestors(flow.place)) if setting.module is flow.module else set()
+    return setting.choice is not None or any(
+        isinstance(parent, (ast.If, ast.Try)) and parent not in around and not is_main_guard(parent)
+        for parent in names.ancestors(setting.statement)
+    )
 
 
 def _options(flow: Flow) -> dict[str, str] | None:

@@ -171,7 +171,7 @@ def circles() -> list[list[str]]:
 
 
 def test_no_import_circles() -> None:
-    check({" ".join(circle) for circle in circles()}, "circle")
+    assert [" ".join(circle) for circle in circles()] == []
 
 
 def private_imports() -> set[str]:
@@ -187,7 +187,7 @@ def private_imports() -> set[str]:
 
 
 def test_private_names_stay_in_their_module() -> None:
-    check(private_imports(), "private")
+    assert sorted(private_imports()) == []
 
 
 def test_the_page_names_what_is_there() -> None:

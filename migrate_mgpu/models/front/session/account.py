@@ -1,0 +1,120 @@
+"""Whether all of a program is accounted for: each mention of TensorFlow, each value taken."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.models.front.session.expressions import changed_in_place, shuffled
+from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
+from migrate_mgpu.models.front.session.units import UnitReading, unique, value_of
+
+
+class Account(UnitReading):
+    """Checks a program that is read to its end."""
+
+    runs: RunReader
+
+    def _account(self) -> None:
+        """Every mention of TensorFlow is one that this reader knows."""
+        known: set[ast.AST] = {o.node for o in self.found.made}
+        for entry, role in zip(self.scope.entries, self.found.roles):
+            if role in (
+                Role.PLACEHOLDER,
+                Role.VARIABLES,
+                Role.OPTIMIZER,
+                Role.UPDATE,
+                Role.UNIT,
+            ) or (role is Role.GONE and not entry.opens):
+                known.add(entry.statement)
+        known |= self.configs
+        known |= {item for block in self.scope.blocks for item in block.items}
+        known |= set(self.found.builders) | set(self.found.makers)
+        known |= {run.call for run in self.found.runs} | self.runs.gone
+        for use in self.module.uses:
+            if isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_inside(
+                self.module, use.node, known
+            ):
+                continue
+            if use.symbol.name.startswith(SETTINGS) or not use.symbol.name:
+                self.found.settings.append(use.node)
+                continue
+            shown = self.module.source.code(use.node)
+            raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")
+        self._check_functions()
+        for function in (*self.found.builders.values(), *self.found.makers.values()):
+            for reference in self.graph.references(function):
+                inside = is_inside(self.module, reference.node, known)
+                if reference.module is not self.module or not inside:
+                    text = f"`{function.name}` is used outside of the graph as well"
+                    raise Refused(reference.module, reference.node, text)
+        run = {unit for step in self.found.steps for unit in step.units}
+        self.found.idle += (u.node for u in self.found.units.values() if u not in run)
+        if not self.found.updates:
+            raise Refused(self.module, self.scope.session, "nothing is trained in its session")
+        if not any(run.step.updates for run in self.found.runs):
+            raise Refused(self.module, self.scope.session, "no step trains in its session")
+
+    def _check_functions(self) -> None:
+        """Functions that only the scope's own statements call know nothing of the graph."""
+        own = {self.scope.name}
+        for entry in self.scope.entries:
+            if entry.statement in self._building:
+                own |= {
+                    name.id
+                    for name in mentions_of(self.names, entry.statement, self.home)
+                    if isinstance(name.ctx, ast.Store)
+                }
+        known = {*self.found.builders, *self.found.makers}
+        for name in self.names.scope_of_name:
+            if name.id not in own or not self._in_function(name):
+                continue
+            if self.names.defining_scope(name.id, self.names.scope_of_name[name]) is self.home:
+                if not is_inside(self.module, name, known):
+                    text = f"a function uses `{name.id}`, a part of the graph"
+                    raise Refused(self.module, name, text)
+
+    def _check_captures(self) -> None:
+        """What units take from Python does not change between building and the first run."""
+        units = [unit for step in self.found.steps for unit in step.units]
+        for unit in unique(units):
+            value = value_of(unit.node)
+            for name in self.expressions.read(value).names:
+                home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+                if home is None or (home is self.home and self._is_of_graph(name.id)):
+                    continue
+                bindings = home.bindings[name.id]
+                if len(bindings) != 1:
+                    text = f"`{name.id}` changes, and the graph has one of its values"
+                    raise Refused(self.module, name, text, "give each value a name of its own")
+                if bindings[0].kind in ("import", "def", "class"):
+                    continue
+                around = self.scope.entries[unit.place].statement
+                if isinstance(unit.node, ast.expr) and is_inside(
+                    self.module, bindings[0].node, {around}
+                ):
+                    text = f"`{name.id}` has another value each time that this is built"
+                    raise Refused(self.module, name, text, "build it before, and feed the value")
+                changed = changed_in_place(self.module, name) or shuffled(self.module, name)
+                if changed is not None:
+                    text = f"`{name.id}` changes here, and the graph has what it was before"
+                    raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_of_graph(self, name: str) -> bool:
+        """Whether a name of the scope stands for parts of the graph alone."""
+        statements = {self.names.statement(b.node) for b in self.home.bindings[name]}
+        return statements <= self._building
+
+    @cached_property
+    def _building(self) -> set[ast.stmt]:
+        """The statements that make parts of the graph."""
+        entries = zip(self.scope.entries, self.found.roles)
+        return {
+            entry.statement
+            for entry, role in entries
+            if role not in (Role.HOST, Role.RUN) and not entry.opens
+        }

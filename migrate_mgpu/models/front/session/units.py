@@ -1,0 +1,154 @@
+"""Statements and expressions that build what steps compute."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.program import GRAPH, Every, Gradients, Init, Role, closure
+from migrate_mgpu.models.front.session.runs import mentions_of
+from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.ir import Collected, Optimizer, Placeholder, Unit, Update, Variables
+
+
+class UnitReading(Reading):
+    """Reads units: what each takes, and that it does nothing else."""
+
+    def _is_graph(self, value: ast.expr) -> bool:
+        for name in mentions_of(self.names, value, self.home):
+            if isinstance(self.meanings.get(name.id), GRAPH):
+                return True
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call):
+                known = name_of(self.module, node)
+                if known and not known.startswith(SETTINGS):
+                    return True
+                target = self.graph.target(self.module, node.func)
+                if target is not None and self.expressions.speaks(target):
+                    return True
+        return False
+
+    def _unit(self, statement: ast.Assign, target: ast.expr, value: ast.expr) -> Role:
+        targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        if not all(isinstance(one, ast.Name) for one in targets):
+            text = "a part of the graph is kept in something that is no variable"
+            raise Refused(self.module, statement, text, "give it a name")
+        unit = self.unit(statement, self.place)
+        for one in targets:
+            assert isinstance(one, ast.Name)
+            self.meanings[one.id] = unit
+        return Role.UNIT
+
+    def unit(self, node: ast.stmt | ast.expr, place: int) -> Unit:
+        """A statement or an expression that computes, with what it is made of.
+
+        Raises:
+            Refused: it does more.
+        """
+        value = value_of(node)
+        parts = self.expressions.read(value)
+        self.found.builders.update(parts.builders)
+        after: list[Unit] = []
+        feeds: list[Placeholder] = []
+        reads: list[Variables] = []
+        for name in parts.names:
+            self._name(name, after, feeds, reads)
+        self._drawn(parts)
+        if isinstance(node, ast.AugAssign):
+            assert isinstance(node.target, ast.Name)
+            before = self.meanings[node.target.id]
+            assert isinstance(before, Unit)
+            after.append(before)
+        unit = Unit(node, place, unique(after), unique(feeds), unique(reads), parts.rows)
+        self._labels(value, unit)
+        if isinstance(node, ast.stmt):
+            self.found.units[place] = unit
+        return unit
+
+    def _name(
+        self,
+        name: ast.Name,
+        after: list[Unit],
+        feeds: list[Placeholder],
+        reads: list[Variables],
+    ) -> None:
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        if home is not self.home:
+            return
+        meaning = self.meanings.get(name.id)
+        inside = self._in_function(name)
+        if isinstance(meaning, (Update, Optimizer, Gradients, Every, Init)):
+            text = f"`{name.id}` is no value that can be computed with"
+            raise Refused(self.module, name, text)
+        if isinstance(meaning, (Unit, Placeholder)) and inside:
+            self._global_of_graph(name)
+        if isinstance(meaning, Unit):
+            after.append(meaning)
+        elif isinstance(meaning, Placeholder):
+            feeds.append(meaning)
+        elif isinstance(meaning, Variables):
+            reads.append(meaning)
+        if isinstance(meaning, GRAPH):
+            parent = self.names.parents.get(name)
+            if isinstance(parent, ast.Attribute) and parent.attr not in (
+                "shape",
+                "dtype",
+                "get_shape",
+            ):
+                if not isinstance(meaning, Variables) or meaning.collected is Collected.ONE:
+                    text = f"`{name.id}.{parent.attr}` of a part of the graph"
+                    raise Refused(self.module, parent, text)
+
+    def _in_function(self, name: ast.Name) -> bool:
+        return self.names.scope_of_name[name].function() is not self.home.function()
+
+    def _drawn(self, parts: Parts) -> None:
+        for call in parts.draws:
+            if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
+                text = "a random operation with a seed of its own: TF1 has one stream for it"
+                raise Refused(self.module, call, text)
+
+    def _labels(self, value: ast.expr, unit: Unit) -> None:
+        """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
+        for call in ast.walk(value):
+            if not isinstance(call, ast.Call):
+                continue
+            name = name_of(self.module, call)
+            row = LOSSES.by_name.get(name)
+            if row is None or name == "nn.softmax_cross_entropy_with_logits_v2":
+                continue
+            if not name.endswith("softmax_cross_entropy_with_logits"):
+                continue
+            given = {k.arg: k.value for k in call.keywords}
+            labels = given.get("labels")
+            if labels is None:
+                raise Refused(self.module, call, "its labels are not given by name")
+            if labels is not None and self._is_trained(labels):
+                text = "its labels depend on variables, and TF1 sends no gradient into them"
+                raise Refused(self.module, labels, text, "wrap them in tf.stop_gradient")
+
+    def _is_trained(self, node: ast.expr) -> bool:
+        units = [
+            meaning
+            for name in mentions_of(self.names, node, self.home)
+            if isinstance(meaning := self.meanings.get(name.id), (Unit, Variables))
+        ]
+        if any(isinstance(one, Variables) for one in units):
+            return True
+        found = closure([one for one in units if isinstance(one, Unit)])
+        return any(unit.reads for unit in found)
+
+
+def value_of(node: ast.stmt | ast.expr) -> ast.expr:
+    """The expression that a unit computes."""
+    value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node
+    assert isinstance(value, ast.expr)
+    return value
+
+
+def unique(items: list) -> tuple:  # type: ignore[type-arg]
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,275 @@
+"""Optimizers, and what they do to variables in a step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import cached_property
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.session.gradients import GradientReader
+from migrate_mgpu.models.front.session.program import Every, Holds, Role, closure
+from migrate_mgpu.models.front.session.units import UnitReading
+from migrate_mgpu.models.front.session.variables import VariableReading
+from migrate_mgpu.models.ir import (
+    Collected,
+    GradientClip,
+    Optimizer,
+    Placeholder,
+    Unit,
+    Update,
+    Variables,
+    Variation,
+)
+from migrate_mgpu.models.properties import moves_same_rows
+
+_MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method",
+             "colocate_gradients_with_ops", "name", "grad_loss")  # fmt: skip
+_MINIMIZED = {"loss", "global_step", "var_list", "name"}
+_APPLY = ("grads_and_vars", "global_step", "name")
+
+
+class UpdateReading(VariableReading, UnitReading):
+    """Reads optimizers, `minimize` and `apply_gradients`."""
+
+    @cached_property
+    def gradients(self) -> GradientReader:
+        return GradientReader(self.module, self.meanings, self._is_fixed)
+
+    def _optimizer(self, call: ast.Call) -> Optimizer:
+        optimizer = read_optimizer(self.module, call)
+        if optimizer is None:
+            raise Refused(self.module, call, "this optimizer is not known")
+        rate = optimizer.learning_rate
+        for value in optimizer.arguments.values():
+            if value is not rate.value or self._fed_rate(optimizer) is None:
+                self._host_only(value, "the optimizer")
+        if rate.variation is Variation.SCHEDULED or rate.schedule is not None:
+            raise Refused(self.module, call, "its learning rate follows the steps")
+        for value in optimizer.arguments.values():
+            if self.expressions.builds(value):
+                raise Refused(self.module, value, "a tensor is an argument of the optimizer")
+        return optimizer
+
+    def _fed_rate(self, optimizer: Optimizer) -> Placeholder | None:
+        """The placeholder that is a learning rate."""
+        value = optimizer.learning_rate.value
+        found = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
+        if not isinstance(found, Placeholder):
+            return None
+        if optimizer.kind == "momentum":
+            text = "its learning rate is fed: TF1's momentum differs from Keras's where it changes"
+            raise Refused(self.module, value or optimizer.node, text)
+        return found
+
+    def _every(self) -> Every:
+        return Every(tuple(v for v in self.found.variables if v.trainable))
+
+    def _one_graph_name(self, name: ast.Name) -> None:
+        """A name that gradients have may be another of theirs, and nothing else."""
+        statements = [self.names.statement(b.node) for b in self.names.bindings_of(name)]
+        own = {entry.statement for entry in self.scope.entries if not entry.opens}
+        if not all(
+            s in own and isinstance(s, ast.Assign) and _is_of_gradients(s.value) for s in statements
+        ):
+            text = f"`{name.id}` is given another value elsewhere"
+            raise Refused(self.module, name, text, "give the two names of their own")
+
+    def _is_fixed(self, node: ast.expr) -> bool:
+        """Whether an expression is a number, or a name that is given one once."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self._is_fixed(node.operand)
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+        if not isinstance(node, ast.Name):
+            return False
+        bindings = self.names.bindings_of(node)
+        return len(bindings) == 1 and isinstance(constant(bindings[0].value), (int, float))
+
+    def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[Optimizer, str]:
+        """The optimizer of a step, and its name if it has one."""
+        name = ""
+        if isinstance(made, ast.Name):
+            optimizer, name = self.meanings.get(made.id), made.id
+        elif isinstance(made, ast.Call):
+            if name_of(self.module, made) not in OPTIMIZERS.by_name:
+                raise Refused(self.module, made, "this optimizer is not known")
+            optimizer = self._optimizer(made)
+        else:
+            optimizer = None
+        if not isinstance(optimizer, Optimizer):
+            raise Refused(self.module, call, "the optimizer of this step cannot be told")
+        return optimizer, name
+
+    def _apply(
+        self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
+    ) -> Role:
+        """`train = optimizer.apply_gradients(zip(gradients, variables))`"""
+        given = NamedArguments(self.module, call, _APPLY).rest
+        pairs = given.get("grads_and_vars")
+        found = self.gradients.read(pairs) if pairs is not None else None
+        if found is None or found.holds is not Holds.PAIRS:
+            text = "what happens to the gradients before they are applied is not followed"
+            raise Refused(self.module, pairs or call, text)
+        optimizer, name = self._of_step(call, made)
+        if found.optimizer not in ("", name):
+            text = "these gradients are computed by another optimizer"
+            raise Refused(self.module, call, text)
+        more = {} if found.told is None else {"var_list": found.told}
+        if "global_step" in given:
+            more["global_step"] = given["global_step"]
+        return self._update(
+            statement, target, call, optimizer, name, {"loss": found.loss, **more}, found.clips
+        )
+
+    def _minimize(
+        self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
+    ) -> Role:
+        optimizer, name = self._of_step(call, made)
+        given = NamedArguments(self.module, call, _MINIMIZE).rest
+        for key, value in given.items():
+            if key not in _MINIMIZED and not (
+                isinstance(value, ast.Constant) and value.value is None
+            ):
+                raise Refused(self.module, value, f"`minimize` with `{key}`")
+        return self._update(statement, target, call, optimizer, name, given, ())
+
+    def _update(
+        self,
+        statement: ast.Assign,
+        target: ast.Name,
+        call: ast.Call,
+        optimizer: Optimizer,
+        name: str,
+        given: Mapping[str, ast.expr],
+        clips: tuple[GradientClip, ...],
+    ) -> Role:
+        loss = given.get("loss")
+        if loss is None:
+            raise Refused(self.module, call, "what is minimized is not told")
+        if not isinstance(loss, ast.Name) or not isinstance(self.meanings.get(loss.id), Unit):
+            unit = self.unit(loss, self.place)
+        else:
+            found = self.meanings[loss.id]
+            assert isinstance(found, Unit)
+            unit = found
+        counts = self._counter(given.get("global_step"))
+        self._only_binding(target)
+        units = closure([unit])
+        read = {v for u in units for one in u.reads for v in (one, *one.listed)}
+        trained = tuple(v for v in self.found.variables if v in read and v.trainable)
+        told = given.get("var_list")
+        if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
+            every = self._all(told)
+            if every is None:
+                trained = self._told(told, read)
+            elif not set(trained) <= set(every.variables):
+                text = "variables that it is to train are made after they are listed"
+                raise Refused(self.module, told, text)
+        if not trained:
+            raise Refused(self.module, call, "the loss depends on no variable")
+        if any(u.name and u.optimizer is optimizer for u in self.found.updates):
+            raise Refused(self.module, call, "one optimizer minimizes two losses")
+        sparse = any(u.sparse for u in units)
+        if sparse and clips:
+            text = "a gradient that may be one of some rows of a table is clipped"
+            raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
+        if sparse and not moves_same_rows(optimizer):
+            text = "a gradient may be one of some rows of a table, and TF1 moves only those"
+            raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
+        if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
+            text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
+            raise Refused(self.module, call, text, "make the variables and what is fed float32")
+        rate = self._fed_rate(optimizer)
+        update = Update(
+            target.id,
+            statement,
+            optimizer,
+            name,
+            loss,
+            unit,
+            self.place,
+            trained,
+            counts,
+            rate,
+            sparse,
+            clips,
+        )
+        self.found.updates.append(update)
+        self.meanings[target.id] = update
+        return Role.UPDATE
+
+    def _may_be_double(self, units: list[Unit], trained: tuple[Variables, ...]) -> bool:
+        """Whether a trained variable may be of float64.
+
+        Operations take tensors of one type: with a float32 that is fed, all is float32, unless
+        something says otherwise.
+        """
+        if any(use.symbol.name in ("float64", "double") for use in self.module.uses):
+            return True
+        fed = {p for unit in units for p in unit.feeds}
+        types = [p.arguments["dtype"] for p in fed]
+        if any(constant(t) in ("float64", "double") for t in types):
+            return True
+        if any(constant(t) in ("float", "float32") for t in types):
+            return False
+        if any(name_of(self.module, t) == "float32" for t in types):
+            return False
+        values = [o.arguments.get("initial_value") for v in trained for o in v.made]
+        return any(
+            (self.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
+            for value in values
+            if value is not None and not name_of(self.module, value)
+            for part in ast.walk(value)
+            if isinstance(part, (ast.Name, ast.Attribute))
+        )
+
+    def _all(self, node: ast.expr) -> Every | None:
+        """`tf.trainable_variables()`, perhaps by a name."""
+        if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
+            return None if node.args or node.keywords else self._every()
+        found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, Every) else None
+
+    def _told(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
+        """The variables that `minimize` is told to train.
+
+        Raises:
+            Refused: they are not seen, or the loss does not depend on one of them.
+        """
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(meaning, Variables) and meaning.listed:
+            told: tuple[Variables, ...] = meaning.listed
+            found: tuple[Variables, ...] = (meaning,)
+        else:
+            told = found = self._listed(node)
+        if not found:
+            text = "which variables are trained cannot be told"
+            raise Refused(self.module, node, text, "make a list of their names")
+        for variable in told:
+            if variable not in read:
+                text = f"the loss does not depend on `{variable.name}`, which it is to train"
+                raise Refused(self.module, node, text)
+        return found
+
+    def _counter(self, node: ast.expr | None) -> Variables | None:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return None
+        found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if (
+            isinstance(found, Variables)
+            and found.collected is Collected.ONE
+            and not found.trainable
+        ):
+            return found
+        raise Refused(self.module, node, "the global step is not a variable with a name")
+
+
+def _is_of_gradients(node: ast.expr) -> bool:
+    """Whether an expression has the form of those that give gradients."""
+    return isinstance(node, (ast.Call, ast.ListComp, ast.Subscript))

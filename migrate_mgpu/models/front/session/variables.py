@@ -1,0 +1,159 @@
+"""The variables of a graph: each made once, with its first value."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.ir import Collected, Operation, Variables
+
+
+class VariableReading(Reading):
+    """Reads statements that make variables."""
+
+    def _makes_variables(self, value: ast.expr) -> bool:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call):
+                if name_of(self.module, node) in VARIABLES.by_name:
+                    return True
+                target = self.graph.target(self.module, node.func)
+                if target is not None and target.module is self.module:
+                    if self.expressions.makes(target):
+                        return True
+        return False
+
+    def _listed(self, node: ast.expr) -> tuple[Variables, ...]:
+        """The variables of a list of them; none where it has something else."""
+        if not isinstance(node, (ast.List, ast.Tuple)):
+            return ()
+        found = [
+            self.meanings.get(part.id) if isinstance(part, ast.Name) else None for part in node.elts
+        ]
+        known = [v for v in found if isinstance(v, Variables) and v.collected is Collected.ONE]
+        return tuple(known) if len(known) == len(found) else ()
+
+    def _variables(self, statement: ast.Assign, target: ast.Name, value: ast.expr) -> Role:
+        collected, parts = Collected.ONE, [value]
+        if isinstance(value, ast.Dict):
+            collected, parts = Collected.VALUES, value.values
+        elif isinstance(value, (ast.List, ast.Tuple)):
+            collected, parts = Collected.ITEMS, value.elts
+        made: list[Operation] = []
+        trainable = True
+        for part in parts:
+            operation = self._variable(part)
+            made.append(operation)
+            given = operation.arguments.get("trainable")
+            known = True if given is None else constant(given)
+            if not isinstance(known, bool) or (len(parts) > 1 and not known):
+                raise Refused(self.module, given or part, "whether it is trained cannot be told")
+            trainable = known
+        self._only_binding(target)
+        self._host_only(value, "the first value of a variable")
+        found = Variables(target.id, statement, collected, tuple(made), trainable)
+        self.found.variables.append(found)
+        self.meanings[target.id] = found
+        return Role.VARIABLES
+
+    def _variable(self, node: ast.expr) -> Operation:
+        """One variable, or the call of a function that makes it and nothing else.
+
+        Raises:
+            Refused: it is made in another way.
+        """
+        if not isinstance(node, ast.Call):
+            raise Refused(self.module, node, "it cannot be told which variables are made here")
+        row = VARIABLES.by_name.get(name_of(self.module, node))
+        if row is not None:
+            return self._made(node)
+        target = self.graph.target(self.module, node.func)
+        if target is None or target.module is not self.module or target.owner is not None:
+            text = f"`{self.module.source.code(node.func)}` does more than making a variable"
+            raise Refused(self.module, node, text)
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise Refused(self.module, node, "its arguments come from `*`", "write them out")
+        function = target.node
+        body = function.body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        last = body[-1] if body else None
+        if not isinstance(function, ast.FunctionDef) or not isinstance(last, ast.Return):
+            raise Refused(self.module, function, f"`{target.name}` is not a plain function")
+        made: ast.expr | None = last.value
+        inside = [
+            call
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call) and name_of(self.module, call) in VARIABLES.by_name
+        ]
+        text = f"`{target.name}` does more than making a variable"
+        if len(inside) != 1:
+            raise Refused(self.module, function, text)
+        for statement in body[:-1]:
+            if not isinstance(statement, ast.Assign) or not isinstance(
+                statement.targets[0], ast.Name
+            ):
+                raise Refused(self.module, statement, text)
+            if statement.value is inside[0]:
+                if isinstance(made, ast.Name) and made.id == statement.targets[0].id:
+                    made = inside[0]
+        if made is not inside[0]:
+            raise Refused(self.module, function, text)
+        self.found.makers[function] = target
+        operation = self._made(inside[0])
+        for name in (n for n in ast.walk(function) if isinstance(n, ast.Name)):
+            self._global_of_graph(name)
+        return operation
+
+    def _made(self, call: ast.Call) -> Operation:
+        """A variable with arguments that mean the same in TF2.
+
+        Raises:
+            Refused: it has others.
+        """
+        for operation in self.found.made:
+            if operation.node is call:
+                return operation
+        name = name_of(self.module, call)
+        row = VARIABLES.by_name[name]
+        if len(call.args) > (2 if name == "Variable" else 4):
+            raise Refused(self.module, call, "this variable has many arguments", "name them")
+        given = NamedArguments(self.module, call, row.signature).rest
+        allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
+        for key, value in given.items():
+            if key not in allowed and not (isinstance(value, ast.Constant) and value.value is None):
+                text = f"`{key}` of a variable is not understood in a native program"
+                raise Refused(self.module, value, text)
+        dtype = given.get("dtype")
+        if name == "get_variable":
+            if dtype is not None and name_of(self.module, dtype) != "float32":
+                raise Refused(self.module, dtype, "`get_variable` with a type of its own")
+            if "initializer" not in given and "shape" not in given:
+                raise Refused(self.module, call, "`get_variable` with neither shape nor value")
+        elif "initial_value" not in given or "shape" in given:
+            raise Refused(self.module, call, "this variable's first value is not told")
+        made = Operation(name, self.module, call, given)
+        self.found.made.append(made)
+        entry = self.scope.entries[self.place]
+        if is_inside(self.module, call, {entry.statement}):  # not in a function of its own
+            kinds = (
+                ("variable_scope",) if name == "get_variable" else ("name_scope", "variable_scope")
+            )
+            parts = [scope for kind, scope in entry.scopes if kind in kinds]
+            self.found.scopes[call] = "".join(f"{part}/" for part in parts)
+        self._first_value(call, given)
+        return made
+
+    def _first_value(self, call: ast.Call, given: dict[str, ast.expr]) -> None:
+        """Its first value is computed where it stands, by functions that only compute."""
+        value = given.get("initial_value")
+        if value is not None:
+            if isinstance(value, ast.Lambda):
+                raise Refused(self.module, value, "this variable's first value is a function")
+            self.found.builders.update(self.expressions.read(value).builders)

@@ -9,7 +9,9 @@ from typing import Union
 
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program, Project
+from migrate_mgpu.analysis.scopes import Binding
 from migrate_mgpu.core.records import record
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
@@ -55,7 +57,7 @@ class CallGraph:
         self.converted: set[ast.AST] = set()  # calls that go away with their Estimator
         self._targets: dict[ast.AST, Function | None] = {}
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
-        self._runs: dict[tuple[Module, ast.AST, bool], bool] = {}
+        self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -198,14 +200,14 @@ class CallGraph:
         return True
 
     def runs_in(
-        self, program: Program, module: Module, node: ast.AST, unmentioned: bool = True
+        self, program: Program, module: Module, node: ast.AST, unmentioned: bool | None = None
     ) -> bool:
         """Whether a program may run the code at a node of its modules.
 
         It does not where the code stands under the main guard of a file that is not the entry
         point, or in a function or class that is mentioned from such places alone. One that
         nothing mentions runs if ``unmentioned`` says so: somebody outside may call it, unless
-        programs of the run do.
+        programs of the run do. Where nothing is said, nobody outside calls what a script imports.
         """
         key = program.entry, node, unmentioned
         if key not in self._runs:
@@ -217,7 +219,7 @@ class CallGraph:
         program: Program,
         module: Module,
         node: ast.AST,
-        unmentioned: bool,
+        unmentioned: bool | None,
         seen: set[ast.AST],
     ) -> bool:
         parents = list(module.names.ancestors(node))
@@ -234,18 +236,25 @@ class CallGraph:
         mentions = [
             (one, mention)
             for one, mention, target in candidates
-            if target is None or outermost in (target.node, target.owner)  # None: it may be this
+            if (_may_name(one, mention, module) if target is None else _is(target, outermost))
         ]
         if not mentions:
             if outermost.name == "main" and module.has_main_guard:  # `tf.app.run()` calls it
                 return module is program.entry
             elsewhere = any(
                 (target := self.target(one, mention)) is not None
-                and outermost in (target.node, target.owner)
+                and _is(target, outermost)
                 and one is not module
                 for one, mention in self._mentions.get(outermost.name, ())
             )
-            return (unmentioned and not elsewhere) or _is_registered(outermost)
+            outside = unmentioned
+            if outside is None:
+                outside = (
+                    module is program.entry
+                    or not _is_script(program.entry)
+                    or _by_name(program, module, outermost.name)
+                )
+            return (outside and not elsewhere) or _is_registered(module, outermost)
         seen.add(outermost)
         return any(
             self._runs_in(program, one, mention, unmentioned, seen)
@@ -282,9 +291,74 @@ class CallGraph:
         return found
 
 
-def _is_registered(node: Definition | ast.ClassDef) -> bool:
+def _is_registered(module: Module, node: Definition | ast.ClassDef) -> bool:
     """Whether something calls a function or class that no code mentions: a decorator, tests."""
-    return bool(node.decorator_list) or "test" in node.name.lower()
+    is_test = "test" in node.name.lower() and "test" in str(module.path).lower()
+    return bool(node.decorator_list) or is_test
+
+
+def _is_script(entry: Module) -> bool:
+    """Whether a file is started: it has a main guard, or does something when it is loaded."""
+    return entry.has_main_guard or any(
+        isinstance(statement, (ast.For, ast.While, ast.With))
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call))
+        for statement in entry.tree.body
+    )
+
+
+def _by_name(program: Program, module: Module, name: str) -> bool:
+    """Whether a program may reach a function of a module by a text: `getattr(module, name)`."""
+    if any(module.names.by_id.get(read) for read in ("globals", "locals", "vars", "eval", "exec")):
+        return True
+    for one in program.modules:
+        for mention in one.names.by_id.get("getattr", ()):
+            call = one.names.parents[mention]
+            if not isinstance(call, ast.Call) or call.func is not mention or len(call.args) < 2:
+                return True
+            if constant(call.args[1]) in (None, name) and _may_be_module(one, call.args[0]):
+                return True
+    return False
+
+
+def _is(target: Function, node: ast.AST) -> bool:
+    return node in (target.node, target.owner)
+
+
+def _may_name(module: Module, mention: ast.expr, home: Module) -> bool:
+    """Whether a mention that is not resolved may be of something that ``home`` defines.
+
+    A name that its own module binds otherwise is another one, so is an attribute of such a thing.
+    """
+    if isinstance(mention, ast.Attribute):
+        return module is home or _may_be_module(module, mention.value)
+    if not isinstance(mention, ast.Name):
+        return True
+    bindings = module.names.bindings_of(mention)
+    return not bindings or any(one.kind in ("import", "def", "class") for one in bindings)
+
+
+def _may_be_module(module: Module, node: ast.expr) -> bool:
+    """Whether an expression may be a module of the run: what is imported, or not known."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return True
+    if (module.names.qualname(node) or "").startswith("tensorflow"):
+        return False
+    bindings = module.names.bindings_of(root)
+    return not bindings or any(_may_bind_module(root.id, one) for one in bindings)
+
+
+def _may_bind_module(name: str, binding: Binding) -> bool:
+    if binding.kind == "parameter":
+        return name not in ("self", "cls")
+    if binding.kind == "assign" and binding.value is not None:
+        made = binding.value  # `import_module(...)`, `m = helper`, `a if x else b`
+        if isinstance(made, ast.Call):
+            return "import" in ast.unparse(made.func)
+        return isinstance(made, (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.Subscript))
+    return binding.kind in ("import", "other")
 
 
 def _is_started(reference: Reference) -> bool:

@@ -183,3 +183,65 @@ def test_a_session_in_a_function_that_other_programs_call() -> None:
     files = ("helper.py", helper.partition("if __")[0]), ("train.py", TRAIN), ("other.py", other)
     left, messages = migrated(*files, bridge=True)
     assert "tf.config.set_soft_device_placement(True)\nsess = tf.Session()\n" in left, messages
+
+
+MODEL = """\
+import tensorflow as tf
+
+
+def build():
+    return tf.placeholder(tf.float32)
+
+
+def test():
+    with tf.Session() as sess:
+        print(sess.run(tf.constant(1)))
+"""
+STARTED = """\
+import tensorflow as tf
+import model
+
+
+def main(_):
+    x = model.build()
+    config = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Session(config=config) as sess:
+        train, test = 1, 2
+        print(train, test, x)
+{more}
+
+if __name__ == "__main__":
+    tf.app.run()
+"""
+
+
+def test_a_session_in_a_function_that_nothing_calls() -> None:
+    """A script's process runs what its files call; `test` is a variable of the script here."""
+    files = ("model.py", MODEL), ("train.py", STARTED.format(more=""))
+    left, messages = migrated(*files, bridge=True)
+    assert "tf.config.set_soft_device_placement(True)" in left, messages
+    assert "ConfigProto" not in left
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    model.test()\n",
+        "    check(model)\n\n\ndef check(module):\n    module.test()\n",
+        '    getattr(model, "test")()\n',
+        "    getattr(model, FLAGS.step)()\n",
+        '    import importlib\n    found = importlib.import_module("model")\n    found.test()\n',
+    ],
+)
+def test_a_session_in_a_function_that_may_be_called(more: str) -> None:
+    files = ("model.py", MODEL), ("train.py", STARTED.format(more=more))
+    left, messages = migrated(*files, bridge=True)
+    assert "config=config" in left
+    assert any("(model.py:9)" in one and "has no config" in one for one in messages), messages
+
+
+def test_a_session_that_others_may_open() -> None:
+    """A module that only defines may be imported by anybody, with what it imports."""
+    script = STARTED.format(more="").partition("if __name__")[0]
+    left, messages = migrated(("model.py", MODEL), ("train.py", script), bridge=True)
+    assert "config=config" in left, messages

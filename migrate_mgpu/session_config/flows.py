@@ -60,6 +60,20 @@ class Setting:
         """The value where it can be told: a literal, or a variable that only ever holds one."""
         return constant(assigned(self.module, self.value))
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a condition around it says that the value is no 0 and no empty string."""
+        child: ast.AST = self.creation or self.statement
+        for parent in self.module.names.ancestors(child):
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                return False
+            if isinstance(parent, (ast.If, ast.IfExp)):
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                if child in body and _is_truth(parent.test, self.value):
+                    return not _changes(parent, self.value)
+            child = parent
+        return False
+
     def fresh(self, *candidates: str) -> str:
         """The first of some names that is free where the setting stands."""
         names = self.module.names
@@ -75,6 +89,28 @@ class Setting:
                 return parent, child is parent.body
             child = parent
         return None
+
+
+def _is_truth(test: ast.expr, value: ast.expr) -> bool:
+    """Whether a condition that holds has a value in it that counts as true."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(_is_truth(part, value) for part in test.values)
+    if isinstance(test, ast.Compare) and constant(test.comparators[0]) == 0:
+        if len(test.ops) == 1 and isinstance(test.ops[0], (ast.Gt, ast.NotEq)):
+            test = test.left
+    return ast.dump(test) == ast.dump(value)
+
+
+def _changes(block: ast.AST, value: ast.expr) -> bool:
+    """Whether a part of a value may be another one below the start of a block."""
+    parts = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+    parts |= {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
+    calls = any(isinstance(n, (ast.Call, ast.Await, ast.Subscript)) for n in ast.walk(value))
+    return calls or any(
+        (n.id if isinstance(n, ast.Name) else n.attr) in parts
+        for n in ast.walk(block)
+        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
+    )
 
 
 @record(frozen=True, eq=False)

@@ -9,7 +9,8 @@ TF2 has no fraction. ``cuDeviceTotalMem_v2`` answers in the order in which
 TensorFlow numbers its GPUs, whatever ``CUDA_VISIBLE_DEVICES`` and
 ``CUDA_DEVICE_ORDER`` say, and gives the number that TF1 multiplied;
 ``nvidia-smi`` does neither. Listing the GPUs has initialised the driver before
-it is called. Without a GPU the loop does nothing.
+it is called. Without a GPU the loop does nothing; a TensorFlow for other GPUs (ROCm,
+Metal) has no such driver to ask, and runs without the limit.
 
 ## Safety
 Exact for fractions up to 1. A larger one asked TF1 for unified memory: such a
@@ -51,12 +52,49 @@ import ctypes
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
 
-for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
-    total = ctypes.c_size_t()  # bytes
-    ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
-    limit = tf.config.LogicalDeviceConfiguration(
-        memory_limit=0.4 * total.value / 2**20)
-    tf.config.set_logical_device_configuration(gpu, [limit])
+if tf.test.is_built_with_cuda():
+    for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
+        total = ctypes.c_size_t()  # bytes
+        ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
+        limit = tf.config.LogicalDeviceConfiguration(
+            memory_limit=0.4 * total.value / 2**20)
+        tf.config.set_logical_device_configuration(gpu, [limit])
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "a fraction of the command line",
+        """\
+import argparse
+
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--memory', type=float, default=0)
+args = parser.parse_args()
+config = tf.ConfigProto()
+if args.memory:
+    config.gpu_options.per_process_gpu_memory_fraction = args.memory
+sess = tf.Session(config=config)
+""",
+        """\
+import argparse
+import ctypes
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--memory', type=float, default=0)
+args = parser.parse_args()
+if args.memory:
+    if tf.test.is_built_with_cuda():
+        for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
+            total = ctypes.c_size_t()  # bytes
+            ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
+            limit = tf.config.LogicalDeviceConfiguration(
+                memory_limit=args.memory * total.value / 2**20)
+            tf.config.set_logical_device_configuration(gpu, [limit])
 sess = tf.Session()
 """,
     ),
@@ -85,15 +123,14 @@ def plan(setting: Setting) -> str | None:
 
 
 _LOOP = """\
-for {index}, {gpu} in enumerate({tf}.config.list_physical_devices({quote}GPU{quote})):
-    {total} = ctypes.c_size_t()  # bytes
-    ctypes.CDLL({quote}libcuda.so.1{quote}).cuDeviceTotalMem_v2(ctypes.byref({total}), {index})
-    {limit} = {tf}.config.LogicalDeviceConfiguration(
-        memory_limit={fraction} * {total}.value / 2**20)
-    {tf}.config.set_logical_device_configuration({gpu}, [{limit}])
+if {condition}{tf}.test.is_built_with_cuda():
+    for {index}, {gpu} in enumerate({tf}.config.list_physical_devices({quote}GPU{quote})):
+        {total} = ctypes.c_size_t()  # bytes
+        ctypes.CDLL({quote}libcuda.so.1{quote}).cuDeviceTotalMem_v2(ctypes.byref({total}), {index})
+        {limit} = {tf}.config.LogicalDeviceConfiguration(
+            memory_limit={fraction} * {total}.value / 2**20)
+        {tf}.config.set_logical_device_configuration({gpu}, [{limit}])
 """
-# 0 is TF1's way to say: no limit.
-_GUARDED = "if {fraction}:\n" + "".join(f"    {line}" for line in _LOOP.splitlines(True))
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
@@ -101,7 +138,9 @@ def apply(setting: Setting, style: FileStyle) -> list[str]:
     if fraction == 0:
         return []
     return style.lines(
-        _GUARDED if fraction is None else _LOOP,
+        _LOOP,
+        # 0 is TF1's way to say: no limit.
+        condition="" if fraction or setting.is_chosen else f"{setting.operand} and ",
         fraction=setting.operand,
         index=setting.fresh("index", "gpu_index"),
         gpu=setting.fresh("gpu", "physical_gpu"),

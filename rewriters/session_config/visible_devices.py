@@ -179,7 +179,7 @@ if {gpus}:
 
 _LISTED = """\
 {gpus} = {tf}.config.list_physical_devices({quote}GPU{quote})
-if {gpus} and {value}:
+if {gpus}{listed}:
     {visible} = [{gpus}[int(index)] for index in {value}.split({quote},{quote})]
     {tf}.config.set_visible_devices({visible}, {quote}GPU{quote})
 """
@@ -198,7 +198,10 @@ def apply(setting: Setting, style: FileStyle) -> list[str]:
         visible = setting.fresh("visible_gpus", "shown_gpus")
         joined = _joined(setting.value)
         if joined is None:
-            return style.lines(_LISTED, gpus=gpus, visible=visible, value=setting.code)
+            listed = "" if setting.is_chosen else f" and {setting.code}"
+            return style.lines(
+                _LISTED, gpus=gpus, visible=visible, value=setting.code, listed=listed
+            )
         return style.lines(_JOINED, gpus=gpus, visible=visible, value=setting.part(joined))
     chosen = [f"{gpus}[{index}]" for index in _chosen(setting)]
     if not chosen:  # an empty list leaves every GPU visible

@@ -197,6 +197,7 @@ def _module(name: str, runtime: Runtime, seen: list[dict[str, Any]]) -> ModuleTy
             ),
             optimizer=SimpleNamespace(set_jit=lambda on: setattr(runtime, "jit", 1 if on else -1)),
         ),
+        test=SimpleNamespace(is_built_with_cuda=lambda: True),
         debugging=SimpleNamespace(set_log_device_placement=setter("log")),
     )
     return module

@@ -108,11 +108,18 @@ def patch_device_lib(trace: Any, module: Any) -> None:
         fake_gpus.add_to_device_lib(module, trace.machine)
 
 
+def patch_test(trace: Any, module: Any) -> None:
+    if trace.machine is not None and trace.machine.totals_mib:
+        # The fake GPUs are CUDA's, also where this TensorFlow was made without it.
+        module.is_built_with_cuda = lambda: True
+
+
 PATCHES = {
     ".python.client.device_lib": patch_device_lib,
     ".python.client.session": patch_session,
     ".python.distribute.mirrored_strategy": patch_mirrored,
     ".python.eager.context": patch_context,
     ".python.framework.ops": patch_ops,
+    ".python.platform.test": patch_test,
     ".python.training.server_lib": patch_server,
 }

@@ -689,6 +689,7 @@ class Collected(enum.Enum):
     ONE = enum.auto()  # by the name
     VALUES = enum.auto()  # they are the values of a dictionary
     ITEMS = enum.auto()  # they are the items of a list or tuple
+    LAYER = enum.auto()  # they are those of a layer, which has no name yet
 
 
 @record(frozen=True, eq=False)
@@ -700,7 +701,7 @@ class Variables:
     """
 
     name: str
-    unit: ast.Assign
+    unit: ast.stmt
     collected: Collected
     made: tuple[Operation, ...]
     trainable: bool = True

@@ -42,6 +42,12 @@ def takes_training(layer: Layer) -> bool:
     return bool(LAYERS.by_kind[layer.kind].training)
 
 
+def has_weights(layer: Layer) -> bool:
+    """Whether a layer has variables that are trained."""
+    without = ("Flatten", "Dropout", "MaxPooling", "AveragePooling")
+    return not keras_class(layer).startswith(without)
+
+
 def normalizes(layer: Layer) -> bool:
     """Whether a layer is batch normalization, whose statistics training moves."""
     return keras_class(layer) == "BatchNormalization"

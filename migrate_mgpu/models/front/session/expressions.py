@@ -15,6 +15,7 @@ from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.session.layer_calls import LayerReader
 
 # Python's own functions that only compute.
 _PLAIN = {
@@ -37,21 +38,24 @@ class Parts:
     names: list[ast.Name] = field(default_factory=list)
     builders: dict[ast.AST, Function] = field(default_factory=dict)
     draws: list[ast.Call] = field(default_factory=list)
+    layers: list[ast.Call] = field(default_factory=list)
     rows: bool = False
 
     def add(self, other: Parts) -> None:
         self.names += other.names
         self.builders.update(other.builders)
         self.draws += other.draws
+        self.layers += other.layers
         self.rows |= other.rows
 
 
 class Expressions:
     """Looks into the expressions of a module that build its graph."""
 
-    def __init__(self, module: Module, graph: CallGraph) -> None:
+    def __init__(self, module: Module, graph: CallGraph, layers: LayerReader) -> None:
         self.module = module
         self.graph = graph
+        self.layers = layers
         self._functions: dict[ast.AST, Parts] = {}
 
     # -- does it have to do with a graph? -------------------------------------
@@ -99,8 +103,16 @@ class Expressions:
             Refused: it does more, or it cannot be told what it does.
         """
         found = Parts()
-        for part in ast.walk(node):
+        waiting = [node]
+        while waiting:
+            part = waiting.pop(0)
+            layer = self.layers.of(part) if isinstance(part, ast.Call) else None
+            if layer is not None:
+                found.layers.append(layer.call)
+                waiting += self.layers.tensors(layer)  # the rest makes it, once
+                continue
             self._part(part, node, found)
+            waiting += ast.iter_child_nodes(part)
         return found
 
     def _part(self, node: ast.AST, whole: ast.AST, found: Parts) -> None:
@@ -162,8 +174,12 @@ class Expressions:
         if target is not None and target.module is module and target.owner is None:
             if any(keyword.arg is None for keyword in call.keywords):
                 raise Refused(module, call, f"`{shown}` is given arguments by `**`")
+            inside = self.of_function(target)
+            if inside.layers:
+                text = f"`{target.name}` makes layers"
+                raise Refused(module, inside.layers[0], text, "apply them where the graph is built")
             found.builders[target.node] = target
-            found.add(self.of_function(target))
+            found.add(inside)
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return

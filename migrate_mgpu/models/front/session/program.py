@@ -9,6 +9,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.scope import SessionScope
 from migrate_mgpu.models.ir import (
     GradientClip,
@@ -69,6 +70,14 @@ Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Gradients, Ever
 GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init)
 
 
+@record(frozen=True, eq=False)
+class MadeLayer:
+    """A layer that a unit makes and applies: the call, and the variables that it has."""
+
+    found: Found
+    variables: Variables
+
+
 class Role(enum.Enum):
     """What a statement of the scope does."""
 
@@ -89,6 +98,7 @@ class SessionProgram:
     ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
     of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
+    ``layers`` are those that units make, by their calls, in order;
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
     ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
     that speak of no graph.
@@ -107,6 +117,7 @@ class SessionProgram:
     builders: dict[ast.AST, Function] = field(default_factory=dict)
     makers: dict[ast.AST, Function] = field(default_factory=dict)
     made: list[Operation] = field(default_factory=list)
+    layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)
     settings: list[ast.AST] = field(default_factory=list)

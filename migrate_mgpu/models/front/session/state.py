@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.session.expressions import Expressions
+from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
@@ -22,7 +23,8 @@ class Reading:
         self.graph = graph
         self.configs = configs
         self.names = module.names
-        self.expressions = Expressions(module, graph)
+        self.layers = LayerReader(module)
+        self.expressions = Expressions(module, graph, self.layers)
         self.scope: SessionScope = read_scope(module)
         self.found = SessionProgram(self.scope)
         self.home = self.names.scopes[self.scope.node]

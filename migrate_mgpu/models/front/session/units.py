@@ -9,13 +9,13 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.layers import LayerReading
 from migrate_mgpu.models.front.session.program import GRAPH, Every, Gradients, Init, Role, closure
 from migrate_mgpu.models.front.session.runs import mentions_of
-from migrate_mgpu.models.front.session.state import Reading
 from migrate_mgpu.models.ir import Collected, Optimizer, Placeholder, Unit, Update, Variables
 
 
-class UnitReading(Reading):
+class UnitReading(LayerReading):
     """Reads units: what each takes, and that it does nothing else."""
 
     def _is_graph(self, value: ast.expr) -> bool:
@@ -57,6 +57,8 @@ class UnitReading(Reading):
         reads: list[Variables] = []
         for name in parts.names:
             self._name(name, after, feeds, reads)
+        for call in parts.layers:
+            reads.append(self._layer(call, node))
         self._drawn(parts)
         if isinstance(node, ast.AugAssign):
             assert isinstance(node.target, ast.Name)

@@ -52,6 +52,11 @@ def _target(plan: Plan, call: ast.Call) -> str | None:
     parent = plan.module.names.parents.get(call)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
         target = parent.targets[0]
-        if isinstance(target, ast.Name) and target.id not in _GENERIC:
+        if isinstance(target, ast.Name) and is_telling(target.id):
             return target.id
     return None
+
+
+def is_telling(name: str) -> bool:
+    """Whether a value's name says something about the layer that made it."""
+    return name not in _GENERIC

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram
-from migrate_mgpu.models.ir import Placeholder, Step, Update
+from migrate_mgpu.models.ir import Placeholder, Step, Update, Variables
+from migrate_mgpu.models.keras.network.naming import is_telling
 from migrate_mgpu.models.keras.session.sharing import Part
 
 
@@ -18,6 +21,11 @@ class StepNames:
         self._names = module.names
         self._scope = module.names.module_scope
         self._taken: set[str] = set()
+        self._layers = {
+            call: self._fresh(*_of_layer(module, made.found))
+            for call, made in program.layers.items()
+        }
+        self._of_layers = {made.variables: call for call, made in program.layers.items()}
         self._specs = {p: self._fresh(f"{p.name}_spec") for p in program.placeholders}
         self._optimizers: dict[Update, str] = {}
         self._trained: dict[Update, str] = {}
@@ -43,6 +51,15 @@ class StepNames:
             candidates = ["forward"] if first else []
             self._parts[part] = self._fresh(*candidates, f"get_{short}", f"make_{short}")
         return self._parts[part]
+
+    def layer(self, call: ast.Call) -> str:
+        """The name of a layer, by the call that made and applied it."""
+        return self._layers[call]
+
+    def variables(self, variables: Variables) -> str:
+        """What reaches the variables of a statement, or the layer that has them."""
+        call = self._of_layers.get(variables)
+        return variables.name if call is None else self._layers[call]
 
     def spec(self, placeholder: Placeholder) -> str:
         return self._specs[placeholder]
@@ -90,3 +107,13 @@ class StepNames:
                 self._taken.add(name)
                 return name
             number += 1
+
+
+def _of_layer(module: Module, found: Found) -> list[str]:
+    """What a layer may be called: by its author's name, or by that of its value."""
+    parent = module.names.parents.get(found.call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    told = [found.name] if found.name else []
+    if isinstance(target, ast.Name) and is_telling(target.id):
+        told.append(f"{target.id}_layer")
+    return [*told, found.stem]

@@ -5,21 +5,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import Scope
-from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.session.program import SessionProgram, targets_of
-from migrate_mgpu.models.ir import Step, Unit
+from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.front.session.program import SessionProgram, closure, targets_of
+from migrate_mgpu.models.ir import Collected, Step, Unit, Update, Variables
 
 _FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
 
 
 @record(frozen=True, eq=False)
 class Part:
-    """Units that the same steps have, in order: what they take and what they give, by name."""
+    """Units that the same steps have, in order: what they take and what they give, by name.
+
+    ``builds`` is the first update that trains layers of them: it needs their variables.
+    """
 
     units: tuple[Unit, ...]
     takes: tuple[str, ...]
     gives: tuple[str, ...]
+    builds: Update | None = None
 
     @property
     def place(self) -> int:
@@ -36,9 +41,17 @@ class Sharing:
         self.program = program
         self.names = program.scope.module.names
         self.home: Scope = self.names.scopes[program.scope.node]
-        self.parts = self._parts()
-        if not all(self.ordered(step) is not None for step in program.steps):
-            self.parts = []
+        networks = self._networks()
+        self.parts = self._parts(networks)
+        if not self._is_ordered():
+            self.parts = networks
+        if not self._is_ordered():
+            node = networks[0].units[0].node
+            text = "what has layers here cannot be a function of its own: a name has two values"
+            raise Refused(program.scope.module, node, text, "give the values names of their own")
+
+    def _is_ordered(self) -> bool:
+        return all(self.ordered(step) is not None for step in self.program.steps)
 
     @property
     def network(self) -> Part | None:
@@ -50,17 +63,31 @@ class Sharing:
                 return part
         return None
 
-    def _parts(self) -> list[Part]:
+    def _networks(self) -> list[Part]:
+        """What has layers, as functions that can be traced before an optimizer is built."""
+        found: list[Part] = []
+        built: set[Variables] = set()
+        for update in self.program.updates:
+            new = [u for u in closure([update.unit]) if {*_layers(u)} - built]
+            if new:
+                units = closure(new)
+                built.update(v for unit in units for v in _layers(unit))
+                found.append(replaced(self._part(units), builds=update))
+        return found
+
+    def _parts(self, networks: list[Part]) -> list[Part]:
         steps: dict[Unit, set[Step]] = {}
         for step in self.program.steps:
+            have = [part for part in networks if set(part.units) <= set(step.units)]
+            known = {unit for part in have for unit in part.units}
             for unit in step.units:
-                if isinstance(unit.node, ast.stmt):
+                if isinstance(unit.node, ast.stmt) and unit not in known:
                     steps.setdefault(unit, set()).add(step)
         groups: dict[frozenset[Step], list[Unit]] = {}
         for unit in sorted(steps, key=lambda unit: unit.place):
             if len(steps[unit]) > 1:
                 groups.setdefault(frozenset(steps[unit]), []).append(unit)
-        found: list[Part] = []
+        found = list(networks)
         for units in groups.values():
             lines = sum((u.node.end_lineno or 0) - u.node.lineno + 1 for u in units)
             if len(units) <= _FEW_UNITS and lines <= _FEW_LINES:
@@ -121,7 +148,10 @@ class Sharing:
         None where there is no such order.
         """
         own = set(step.units)
-        parts = [part for part in self.parts if set(part.units) <= own]
+        parts: list[Part] = []
+        for part in self.parts:
+            if set(part.units) <= own and not any(set(part.units) & set(p.units) for p in parts):
+                parts.append(part)
         shared = {unit for part in parts for unit in part.units}
         items: list[Unit | Part] = [*parts, *(unit for unit in step.units if unit not in shared)]
         home: dict[Unit, Unit | Part] = {u: p for p in parts for u in p.units}
@@ -171,6 +201,10 @@ class Sharing:
         given = {v.id for v in step.values if isinstance(v, ast.Name)}
         given |= {u.loss.id for u in step.updates if isinstance(u.loss, ast.Name)}
         return all(now.get(name) is last.get(name) for name in given)
+
+
+def _layers(unit: Unit) -> list[Variables]:
+    return [v for v in unit.reads if v.collected is Collected.LAYER]
 
 
 def _place(item: Unit | Part) -> int:

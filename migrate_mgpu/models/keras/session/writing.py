@@ -9,11 +9,12 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.ir import Collected, Optimizer, Step, Update
+from migrate_mgpu.models.ir import Optimizer, Step
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
+from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
@@ -52,6 +53,8 @@ class _Writer:
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
         functions = [*program.builders, *program.makers]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
+        self.layers = LayerWriter(program, self.names)
+        self.context.replaced.update(self.layers.uses())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -205,7 +208,13 @@ class _Writer:
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
         is_module = isinstance(self.scope.node, ast.Module)
-        texts = [self._function(step, indent) for step in steps]
+        made = [
+            line
+            for entry in entries[index:end]
+            for line in self.layers.made(entry.statement, self.context, indent)
+        ]
+        texts = ["\n".join(made)] if made else []
+        texts += [self._function(step, indent) for step in steps]
         gap = "\n" * (3 if is_module and not indent else 2)
         above = self._blank_above(start)
         below = self._blank_below(stop)
@@ -218,7 +227,7 @@ class _Writer:
         else:
             functions = gap.join(one.rstrip("\n") for one in texts) + "\n"
             wanted = len(gap) - 1
-            before = "\n" * max(wanted - above, 0) if start else ""
+            before = "\n" * max(wanted - above, 0) if start and not made else ""
             at_end = not source.text[stop:].strip()
             behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
             text = before + functions + behind + lines
@@ -342,7 +351,12 @@ class _Writer:
             text = render(self.source, call, edits, len(indent) + len(head), indent)
             lines.append(f"{head}{text}{comment}")
             comment = ""
-        lines.append(f"{self.names.trained(update)} = {trained_text(update)}{comment}")
+        for part in self.sharing.parts:
+            if part.builds is update:
+                name = self.names.part(part, part is self.sharing.network)
+                lines.append(self.layers.built(part, name, self.context))
+        head = f"{self.names.trained(update)} = "
+        lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")
         layout = Layout(self.source, statement)
         if not layout.owns_lines:
@@ -371,14 +385,6 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
-
-
-def trained_text(update: Update) -> str:
-    """The variables of an update as a list."""
-    if len(update.variables) == 1 and update.variables[0].listed:
-        return update.variables[0].name
-    parts = {Collected.ONE: "{}", Collected.VALUES: "*{}.values()", Collected.ITEMS: "*{}"}
-    return "[" + ", ".join(parts[v.collected].format(v.name) for v in update.variables) + "]"
 
 
 def _items(statement: ast.stmt) -> ast.AST:

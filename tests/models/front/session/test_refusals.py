@@ -65,7 +65,7 @@ REFUSED = {
     ),
     "batch norm": (
         program(MODEL.replace("loss =", "out = tf.layers.batch_normalization(out)\nloss =", 1)),
-        "`tf.layers.batch_normalization` only computes",
+        "batch normalization in a session's program",
     ),
     "device": (
         program(before="with tf.device('/cpu:0'):\n    pass\n"),

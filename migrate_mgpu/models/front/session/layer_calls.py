@@ -1,0 +1,61 @@
+"""Layers that the statements of a session's program make and apply."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.layer_calls import LayerCalls
+from migrate_mgpu.models.front.network.layers import Found, find_layers
+
+# What asks for the terms that layers' regularizers add up to.
+_REGULARIZED = {
+    "losses.get_regularization_loss", "losses.get_regularization_losses", "losses.get_total_loss",
+    "GraphKeys.REGULARIZATION_LOSSES",
+}  # fmt: skip
+
+
+class LayerReader:
+    """Reads calls of ``tf.layers``, each once."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._calls = LayerCalls()
+        self._found: dict[ast.Call, Found | None] = {}
+
+    def of(self, call: ast.Call) -> Found | None:
+        """The layer that a call makes and applies; None where it does not.
+
+        Raises:
+            Refused: it has an argument that no Keras layer has.
+        """
+        if call not in self._found:
+            self._found[call] = None
+            row = LAYERS.by_name.get(name_of(self.module, call))
+            if row is not None and row.inputs:
+                found = find_layers(self.module, [call], self._calls, {}, self.regularized)
+                self._found[call] = found.get(call)
+        return self._found[call]
+
+    @property
+    def regularized(self) -> bool:
+        """Whether the program asks for the layers' regularization terms."""
+        return any(use.symbol.name in _REGULARIZED for use in self.module.uses)
+
+    @classmethod
+    def settings(cls, found: Found) -> list[ast.AST]:
+        """The nodes of what a layer is made of."""
+        given = cls.tensors(found)
+        waiting: list[ast.AST] = [
+            *(argument for argument in found.call.args if argument not in given),
+            *(keyword.value for keyword in found.call.keywords if keyword.value not in given),
+        ]
+        return [part for node in waiting for part in ast.walk(node)]
+
+    @staticmethod
+    def tensors(found: Found) -> list[ast.expr]:
+        """What a layer is given each time that it is applied."""
+        given = list(found.inputs)
+        return [*given, found.training] if found.training is not None else given

@@ -1,0 +1,78 @@
+"""Layers of a session's program: each made once, and applied where its author made it."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Collected, Update, Variables
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.network.layer_texts import constructor
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.sharing import Part
+
+
+class LayerWriter:
+    """Writes what makes layers, what applies them, and lists of their variables."""
+
+    def __init__(self, program: SessionProgram, names: StepNames) -> None:
+        self.program = program
+        self.names = names
+
+    def uses(self) -> dict[ast.AST, Replacement]:
+        """What stands where a layer was made and applied."""
+        return {call: self._use(made.found) for call, made in self.program.layers.items()}
+
+    def _use(self, found: Found) -> Replacement:
+        def write(context: Context) -> str:
+            arguments = [context.render(node) for node in found.inputs]
+            if found.training is not None:
+                arguments.append(f"training={context.render(found.training)}")
+            elif found.takes_training:
+                arguments.append("training=False")
+            return f"{self.names.layer(found.call)}({', '.join(arguments)})"
+
+        return write
+
+    def made(self, statement: ast.stmt, context: Context, indent: str) -> list[str]:
+        """The lines that make the layers of a statement."""
+        lines: list[str] = []
+        for call, made in self.program.layers.items():
+            if made.variables.unit is statement:
+                head = f"{indent}{self.names.layer(call)} = "
+                text = constructor(made.found, context, len(head), indent)
+                lines += f"{head}{text}".split("\n")
+        return lines
+
+    def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
+        """A line that gives the variables of an update a name, as a list."""
+        variables = update.variables
+        if len(variables) == 1 and variables[0].listed:
+            return head + variables[0].name
+        if len(variables) == 1 and variables[0].collected is Collected.LAYER:
+            return f"{head}{self.names.variables(variables[0])}.trainable_variables"
+        parts = [self._listed(one) for one in variables]
+        text = context.style.call("", parts, indent, len(head))
+        # A list, whatever brackets a call has.
+        opens, closes = text.index("("), text.rindex(")")
+        return f"{head}{text[:opens]}[{text[opens + 1 : closes]}]"
+
+    def _listed(self, variables: Variables) -> str:
+        """Variables among others in a list."""
+        name = self.names.variables(variables)
+        if variables.collected is Collected.LAYER:
+            return f"*{name}.trainable_variables"
+        return {
+            Collected.ONE: "{}", Collected.VALUES: "*{}.values()", Collected.ITEMS: "*{}"
+        }[variables.collected].format(name)  # fmt: skip
+
+    def built(self, part: Part, name: str, context: Context) -> str:
+        """What makes the variables of the layers of a shared function.
+
+        They are made as it is traced, which knows the shapes that the placeholders have.
+        """
+        fed = {placeholder.name: placeholder for placeholder in self.program.placeholders}
+        given = ", ".join(self.names.spec(fed[taken]) for taken in part.takes)
+        comment = "  # makes the variables of its layers"
+        return f"{context.tf}.function({name}).get_concrete_function({given}){comment}"

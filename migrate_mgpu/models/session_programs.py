@@ -24,7 +24,6 @@ from migrate_mgpu.models.front.session.reading import read_program
 from migrate_mgpu.models.front.session.scope import Entry, is_session
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
-from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
@@ -99,8 +98,6 @@ class NativeSessions:
 
     def _check(self, program: Program) -> None:
         module = program.entry
-        if isinstance(module.source, Notebook):
-            raise Refused(module, module.tree.body[0], "it is a notebook")
         session = next(
             (c for c in module.names.calls if is_session(module, c)), module.tree.body[0]
         )

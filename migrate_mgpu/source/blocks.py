@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Iterable
 
 from migrate_mgpu.source.source import Edit, Source, splice
+from migrate_mgpu.source.statements import is_comment
 
 
 def outermost(edits: Iterable[Edit]) -> list[Edit]:
@@ -140,7 +141,7 @@ def leading(source: Source, statement: ast.stmt) -> list[str]:
     line -= 1
     while line >= 1:
         text = source.line_text(line).strip()
-        if text and not text.startswith("#"):
+        if text and not is_comment(source.line_text(line)):
             break
         if text or not found or found[-1]:
             found.append(text)

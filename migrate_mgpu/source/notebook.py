@@ -62,9 +62,8 @@ class Notebook(Source):
 
     def apply(self, edits: list[Edit]) -> str:
         by_cell: dict[int, list[Edit]] = {}
-        starts = [cell.start for cell in self.cells]
         for edit in edits:
-            index = max(bisect.bisect_right(starts, edit.start) - 1, 0)
+            index = self._index(edit.start)
             # What is put behind a cell's last line is put before the separator.
             cell = self.cells[index]
             if edit.start > cell.end or edit.end > cell.end + len(_SEPARATOR):
@@ -81,11 +80,21 @@ class Notebook(Source):
             written.append(Edit(start, end, _value(self.written[start:end], code, cell.is_list)))
         return splice(self.written, written)
 
+    def part_at(self, offset: int) -> tuple[int, int]:
+        cell = self.cells[self._index(offset)]
+        return cell.start, cell.end
+
+    def is_code(self, start: int, end: int) -> bool:
+        return self.raw[start:end] == self.text[start:end]
+
+    def _index(self, offset: int) -> int:
+        starts = [cell.start for cell in self.cells]
+        return max(bisect.bisect_right(starts, offset) - 1, 0)
+
     def place_in_cell(self, line: int) -> tuple[int, int]:
         """Cell number and line in it, both 1-based, of a line of the joined text."""
         offset = self.line_starts[line - 1]
-        index = max(bisect.bisect_right([cell.start for cell in self.cells], offset) - 1, 0)
-        cell = self.cells[index]
+        cell = self.cells[self._index(offset)]
         return cell.number, line - self.place(cell.start)[0] + 1
 
     def line_of(self, cell: int, line: int) -> int:

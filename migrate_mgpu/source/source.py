@@ -133,6 +133,14 @@ class Source:
         lengths = sorted(n for n in map(len, LINE_END.split(self.text)) if n <= 100)
         return max(79, lengths[-2]) if len(lengths) > 1 else 79
 
+    def part_at(self, offset: int) -> tuple[int, int]:
+        """Start and end of what is around a place: the text, of a notebook the cell."""
+        return 0, len(self.text)
+
+    def is_code(self, start: int, end: int) -> bool:
+        """Whether a piece of the text stands so in the file: masked lines do not."""
+        return True
+
     @cached_property
     def has_hanging_brackets(self) -> bool:
         """Whether closing brackets stand on lines of their own in this file."""

@@ -11,6 +11,7 @@ from migrate_mgpu.models.ir import Fetch, Run
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.blocks import render, trailing
+from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
@@ -43,7 +44,8 @@ class RunWriter:
         statement = self.module.names.statement(run.call)
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - self.dedent(statement)]
-        if isinstance(statement, ast.Expr) and statement.value is run.call:
+        is_alone = isinstance(statement, ast.Expr) and statement.value is run.call
+        if is_alone and not self._is_shown(run, statement):
             lines = self._unused(run, indent)
         elif isinstance(statement, ast.Assign) and statement.value is run.call:
             lines = self._assigned(run, statement, indent)
@@ -60,6 +62,14 @@ class RunWriter:
             lines = [lines[0] + comment, *lines[1:]]
         text = f"\n{indent}".join(lines)
         return Edit(start, end, text.replace("\n", newline))
+
+    def _is_shown(self, run: Run, statement: ast.stmt) -> bool:
+        """Whether a notebook shows what is fetched, because its cell ends here."""
+        if not isinstance(self.source, Notebook) or any(f.update for f in run.fetches):
+            return False
+        start, end = self.source.span(statement)
+        top_level = statement in self.module.tree.body
+        return top_level and not self.source.text[end : self.source.part_at(start)[1]].strip()
 
     def _unused(self, run: Run, indent: str) -> list[str]:
         if not any(fetch.update or fetch.value is not None for fetch in run.fetches):

@@ -21,7 +21,7 @@ from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.source.blocks import leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, is_comment
 
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
 
@@ -160,19 +160,29 @@ class _Writer:
             slots.setdefault(self._slot(step), []).append(step)
         index = 0
         while index <= len(entries):
-            end = index
-            while end < len(entries) and self._goes(roles[end]):
+            end, part = index, self._part(index)
+            while end < len(entries) and self._goes(roles[end]) and self._part(end) == part:
                 end += 1
-            steps = [step for slot in range(index, end + 1) for step in slots.get(slot, ())]
+            steps = [step for slot in range(index, end + 1) for step in slots.pop(slot, ())]
             if index == end and not steps:
                 if index < len(entries):
                     self._kept(entries[index], roles[index])
                 index += 1
                 continue
             self._region(index, end, steps)
+            if index < end < len(entries) and self._goes(roles[end]):
+                index = end  # in another cell of the notebook
+                continue
             if end < len(entries):
                 self._kept(entries[end], roles[end])
             index = end + 1
+
+    def _part(self, index: int) -> tuple[int, int] | None:
+        """What is around the statement at an index: of a notebook its cell."""
+        entries = self.scope.entries
+        if index == len(entries):
+            return None
+        return self.source.part_at(self.source.span(entries[index].statement)[0])
 
     def _slot(self, step: Step) -> int:
         """Before which statement a step's function stands."""
@@ -196,10 +206,14 @@ class _Writer:
             stop = (
                 self._header_end(last) if last.opens else Layout(source, last.statement).next_line
             )
-        elif index < len(entries):
+        elif index < len(entries) and (not index or self._part(index) == self._part(index - 1)):
             start = stop = self._above(entries[index].statement)
         else:
-            start = stop = Layout(source, body[-1]).next_line
+            last = entries[index - 1].statement if index < len(entries) else body[-1]
+            start = stop = Layout(source, last).next_line
+        if not source.is_code(start, stop):
+            node = entries[index].statement
+            raise Refused(self.module, node, "a magic command stands among what it builds")
         kept: list[str] = []
         for entry in entries[index:end]:
             self.found.gone.add(entry.statement if not entry.opens else _items(entry.statement))
@@ -227,8 +241,10 @@ class _Writer:
         else:
             functions = gap.join(one.rstrip("\n") for one in texts) + "\n"
             wanted = len(gap) - 1
-            before = "\n" * max(wanted - above, 0) if start and not made else ""
-            at_end = not source.text[stop:].strip()
+            top, bottom = source.part_at(start)
+            begins = not source.text[top:start].strip()
+            before = "\n" * max(wanted - above, 0) if not begins and not made else ""
+            at_end = not source.text[stop:bottom].strip()
             behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
             text = before + functions + behind + lines
         self._edit_region(start, stop, text)
@@ -262,7 +278,7 @@ class _Writer:
         """Where a statement begins, with the comments directly above it."""
         line = Layout(self.source, statement).line_start
         number = self.source.place(line)[0]
-        while number > 1 and self.source.line_text(number - 1).strip().startswith("#"):
+        while number > 1 and is_comment(self.source.line_text(number - 1)):
             number -= 1
         return self.source.line_starts[number - 1]
 

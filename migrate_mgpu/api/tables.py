@@ -17,6 +17,7 @@ _ALIASES = {
     "contrib.framework.python.ops.": "contrib.framework.",
     "contrib.layers.python.layers.": "contrib.layers.",
     "contrib.layers.python.layers.layers.": "contrib.layers.",
+    "python.framework.ops.": "",
 }
 
 
@@ -31,12 +32,12 @@ def name_of(module: Module, node: ast.AST | None) -> str:
     if node is None:
         return ""
     found = symbol(module.names.qualname(node))
-    if found is None or found.flavour not in ("plain", "v1"):
+    if found is None or found.flavour not in ("plain", "v1", "private"):
         return ""
     for spelled in sorted(_ALIASES, key=len, reverse=True):
         if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
             return _ALIASES[spelled] + found.name[len(spelled) :]
-    return found.name
+    return found.name if found.flavour != "private" else ""
 
 
 def short_name_of(module: Module, call: ast.Call) -> str:

@@ -96,8 +96,10 @@ class Expressions:
 
     # -- what it is made of ----------------------------------------------------
 
-    def read(self, node: ast.AST) -> Parts:
+    def read(self, node: ast.AST, stays: bool = False) -> Parts:
         """The parts of an expression that only computes.
+
+        ``stays``: it is evaluated once, where it stands; Python's own calls may do anything.
 
         Raises:
             Refused: it does more, or it cannot be told what it does.
@@ -111,7 +113,8 @@ class Expressions:
                 found.layers.append(layer.call)
                 waiting += self.layers.tensors(layer)  # the rest makes it, once
                 continue
-            self._part(part, node, found)
+            if not (stays and isinstance(part, ast.Call) and not self._builds(part)):
+                self._part(part, node, found)
             waiting += ast.iter_child_nodes(part)
         return found
 

@@ -156,4 +156,4 @@ class VariableReading(Reading):
         if value is not None:
             if isinstance(value, ast.Lambda):
                 raise Refused(self.module, value, "this variable's first value is a function")
-            self.found.builders.update(self.expressions.read(value).builders)
+            self.found.builders.update(self.expressions.read(value, stays=True).builders)

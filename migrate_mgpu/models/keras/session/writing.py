@@ -161,6 +161,8 @@ class _Writer:
         index = 0
         while index <= len(entries):
             end, part = index, self._part(index)
+            if index and part != self._part(index - 1) and index in slots:
+                self._region(index, index, slots.pop(index))  # at the end of the cell above
             while end < len(entries) and self._goes(roles[end]) and self._part(end) == part:
                 end += 1
             steps = [step for slot in range(index, end + 1) for step in slots.pop(slot, ())]

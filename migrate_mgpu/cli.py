@@ -29,6 +29,8 @@ WORDS = (
     b"ConfigProto",
     b"GPUOptions",
     b"Session",
+    b"Supervisor",
+    b"learning.train",
     b"session_config",
     b"enable_eager_execution",
     b"stimator",

@@ -10,8 +10,8 @@ import re
 
 # A file without any of these has no site, whatever else it holds.
 HIT = re.compile(
-    rb"ConfigProto|GPUOptions|Session\b|session_config|enable_eager_execution|[Ee]stimator\b"
-    rb"|multi_gpu_model"
+    rb"ConfigProto|GPUOptions|Session\b|Supervisor\b|session_config|enable_eager_execution"
+    rb"|[Ee]stimator\b|multi_gpu_model|learning.train\b"
 )
 # What follows the first word of an import; a list in parentheses may go over several lines.
 # (A notebook's line of code begins with a quotation mark.)

@@ -75,11 +75,13 @@ _FUNCTIONS = {
     )
 }
 
-# tf_slim's: contrib's are gone from TF2 with all of contrib.
+# contrib's are gone from TF2 with all of contrib: they come from tf_slim there.
 _SLIM = {
     f"tf_slim.{name}": SinkKind(name, keyword="session_config")
     for name in ("learning.train", "evaluation.evaluate_once", "evaluation.evaluation_loop")
 }
+
+_CONTRIB = "contrib.slim"
 
 # Methods are known by their names alone: the receiver is a Supervisor, a
 # SessionManager or a TestCase in every program seen. `replace` is a method of
@@ -168,6 +170,8 @@ def sink_kind(module: Module, call: ast.Call) -> SinkKind | None:
     for qualname in module.names.qualnames(function):
         found = symbol(qualname)
         if found is not None and found.flavour in ("plain", "v1"):
+            if found.name.startswith(_CONTRIB):
+                return _SLIM.get("tf_slim" + found.name[len(_CONTRIB) :])
             return _FUNCTIONS.get(found.name)
         if qualname == "tensorflow.python.client.session.Session":
             return _FUNCTIONS["Session"]

@@ -61,3 +61,20 @@ def test_an_estimator_that_one_program_keeps_stays_in_all() -> None:
         assert [program.state for program in result.programs] == ["refused", "refused"]
         assert not any(file.changed for file in result.files)
         assert any("`tf.get_default_graph` is TF1 API" in one for one in said(result))
+
+
+SUPERVISED = """\
+import tensorflow as tf
+
+w = tf.get_variable("w", [2])
+train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(w * w))
+"""
+
+
+def test_programs_whose_session_is_made_for_them_count() -> None:
+    """No word of theirs says Session, and they are of TF1 all the same."""
+    supervisor = "with tf.train.Supervisor().managed_session() as sess:\n    sess.run(train)\n"
+    slim = "tf.contrib.slim.learning.train(train, '.', number_of_steps=3)\n"
+    for end in (supervisor, slim):
+        result = run(SUPERVISED + end, bridge=True)
+        assert [program.state for program in result.programs] == ["bridge"], said(result)

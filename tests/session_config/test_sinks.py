@@ -29,6 +29,7 @@ def bridged(imported: str, call: str) -> tuple[str, str]:
         ("import tf_slim", "tf_slim.evaluation.evaluate_once"),
         ("from tf_slim import evaluation", "evaluation.evaluation_loop"),
         ("from tf_slim.learning import train", "train"),
+        ("slim = tf.contrib.slim", "slim.learning.train"),
     ],
 )
 def test_slim_takes_its_options_from_tf_config(imported: str, call: str) -> None:

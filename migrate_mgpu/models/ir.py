@@ -677,14 +677,10 @@ class Driving:
 
 @record(frozen=True, eq=False)
 class Placeholder(Operation):
-    """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``.
-
-    ``default`` is what it is where nothing is fed.
-    """
+    """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``."""
 
     name: str
     unit: ast.Assign
-    default: ast.expr | None = None
 
 
 class Collected(enum.Enum):
@@ -720,8 +716,7 @@ class Update:
     (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
     it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
     ``rate`` what feeds the learning rate. ``sparse``: a gradient may be one of a table's rows.
-    ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
-    of batch normalization move with it.
+    ``clips`` are what happens to the gradients before they are applied.
     """
 
     name: str
@@ -736,7 +731,6 @@ class Update:
     rate: Placeholder | None = None
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
-    moves: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -761,16 +755,13 @@ class Step:
     """What runs at once: ``feeds`` come in, ``values`` come out, ``updates`` change variables.
 
     The values are of before the updates. ``units`` are the statements that make them, in their
-    author's order. ``folded`` are placeholders that have one value whenever it runs. ``moves``:
-    the averages of batch normalization move as well.
+    author's order.
     """
 
     feeds: tuple[Placeholder, ...]
     values: tuple[ast.expr, ...]
     updates: tuple[Update, ...]
     units: tuple[Unit, ...]
-    folded: tuple[tuple[Placeholder, ast.expr], ...] = ()
-    moves: bool = False
 
     @property
     def place(self) -> int:
@@ -798,13 +789,12 @@ class Run:
 
 @record(frozen=True, eq=False)
 class Fetch:
-    """One thing that a run asks for; ``moves``: that averages move, which gives nothing."""
+    """One thing that a run asks for."""
 
     node: ast.expr
     value: ast.expr | None = None
     variable: bool = False
     update: Update | None = None
-    moves: bool = False
 
 
 # -- models of Keras's own ------------------------------------------------------

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -27,6 +28,11 @@ from migrate_mgpu.models.keras.session.writing import write_program
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
+
+_GROWTH = """\
+for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
+    {tf}.config.experimental.set_memory_growth(gpu, True)
+"""
 
 
 @record(eq=False)
@@ -141,8 +147,10 @@ class NativeSessions:
         if all(is_none(value) for value in given):
             # A TF1 session does not place softly, TF2's eager code does.
             entry = _first_maker(read)
-            line = f"{style.tensorflow}.config.set_soft_device_placement(False)"
-            paragraph = Layout(module.source, entry.statement).insert_paragraph([line])
+            lines = [f"{style.tensorflow}.config.set_soft_device_placement(False)"]
+            if name_of(module, session) == "InteractiveSession":  # its own default
+                lines += style.lines(_GROWTH)
+            paragraph = Layout(module.source, entry.statement).insert_paragraph(lines)
             found.edit(module, _outer(paragraph, entry))
         found.merge(imports)
         found.merge(others)

@@ -302,8 +302,9 @@ class EagerWatch:
             outer = self._tracing()
             self._local.tracing = True
             if not outer and tools.tf("eager.context").executing_eagerly():
-                self.examples.note(args)
-                self._batches.taken(args)
+                given = (*args, *options.values())
+                self.examples.note(given)
+                self._batches.taken(given)
             try:
                 found = call(this, *args, **options)
             finally:

@@ -10,14 +10,11 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, shuffled
 from migrate_mgpu.models.front.session.program import Role
-from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.units import UnitReading, unique, value_of
 
 
 class Account(UnitReading):
     """Checks a program that is read to its end."""
-
-    runs: RunReader
 
     def _account(self) -> None:
         """Every mention of TensorFlow is one that this reader knows."""
@@ -35,6 +32,10 @@ class Account(UnitReading):
         known |= {item for block in self.scope.blocks for item in block.items}
         known |= set(self.found.builders) | set(self.found.makers)
         known |= {run.call for run in self.found.runs} | self.runs.gone
+        for lane in self.found.lanes:
+            known |= {item for block in lane.blocks for item in block.items}
+            pairs = zip(lane.entries, lane.roles)
+            known |= {e.statement for e, role in pairs if role is Role.GONE and not e.opens}
         for use in self.module.uses:
             if isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_inside(
                 self.module, use.node, known
@@ -45,7 +46,6 @@ class Account(UnitReading):
                 continue
             shown = self.module.source.code(use.node)
             raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")
-        self._check_functions()
         for function in (*self.found.builders.values(), *self.found.makers.values()):
             for reference in self.graph.references(function):
                 inside = is_inside(self.module, reference.node, known)
@@ -58,25 +58,6 @@ class Account(UnitReading):
             raise Refused(self.module, self.scope.session, "nothing is trained in its session")
         if not any(run.step.updates for run in self.found.runs):
             raise Refused(self.module, self.scope.session, "no step trains in its session")
-
-    def _check_functions(self) -> None:
-        """Functions that only the scope's own statements call know nothing of the graph."""
-        own = {self.scope.name}
-        for entry in self.scope.entries:
-            if entry.statement in self._building:
-                own |= {
-                    name.id
-                    for name in mentions_of(self.names, entry.statement, self.home)
-                    if isinstance(name.ctx, ast.Store)
-                }
-        known = {*self.found.builders, *self.found.makers}
-        for name in self.names.scope_of_name:
-            if name.id not in own or not self._in_function(name):
-                continue
-            if self.names.defining_scope(name.id, self.names.scope_of_name[name]) is self.home:
-                if not is_inside(self.module, name, known):
-                    text = f"a function uses `{name.id}`, a part of the graph"
-                    raise Refused(self.module, name, text)
 
     def _check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""

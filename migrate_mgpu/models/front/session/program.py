@@ -10,7 +10,7 @@ from typing import Union
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.front.session.scope import Entry, Home, SessionScope
 from migrate_mgpu.models.ir import (
     GradientClip,
     Operation,
@@ -65,28 +65,17 @@ class Every:
     variables: tuple[Variables, ...]
 
 
-@record(frozen=True, eq=False)
-class Moves:
-    """What moves the averages of batch normalization: the collection UPDATE_OPS."""
-
-
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
-GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init)
-Meaning = Union[
-    Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init, Host
-]
+Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init, Host]
+GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init)
 
 
 @record(frozen=True, eq=False)
 class MadeLayer:
-    """A layer that a unit makes and applies: the call, and the variables that it has.
-
-    ``image``: it may be applied to tensors of four dimensions.
-    """
+    """A layer that a unit makes and applies: the call, and the variables that it has."""
 
     found: Found
     variables: Variables
-    image: bool
 
 
 class Role(enum.Enum):
@@ -103,17 +92,38 @@ class Role(enum.Enum):
 
 
 @record(eq=False)
+class Lane:
+    """A module or a function that does not build the graph, and has to do with it.
+
+    ``roles`` are those of its entries, in order; ``runs`` stand in it. ``dropped`` are the
+    parameters of a function that are the session or parts of the graph: TF2 gives it the
+    steps that it runs. ``handed`` are its calls of other lanes, ``unpacked`` its statements
+    that name what the scope returns.
+    """
+
+    node: Home
+    entries: tuple[Entry, ...]
+    blocks: tuple[ast.With, ...]
+    roles: list[Role] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    handed: list[tuple[ast.Call, Lane]] = field(default_factory=list)
+    unpacked: list[ast.Assign] = field(default_factory=list)
+
+
+@record(eq=False)
 class SessionProgram:
     """A program that builds one graph and runs steps of it in one session.
 
     ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
     of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
-    ``layers`` are those that units make, by their calls, in order; ``moving``: some step moves
-    averages of theirs; ``folded`` are values in ``dictionaries`` that steps know.
+    ``layers`` are those that units make, by their calls, in order;
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
     ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
-    that speak of no graph.
+    that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
+    with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
+    statement by which that gives parts of the graph away, with ``shown``, what stays in it.
     """
 
     scope: SessionScope
@@ -130,10 +140,13 @@ class SessionProgram:
     makers: dict[ast.AST, Function] = field(default_factory=dict)
     made: list[Operation] = field(default_factory=list)
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)
-    moving: bool = False
-    folded: set[ast.expr] = field(default_factory=set)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)
+    fed: dict[ast.expr, Placeholder] = field(default_factory=dict)
+    lanes: list[Lane] = field(default_factory=list)
+    handed: list[tuple[ast.Call, Lane]] = field(default_factory=list)
+    returned: ast.Return | None = None
+    shown: set[ast.expr] = field(default_factory=set)
     settings: list[ast.AST] = field(default_factory=list)
 
 

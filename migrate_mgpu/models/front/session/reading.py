@@ -8,18 +8,15 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.account import Account
-from migrate_mgpu.models.front.session.averages import AverageReading
-from migrate_mgpu.models.front.session.graph_collections import is_update_ops
-from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
+from migrate_mgpu.models.front.session.lanes import LaneReading
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Host,
     Init,
-    Moves,
     Role,
     SessionProgram,
 )
@@ -32,6 +29,7 @@ from migrate_mgpu.models.ir import (
     Variables,
 )
 
+_PLACEHOLDER = ("dtype", "shape", "name")
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
 
@@ -46,27 +44,32 @@ def read_program(
     return _Reader(module, graph, configs).read()
 
 
-class _Reader(UpdateReading, PlaceholderReading, AverageReading, Account):
+class _Reader(UpdateReading, LaneReading):
     def __init__(self, module: Module, graph: CallGraph, configs: AbstractSet[ast.AST]) -> None:
         super().__init__(module, graph, configs)
-        self.runs = RunReader(self.scope, self.found, self.meanings, self.unit)
+        self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
 
     def read(self) -> SessionProgram:
         node = self.scope.node
         if isinstance(node, ast.FunctionDef):
-            if not self.graph.runs_once(self.module, self.scope.session):
+            if not self.graph.runs_once(self.module, node.body[0]):
                 text = f"`{node.name}`, which builds the graph, may run more than once"
                 raise Refused(self.module, node, text)
             for statement in ast.walk(node):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
+        if not self.graph.runs_once(self.module, self.scope.session):
+            text = "its session may be made more than once, each with values of its own"
+            raise Refused(self.module, self.scope.session, text)
         for place, entry in enumerate(self.scope.entries):
             self.place = place
             self.found.roles.append(self._role(entry.statement, entry.opens))
+        self.read_lanes()
+        if not self.runs.initialized and self.found.runs:
+            text = "something runs before the variables get their first values"
+            raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
         self._account()
-        self._check_training()
-        self._check_averages()
         self._check_captures()
         return self.found
 
@@ -84,6 +87,12 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, Account):
             return Role.HOST
         if self._dictionary(statement):
             return self._host(statement)
+        if self.returns(statement):
+            return Role.HOST
+        if self.hands(statement) and not self.runs.concerns(statement):
+            self.handing.append(statement)
+            self._bind_host(statement)
+            return Role.HOST
         if self.runs.concerns(statement):
             return self._run(statement)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -181,11 +190,17 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, Account):
 
     def _call(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
         name = name_of(self.module, call)
-        if name in PLACEHOLDERS:
-            return self._placeholder(statement, target, call)
-        if is_update_ops(self.module, call):
-            self.meanings[target.id] = Moves()
-            return Role.GONE
+        if name == "placeholder":
+            given = NamedArguments(self.module, call, _PLACEHOLDER).rest
+            if "dtype" not in given:
+                raise Refused(self.module, call, "this placeholder has no type")
+            self._only_binding(target)
+            self._host_only(call, "the shape of a placeholder")
+            made = Placeholder(name, self.module, call, given, target.id, statement)
+            self.found.placeholders.append(made)
+            self.found.made.append(made)
+            self.meanings[target.id] = made
+            return Role.PLACEHOLDER
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
             self.meanings[target.id] = Init()
             return Role.GONE

@@ -10,23 +10,22 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Host,
     Init,
     Meaning,
-    Moves,
     Role,
     SessionProgram,
     closure,
     targets_of,
 )
+from migrate_mgpu.models.front.session.reach import Named, Reach, Whole
 from migrate_mgpu.models.front.session.scope import SessionScope
 from migrate_mgpu.models.ir import Collected, Fetch, Placeholder, Run, Step, Unit, Update, Variables
 
 _RUN = ("fetches", "feed_dict")
-_EVAL = ("feed_dict",)
+_EVAL = ("feed_dict", "session")
 _UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 
@@ -47,6 +46,7 @@ class RunReader:
         found: SessionProgram,
         meanings: dict[str, Meaning],
         unit: Callable[[ast.stmt | ast.expr, int], Unit],
+        reach: Reach,
     ) -> None:
         self.scope = scope
         self.module = scope.module
@@ -55,10 +55,64 @@ class RunReader:
         self.found = found
         self.meanings = meanings
         self.unit = unit
+        self.reach = reach
         self.gone: set[ast.AST] = set()  # calls that initialize variables
-        self._initialized = False
-        self._dictionaries: dict[str, list[ast.Assign]] = {}
+        self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
+        self._begun: ast.stmt | None = None  # what gave first values, the last one so far
+        self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
         self._kinds: dict[tuple[object, ...], Step] = {}
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the variables are given their first values."""
+        return self._begun is not None
+
+    # -- what expressions mean --------------------------------------------------------
+
+    def is_home(self, node: ast.AST) -> bool:
+        """Whether a node is code of the scope that builds, not of a function in it."""
+        return self.names.scope_at(node).function() is self.home.function()
+
+    def meaning(self, node: ast.AST) -> Meaning | None:
+        """What an expression stands for, wherever it is.
+
+        Raises:
+            Refused: elsewhere, its name in the scope that builds has several values.
+        """
+        if isinstance(node, ast.Name) and self.is_home(node):
+            home = self.names.defining_scope(node.id, self.names.scope_of_name[node])
+            if home is self.home:
+                return self.meanings.get(node.id)
+        if not isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
+            return None
+        origin = self.reach.of(node)
+        if isinstance(origin, Named):
+            found = self.meanings.get(origin.name)
+            if isinstance(found, GRAPH) and len(self.home.bindings[origin.name]) != 1:
+                text = f"`{origin.name}` stands for more than one part of the graph"
+                raise Refused(self.module, node, text, "give each a name of its own")
+            return found
+        if origin is None and isinstance(node, ast.Name) and not self.is_home(node):
+            bindings = self.names.bindings_of(node)
+            value = bindings[0].value if len(bindings) == 1 else None
+            if value is not None and name_of(self.module, value) in INITIALIZES:
+                return Init()
+        return None
+
+    def named(self, node: ast.expr) -> ast.expr:
+        """A part of the graph as the scope that builds calls it."""
+        if isinstance(node, ast.Name) and self.is_home(node):
+            return node
+        origin = self.reach.of(node)
+        if isinstance(origin, Named):
+            bound = self.home.bindings[origin.name][0].node
+            found = [
+                part
+                for part in ast.walk(self.names.statement(bound))
+                if isinstance(part, ast.Name) and part.id == origin.name
+            ]
+            return found[0]
+        return node
 
     # -- which calls run something -------------------------------------------------
 
@@ -83,16 +137,14 @@ class RunReader:
         if isinstance(func.value, ast.Call):
             return name_of(self.module, func.value) in INITIALIZES or func.attr == "eval"
         if isinstance(func.value, (ast.Name, ast.Subscript)):
-            root = func.value.value if isinstance(func.value, ast.Subscript) else func.value
-            meaning = self.meanings.get(root.id) if isinstance(root, ast.Name) else None
+            meaning = self.meaning(func.value)
+            if meaning is None and isinstance(func.value, ast.Subscript):
+                meaning = self.meaning(func.value.value)
             return meaning is not None and not isinstance(meaning, Host)
         return isinstance(func.value, ast.BinOp)
 
     def _is_session(self, node: ast.expr) -> bool:
-        if not isinstance(node, ast.Name) or node.id != self.scope.name:
-            return False
-        home = self.names.defining_scope(node.id, self.names.scope_of_name[node])
-        return home is self.home
+        return self.reach.of(node) is Whole.SESSION
 
     # -- one statement ----------------------------------------------------------------
 
@@ -105,9 +157,20 @@ class RunReader:
         calls = self.calls(statement)
         if self._initializes(statement, calls):
             return Role.GONE
-        if not self._initialized:
-            text = "something runs before the variables get their first values"
-            raise Refused(self.module, calls[0], text)
+        dictionaries = [
+            s for s in ast.walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
+        ]
+        if self.is_home(statement):
+            self._check_mentions(statement, calls, dictionaries)
+        for call in calls:
+            if any(other is not call and other in ast.walk(call) for other in calls):
+                raise Refused(self.module, call, "a run within another run")
+            self._run(call, statement, place)
+        return Role.RUN
+
+    def _check_mentions(
+        self, statement: ast.stmt, calls: list[ast.Call], dictionaries: list[ast.stmt]
+    ) -> None:
         inside = {node for call in calls for node in ast.walk(call)}
         local = {
             name.id
@@ -118,9 +181,6 @@ class RunReader:
             if name.id in local and isinstance(self.meanings.get(name.id), GRAPH):
                 text = f"`{name.id}`, a part of the graph, gets another value"
                 raise Refused(self.module, name, text, "give the two names of their own")
-        dictionaries = [
-            s for s in ast.walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
-        ]
         keys = {key for s in dictionaries for key in _keys(s)}
         for name in mentions_of(self.names, statement, self.home):
             if name in inside or name in keys or not isinstance(name.ctx, ast.Load):
@@ -132,11 +192,6 @@ class RunReader:
             if meaning is not None and not isinstance(meaning, Host):
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
-        for call in calls:
-            if any(other is not call and other in ast.walk(call) for other in calls):
-                raise Refused(self.module, call, "a run within another run")
-            self._run(call, statement, place)
-        return Role.RUN
 
     def _initializes(self, statement: ast.stmt, calls: list[ast.Call]) -> bool:
         """Whether a statement gives the variables their first values, which is done once."""
@@ -152,7 +207,7 @@ class RunReader:
             parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
             if parts and all(
                 name_of(self.module, part) in INITIALIZES
-                or (isinstance(part, ast.Name) and isinstance(self.meanings.get(part.id), Init))
+                or isinstance(self.meaning(part), Init)
                 or (
                     isinstance(part, ast.Call)
                     and name_of(self.module, part) == "group"
@@ -166,12 +221,23 @@ class RunReader:
         if not isinstance(statement, ast.Expr) or statement.value is not first[0]:
             text = "variables get their first values under a condition, or with something else"
             raise Refused(self.module, first[0], text)
-        if self.found.runs:
+        if self.found.runs and (self.initialized or self.is_home(statement)):
             text = "variables get their first values after something has run"
             raise Refused(self.module, first[0], text)
-        self._initialized = True
+        if self._begun is not None and self._acts_between(self._begun, statement):
+            text = "variables get their first values again, after something may have run"
+            raise Refused(self.module, first[0], text)
+        self._begun = statement
         self.gone.add(first[0])
         return True
+
+    def _acts_between(self, first: ast.stmt, second: ast.stmt) -> bool:
+        """Whether anything is called between two statements that give first values."""
+        block = self.names.block(first)
+        if second not in block:
+            return True
+        between = block[block.index(first) + 1 : block.index(second)]
+        return any(isinstance(node, ast.Call) for one in between for node in ast.walk(one))
 
     # -- one run --------------------------------------------------------------------
 
@@ -192,6 +258,11 @@ class RunReader:
             given[keyword.arg] = keyword.value
         if "fetches" not in given:
             raise Refused(self.module, call, "what is fetched is not told")
+        session = given.get("session")
+        if session is not None and not self._is_session(session):
+            raise Refused(self.module, session, "this is not seen to be the program's session")
+        self.known |= {node for part in given.values() for node in ast.walk(part)}
+        self.known |= set(ast.walk(func.value))
         wanted = given["fetches"]
         many = isinstance(wanted, (ast.List, ast.Tuple))
         nodes = wanted.elts if isinstance(wanted, (ast.List, ast.Tuple)) else [wanted]
@@ -200,54 +271,30 @@ class RunReader:
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
         feeds, fed = self._feeds(given.get("feed_dict"))
-        feeds, folded = self._folded(feeds, fed is not None)
         placeholders = tuple(
             p for p in self.found.placeholders if any(p is one for one, _ in feeds)
         )
         updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
-        moves = any(fetch.moves for fetch in fetches)
-        if moves and not updates:
-            text = "averages move in a step that trains nothing"
-            raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
-        self.found.moving |= moves
-        step = self._step(call, placeholders, values, updates, units, place, folded, moves)
+        step = self._step(call, placeholders, values, updates, units, place)
         if fed is not None:
             feeds = []
         self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
 
-    def _folded(
-        self, feeds: list[tuple[Placeholder, ast.expr]], named: bool
-    ) -> tuple[list[tuple[Placeholder, ast.expr]], tuple[tuple[Placeholder, ast.expr], ...]]:
-        """What is fed as a tensor, and the placeholders that have a value which is known."""
-        given = dict(feeds)
-        folded: dict[Placeholder, ast.expr] = {}
-        for placeholder in self.found.placeholders:
-            value = fold(self.module, placeholder, given.get(placeholder))
-            if value is not None:
-                folded[placeholder] = value
-                if named and placeholder in given:
-                    self.found.folded.add(value)
-        left = [(placeholder, value) for placeholder, value in feeds if placeholder not in folded]
-        return left, tuple(folded.items())
-
     def _fetch(self, node: ast.expr, units: list[Unit], place: int) -> Fetch:
-        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        meaning = self.meaning(node)
         if isinstance(meaning, Update):
             return Fetch(node, update=meaning)
-        if isinstance(meaning, Moves):
-            return Fetch(node, moves=True)
         if isinstance(meaning, Variables):
             if meaning.collected is not Collected.ONE:
                 raise Refused(self.module, node, "a dictionary or list of variables is fetched")
             return Fetch(node, variable=True)
         if isinstance(meaning, Unit):
             units.append(meaning)
-            return Fetch(node, value=node)
+            return Fetch(node, value=self.named(node))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            if isinstance(self.meanings.get(node.value.id), Variables):
-                variables = self.meanings[node.value.id]
-                assert isinstance(variables, Variables)
+            variables = self.meaning(node.value)
+            if isinstance(variables, Variables):
                 if variables.collected is not Collected.ONE and isinstance(
                     node.slice, ast.Constant
                 ):
@@ -256,6 +303,9 @@ class RunReader:
             raise Refused(self.module, node, f"what `{node.id}` fetches cannot be told")
         if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Constant)):
             raise Refused(self.module, node, "what is fetched is not a list of parts of the graph")
+        if not self.is_home(node):
+            text = f"what `{self.module.source.code(node)}` fetches cannot be told"
+            raise Refused(self.module, node, text, "name it where the graph is built")
         units.append(self.unit(node, place))
         return Fetch(node, value=node)
 
@@ -267,17 +317,13 @@ class RunReader:
         updates: tuple[Update, ...],
         fetched: list[Unit],
         place: int,
-        folded: tuple[tuple[Placeholder, ast.expr], ...],
-        moves: bool,
     ) -> Step:
         trained = [update.unit for update in updates]
         units = closure([*fetched, *trained])
         needed = [p for unit in units for p in unit.feeds]
         needed += [update.rate for update in updates if update.rate is not None]
-        folded = tuple(one for one in folded if one[0] in needed)
-        known = [placeholder for placeholder, _ in folded]
         for placeholder in dict.fromkeys(needed):
-            if placeholder not in feeds and placeholder not in known:
+            if placeholder not in feeds:
                 text = f"`{placeholder.name}` is not fed here, and is needed"
                 raise Refused(self.module, call, text)
         if len(updates) > 1:
@@ -291,12 +337,10 @@ class RunReader:
         for update in updates:
             self._check_last(update, units)
         late = [unit for unit in units if isinstance(unit.node, ast.expr)]
-        constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
-        made = tuple(units) if not late else call
-        key = (feeds, tuple(map(_same, values)), updates, made, constants, moves)
+        key = (feeds, tuple(map(_same, values)), updates, tuple(units) if not late else call)
         step = self._kinds.get(key)
         if step is None:
-            step = self._kinds[key] = Step(feeds, values, updates, tuple(units), folded, moves)
+            step = self._kinds[key] = Step(feeds, values, updates, tuple(units))
             if values or updates:  # variables alone are read where they are
                 self.found.steps.append(step)
         return step
@@ -321,14 +365,17 @@ class RunReader:
             return False
         keys = statement.value.keys
         found = bool(keys) and all(
-            isinstance(key, ast.Name) and isinstance(self.meanings.get(key.id), Placeholder)
-            for key in keys
+            key is not None and isinstance(self.meaning(key), Placeholder) for key in keys
         )
         if found:
-            known = self._dictionaries.setdefault(statement.targets[0].id, [])
+            self.known |= {node for key in keys if key is not None for node in ast.walk(key)}
+            known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
             if statement not in known:
                 known.append(statement)
         return found
+
+    def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
+        return self.names.defining_scope(name.id, self.names.scope_of_name[name]), name.id
 
     def _feeds(
         self, node: ast.expr | None
@@ -339,7 +386,7 @@ class RunReader:
             return self._fed(node), None
         if isinstance(node, ast.Name):
             bindings = self.names.bindings_of(node)
-            known = self._dictionaries.get(node.id, [])
+            known = self._dictionaries.get(self._key(node), [])
             if bindings and {id(self.names.statement(b.node)) for b in bindings} == {
                 id(s) for s in known
             }:
@@ -355,8 +402,8 @@ class RunReader:
     def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
         found: list[tuple[Placeholder, ast.expr]] = []
         for key, value in zip(node.keys, node.values):
-            meaning = self.meanings.get(key.id) if isinstance(key, ast.Name) else None
-            if not isinstance(meaning, Placeholder):
+            meaning = self.meaning(key) if key is not None else None
+            if key is None or not isinstance(meaning, Placeholder):
                 text = "something else than a placeholder with a name is fed"
                 raise Refused(self.module, key or node, text)
             name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
@@ -366,6 +413,7 @@ class RunReader:
             if any(meaning is one for one, _ in found):
                 raise Refused(self.module, key or node, f"`{meaning.name}` is fed twice")
             found.append((meaning, value))
+            self.found.fed[key] = meaning
         return found
 
     def finish(self) -> None:
@@ -374,7 +422,9 @@ class RunReader:
         for statement in self.found.dictionaries:
             target = statement.targets[0]
             assert isinstance(target, ast.Name)
-            for name in self.names.mentions(target.id, self.home):
+            home, _ = self._key(target)
+            assert home is not None
+            for name in self.names.mentions(target.id, home):
                 if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
                     text = f"`{name.id}`, a dictionary of feeds, is used otherwise as well"
                     raise Refused(self.module, name, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -12,11 +13,14 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.session.graph_collections import is_dependency
 from migrate_mgpu.source.statements import Layout
 
-_SESSIONS = ("Session",)
+_SESSIONS = ("Session", "InteractiveSession")
+_BUILDS = ("placeholder", "Variable", "get_variable")
 _ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
+
+
+Home = Union[ast.Module, ast.FunctionDef]
 
 
 @record(frozen=True, eq=False)
@@ -35,15 +39,17 @@ class Entry:
 
 @record(frozen=True, eq=False)
 class SessionScope:
-    """Where a program's one session is, with the statements around it.
+    """Where a program builds its graph, and where its one session is.
 
-    ``session`` is the call that makes it, ``name`` what it is called; ``node`` is the module
-    or the function; ``blocks`` are the ``with`` statements that go away.
+    ``node`` is the module or the function that builds, ``entries`` its statements, ``blocks``
+    those of its ``with`` statements that go away. ``session`` is the call that makes the
+    session, ``name`` what that is called in ``session_node``.
     """
 
     module: Module
-    node: ast.Module | ast.FunctionDef
+    node: Home
     session: ast.Call
+    session_node: Home
     name: str
     entries: tuple[Entry, ...]
     blocks: tuple[ast.With, ...]
@@ -81,18 +87,59 @@ def read_scope(module: Module) -> SessionScope:
         if name != "config" and not is_none(value) and constant(value) != "":
             text = "its session is given more than a configuration"
             raise Refused(module, value, text)
-    node = _home(module, session)
-    maker = module.names.statement(session)
-    name = _name(module, maker, session)
-    blocks: list[ast.With] = []
-    entries = tuple(_entries(module, node.body, session, blocks, 0, ()))
-    if not any(entry.statement is maker for entry in entries):
+    around = _home(module, session)
+    name = _name(module, module.names.statement(session), session)
+    node = _builds(module, around)
+    entries, blocks = lines(module, node, session)
+    scope = SessionScope(module, node, session, around, name, entries, blocks)
+    known = entries if node is around else lines(module, around, session)[0]
+    if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
         raise Refused(module, session, text, _ADVICE)
-    return SessionScope(module, node, session, name, entries, tuple(blocks))
+    return scope
 
 
-def _home(module: Module, session: ast.Call) -> ast.Module | ast.FunctionDef:
+def lines(
+    module: Module, node: Home, session: ast.Call
+) -> tuple[tuple[Entry, ...], tuple[ast.With, ...]]:
+    """The statements of a module or a function in one line, and the blocks that go away."""
+    blocks: list[ast.With] = []
+    entries = tuple(_entries(module, node.body, session, blocks, 0, ()))
+    return entries, tuple(blocks)
+
+
+def _builds(module: Module, around: Home) -> Home:
+    """The scope that builds the graph: where the step that trains is made, with what it is of."""
+    steps = [
+        call
+        for call in module.names.calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("minimize", "apply_gradients")
+    ]
+    homes = {_around(module, call) for call in steps}
+    if len(homes) != 1 or around in homes:
+        return around
+    node = homes.pop()
+    for call in module.names.calls:
+        if name_of(module, call) in _BUILDS and _around(module, call) is node:
+            return node or around
+    return around
+
+
+def _around(module: Module, node: ast.AST) -> Home | None:
+    """The module or the plain function that a node is a part of."""
+    for parent in module.names.ancestors(node):
+        if isinstance(parent, ast.Module):
+            return parent
+        if isinstance(parent, ast.FunctionDef):
+            owned = isinstance(module.names.parents[parent], ast.ClassDef)
+            return None if owned else parent
+        if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
+            return None
+    return None
+
+
+def _home(module: Module, session: ast.Call) -> Home:
     for parent in module.names.ancestors(session):
         if isinstance(parent, (ast.Module, ast.FunctionDef)):
             if isinstance(parent, ast.FunctionDef):
@@ -178,7 +225,7 @@ def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     """Whether a block only holds the session, or makes a graph of its own."""
     items = [item.context_expr for item in statement.items]
-    if items == [session] or is_dependency(module, statement):
+    if items == [session]:
         return True
     return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
         module, items[0]

@@ -11,7 +11,8 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
-from migrate_mgpu.models.front.session.runs import mentions_of
+from migrate_mgpu.models.front.session.reach import Reach
+from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
 
 
@@ -30,6 +31,9 @@ class Reading:
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
         self.place = 0
+        self.reach = Reach(graph, self.scope)
+        self.runs: RunReader
+        self.handing: list[ast.stmt] = []  # those of the scope that call what runs something
 
     def _only_binding(self, target: ast.Name) -> None:
         if len(self.names.bindings_of(target)) != 1:

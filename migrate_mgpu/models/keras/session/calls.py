@@ -18,7 +18,9 @@ from migrate_mgpu.source.style import FileStyle
 
 
 class RunWriter:
-    """Writes the calls of steps. ``dedent`` says how much indentation a place loses."""
+    """Writes the calls of steps. ``dedent`` says how much indentation a place loses, ``step``
+    how the step of a run is called there.
+    """
 
     def __init__(
         self,
@@ -27,6 +29,7 @@ class RunWriter:
         context: Context,
         style: FileStyle,
         dedent: Callable[[ast.AST], int],
+        step: Callable[[Run], str],
     ) -> None:
         self.program = program
         self.module = program.scope.module
@@ -35,6 +38,7 @@ class RunWriter:
         self.context = context
         self.style = style
         self.dedent = dedent
+        self.step = step
 
     def edits(self) -> Iterator[Edit]:
         for run in self.program.runs:
@@ -93,7 +97,7 @@ class RunWriter:
         variables: list[tuple[str, Fetch]] = []
         for one, fetch in zip(target.elts, run.fetches):
             name = self.source.code(one)
-            if fetch.update is not None or fetch.moves:
+            if fetch.update is not None:
                 self._unread(one)
             elif fetch.variable:
                 variables.append((name, fetch))
@@ -193,7 +197,7 @@ class RunWriter:
         return f"{head}{self._call(run, indent, column + len(head), 1)}]"
 
     def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
-        name = self.names.step(run.step)
+        name = self.step(run)
         if run.fed is not None:
             return f"{name}(**{self.source.code(run.fed)})"
         in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.network.layers import Found
@@ -35,6 +36,7 @@ class StepNames:
             self._optimizers[update] = own
             name = f"{update.name}_variables" if several else "variables"
             self._trained[update] = self._fresh(name, "trained_variables")
+        self._gone = {update.name for update in program.updates}  # the author's, free again
         self._steps: dict[Step, str] = {}
         for step in program.steps:
             self._steps[step] = self._fresh(*self._candidates(step, several))
@@ -73,6 +75,22 @@ class StepNames:
     def step(self, step: Step) -> str:
         return self._steps[step]
 
+    @cached_property
+    def _kept(self) -> set[str]:
+        """Names that stand for something else than an update somewhere."""
+        scopes = self._names.scopes
+        going = {(scopes[self.program.scope.node], name) for name in self._gone}
+        for lane in self.program.lanes:
+            going |= {(scopes[lane.node], name) for name in lane.dropped}
+            for statement in lane.unpacked:
+                parts = (n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name))
+                going |= {(scopes[lane.node], name.id) for name in parts}
+        return {
+            name.id
+            for name, scope in self._names.scope_of_name.items()
+            if (self._names.defining_scope(name.id, scope), name.id) not in going
+        }
+
     def _optimizer(self, update: Update, several: bool) -> str:
         if "optim" in update.name and not several:
             return update.name  # the author's name for what trains
@@ -97,16 +115,21 @@ class StepNames:
 
     def _fresh(self, *candidates: str) -> str:
         for name in candidates:
-            if name not in self._taken and self._names.fresh(self._scope, name) == name:
+            if name not in self._taken and self._is_free(name):
                 self._taken.add(name)
                 return name
         number = 2
         while True:
             name = f"{candidates[0]}_{number}"
-            if name not in self._taken and self._names.fresh(self._scope, name) == name:
+            if name not in self._taken and self._is_free(name):
                 self._taken.add(name)
                 return name
             number += 1
+
+    def _is_free(self, name: str) -> bool:
+        if self._names.fresh(self._scope, name) == name:
+            return True
+        return name == "train_step" and name in self._gone and name not in self._kept
 
 
 def _of_layer(module: Module, found: Found) -> list[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.front.session.program import Role, SessionProgram
+from migrate_mgpu.models.front.session.program import Lane, Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.ir import Optimizer, Step
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
+from migrate_mgpu.models.keras.session.handing import HandingWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -23,10 +25,6 @@ from migrate_mgpu.source.blocks import leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
-_FORGOTTEN = (
-    "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
-    "without that they would"
-)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
 
 
@@ -57,7 +55,7 @@ class _Writer:
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
         functions = [*program.builders, *program.makers]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
-        self.layers = LayerWriter(program, self.names, self.style)
+        self.layers = LayerWriter(program, self.names)
         self.context.replaced.update(self.layers.uses())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
@@ -66,9 +64,6 @@ class _Writer:
         for (entry, _), (first, role) in zip(pairs, pairs[1:]):
             if entry.opens and first.scopes != entry.scopes and role is Role.UNIT:
                 self.heads[first.statement] = entry.statement
-        for place, (entry, role) in enumerate(pairs):
-            if role is Role.PLACEHOLDER and self._is_known(entry.statement):
-                program.roles[place] = Role.GONE
         self.whole: list[tuple[int, int]] = []  # spans that are written anew
 
     def write(self) -> EditSet:
@@ -76,36 +71,23 @@ class _Writer:
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
-            for key, value in zip(statement.value.keys, statement.value.values):
-                assert isinstance(key, ast.Name)
-                if value in self.program.folded:
-                    self._edit(self._without(statement.value, value))
-                else:
-                    self._edit(Edit(*self.source.span(key), self.style.string(key.id)))
-        runs = RunWriter(self.program, self.names, self.context, self.style, self._dedent_of)
+            for key in statement.value.keys:
+                assert key is not None
+                name = self.program.fed[key].name
+                self._edit(Edit(*self.source.span(key), self.style.string(name)))
+        handing = HandingWriter(self.program, self.names, self.context, self.style)
+        for edit in handing.edits():
+            self._edit(edit)
+        runs = RunWriter(
+            self.program, self.names, self.context, self.style, self._dedent_of, handing.step
+        )
         for edit in runs.edits():
             self._edit(edit)
         self._dedent()
-        self.classes += self.layers.classes
         self._definitions()
-        for layer in self.program.layers.values():
-            if layer.found.normalizes and not self.program.moving:
-                self.found.note(self.module, layer.found.call, _FORGOTTEN)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
-
-    def _without(self, node: ast.Dict, value: ast.expr) -> Edit:
-        """A dictionary without a member, with the comma on one side of it."""
-        index = node.values.index(value)
-        first = node.keys[index]
-        assert first is not None
-        if index + 1 < len(node.keys):
-            after = node.keys[index + 1]
-            assert after is not None
-            return Edit(self.source.span(first)[0], self.source.span(after)[0], "")
-        start = self.source.span(node.values[index - 1])[1] if index else self.source.span(first)[0]
-        return Edit(start, self.source.span(value)[1], "")
 
     def _edit(self, *edits: Edit) -> None:
         self.found.edit(self.module, *edits)
@@ -116,9 +98,11 @@ class _Writer:
         entry = self._entry_of.get(self._top(node))
         return entry.dedent if entry is not None else 0
 
-    @property
+    @cached_property
     def _entry_of(self) -> dict[ast.stmt, Entry]:
-        return {entry.statement: entry for entry in self.scope.entries if not entry.opens}
+        entries = [*self.scope.entries]
+        entries += (entry for lane in self.program.lanes for entry in lane.entries)
+        return {entry.statement: entry for entry in entries if not entry.opens}
 
     def _top(self, node: ast.AST) -> ast.stmt:
         known = self._entry_of
@@ -178,18 +162,24 @@ class _Writer:
         A region is a run of such statements: its text is written anew, with what stands
         above it for the steps whose last part it has.
         """
-        entries, roles = self.scope.entries, self.program.roles
         slots: dict[int, list[Step | Part]] = {}
         for part in self.sharing.parts:
             slots.setdefault(part.place + 1, []).append(part)
         for step in self.program.steps:
             slots.setdefault(self._slot(step), []).append(step)
+        home = Lane(self.scope.node, self.scope.entries, self.scope.blocks, self.program.roles)
+        self._lane(home, slots)
+        for lane in self.program.lanes:
+            self._lane(lane, {})
+
+    def _lane(self, lane: Lane, slots: dict[int, list[Step | Part]]) -> None:
+        entries, roles = lane.entries, lane.roles
         index = 0
         while index <= len(entries):
-            end, part = index, self._part(index)
-            if index and part != self._part(index - 1) and index in slots:
-                self._region(index, index, slots.pop(index))  # at the end of the cell above
-            while end < len(entries) and self._goes(roles[end]) and self._part(end) == part:
+            end, part = index, self._part(lane, index)
+            if index and part != self._part(lane, index - 1) and index in slots:
+                self._region(lane, index, index, slots.pop(index))  # at the end of the cell above
+            while end < len(entries) and self._goes(roles[end]) and self._part(lane, end) == part:
                 end += 1
             steps = [step for slot in range(index, end + 1) for step in slots.pop(slot, ())]
             if index == end and not steps:
@@ -197,7 +187,7 @@ class _Writer:
                     self._kept(entries[index], roles[index])
                 index += 1
                 continue
-            self._region(index, end, steps)
+            self._region(lane, index, end, steps)
             if index < end < len(entries) and self._goes(roles[end]):
                 index = end  # in another cell of the notebook
                 continue
@@ -205,9 +195,9 @@ class _Writer:
                 self._kept(entries[end], roles[end])
             index = end + 1
 
-    def _part(self, index: int) -> tuple[int, int] | None:
+    def _part(self, lane: Lane, index: int) -> tuple[int, int] | None:
         """What is around the statement at an index: of a notebook its cell."""
-        entries = self.scope.entries
+        entries = lane.entries
         if index == len(entries):
             return None
         return self.source.part_at(self.source.span(entries[index].statement)[0])
@@ -225,24 +215,18 @@ class _Writer:
     def _goes(role: Role) -> bool:
         return role in (Role.GONE, Role.UNIT)
 
-    def _is_known(self, statement: ast.stmt) -> bool:
-        """Whether a statement makes a placeholder that is never fed: steps know its value."""
-        made = next((p for p in self.program.placeholders if p.unit is statement), None)
-        steps = self.program.steps
-        return any(made is placeholder for step in steps for placeholder, _ in step.folded) and (
-            not any(made in step.feeds for step in steps)
-        )
-
-    def _region(self, index: int, end: int, steps: list[Step | Part]) -> None:
-        entries, source = self.scope.entries, self.source
-        body = self.scope.node.body
+    def _region(self, lane: Lane, index: int, end: int, steps: list[Step | Part]) -> None:
+        entries, source = lane.entries, self.source
+        body = lane.node.body
         if index < end:
             first, last = entries[index], entries[end - 1]
             start = self._above(first.statement)
             stop = (
                 self._header_end(last) if last.opens else Layout(source, last.statement).next_line
             )
-        elif index < len(entries) and (not index or self._part(index) == self._part(index - 1)):
+        elif index < len(entries) and (
+            not index or self._part(lane, index) == self._part(lane, index - 1)
+        ):
             start = stop = self._above(entries[index].statement)
         else:
             last = entries[index - 1].statement if index < len(entries) else body[-1]
@@ -257,7 +241,7 @@ class _Writer:
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
-        is_module = isinstance(self.scope.node, ast.Module)
+        is_module = isinstance(lane.node, ast.Module)
         made = [
             line
             for entry in entries[index:end]
@@ -279,7 +263,7 @@ class _Writer:
             wanted = len(gap) - 1
             top, bottom = source.part_at(start)
             begins = not source.text[top:start].strip()
-            before = "" if begins else "\n" * max((1 if made else wanted) - above, 0)
+            before = "\n" * max(wanted - above, 0) if not begins and not made else ""
             at_end = not source.text[stop:bottom].strip()
             behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
             text = before + functions + behind + lines
@@ -341,7 +325,9 @@ class _Writer:
 
     @property
     def _gone_statements(self) -> set[ast.stmt]:
-        pairs = zip(self.scope.entries, self.program.roles)
+        pairs = [*zip(self.scope.entries, self.program.roles)]
+        for lane in self.program.lanes:
+            pairs += zip(lane.entries, lane.roles)
         return {entry.statement for entry, role in pairs if role is Role.GONE}
 
     # -- what stays where it is --------------------------------------------------------
@@ -424,7 +410,8 @@ class _Writer:
         """The lines of blocks that go away move out of them."""
         lost: dict[int, int] = {}
         inside: set[int] = set()
-        for block in self.scope.blocks:
+        blocks = [*self.scope.blocks, *(b for lane in self.program.lanes for b in lane.blocks)]
+        for block in blocks:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(self._header_end(Entry(block, True)))[0]
             inside |= _string_lines(block)

@@ -1,0 +1,350 @@
+"""Code that has to do with a graph and does not build it: functions that run its steps, and
+those that hand the session and parts of the graph to them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.account import Account
+from migrate_mgpu.models.front.session.program import GRAPH, Init, Lane, Role
+from migrate_mgpu.models.front.session.reach import Named, Whole, given
+from migrate_mgpu.models.front.session.scope import Home, lines
+from migrate_mgpu.models.ir import Variables
+
+_ADVICE = "run it, and use its value"
+
+
+class LaneReading(Account):
+    """Reads lanes once all that the graph is made of is known."""
+
+    def hands(self, statement: ast.stmt) -> bool:
+        """Whether a statement of the scope that builds calls a function that runs something."""
+        return any(self._hand(call) is not None for call in _own_calls(statement))
+
+    def _hand(self, call: ast.Call) -> Function | None:
+        """The function that a call reaches, if that runs something in the session."""
+        target = self.graph.target(self.module, call.func)
+        if target is None or target.module is not self.module or target.owner is not None:
+            return None
+        if target.node is self.scope.node or not isinstance(target.node, ast.FunctionDef):
+            return None
+        return target if self.reach.runs(target) else None
+
+    def returns(self, statement: ast.stmt) -> bool:
+        """Whether a statement gives parts of the graph to who called the scope that builds."""
+        if not isinstance(statement, ast.Return) or not self.reach.exported:
+            return False
+        if not any(self._is_graphs(value) for value in self.reach.exported.values()):
+            return False
+        for value in self.reach.exported.values():
+            if not isinstance(value, ast.Name) and self._mentions_graph(value):
+                raise Refused(self.module, value, "a part of the graph is returned without a name")
+        self.found.returned = statement
+        self.found.shown |= {
+            value
+            for value in self.reach.exported.values()
+            if not self._is_graphs(value) or isinstance(self.runs.meaning(value), Variables)
+        }
+        return True
+
+    def _is_graphs(self, value: ast.expr) -> bool:
+        return isinstance(self.runs.meaning(value), GRAPH)
+
+    def _mentions_graph(self, node: ast.AST) -> bool:
+        return any(self._is_graphs(p) for p in ast.walk(node) if isinstance(p, ast.Name))
+
+    # -- all lanes ------------------------------------------------------------------
+
+    def read_lanes(self) -> None:
+        """Reads what other code does with the graph.
+
+        Raises:
+            Refused: it does more than running steps, and handing on what it needs for that.
+        """
+        for node in self._nodes():
+            self.found.lanes.append(self._begun(node))
+        for lane in self.found.lanes:
+            for place, entry in enumerate(lane.entries):
+                role = self._lane_role(lane, entry.statement, entry.opens, place)
+                lane.roles.append(role)
+        self._hand_over()
+        self._drop_empty()
+        self._check_lanes()
+
+    def _nodes(self) -> list[Home]:
+        """The module and the functions, besides the scope that builds, that mention its graph."""
+        inside = {*self.found.builders, *self.found.makers}
+        found: dict[Home, None] = {}
+        if self.scope.session_node is not self.scope.node:
+            found[self.scope.session_node] = None
+        for name in self.names.scope_of_name:
+            if self.runs.is_home(name):
+                continue
+            node = self._around(name) if self._concerns(name) else None
+            if node is not None and node not in inside:
+                found[node] = None
+        for call in self.names.calls:
+            if self.reach.of(call) is not None and not self.runs.is_home(call):
+                node = self._around(call)
+                if node is not None:
+                    found[node] = None
+        return sorted(found, key=lambda node: getattr(node, "lineno", 0))
+
+    def _concerns(self, name: ast.Name) -> bool:
+        origin = self.reach.of(name)
+        if isinstance(origin, Named):
+            return isinstance(self.meanings.get(origin.name), GRAPH)
+        return origin is not None
+
+    def _around(self, node: ast.AST) -> Home | None:
+        for parent in self.names.ancestors(node):
+            if isinstance(parent, (ast.Module, ast.FunctionDef)):
+                return parent
+            if isinstance(parent, (ast.Lambda, ast.AsyncFunctionDef, ast.ClassDef)):
+                text = "a part of the graph is used in something that is no plain function"
+                raise Refused(self.module, node, text)
+        return None
+
+    def _begun(self, node: Home) -> Lane:
+        entries, blocks = lines(self.module, node, self.scope.session)
+        lane = Lane(node, entries, blocks)
+        if isinstance(node, ast.FunctionDef):
+            if isinstance(self.names.parents[node], ast.ClassDef) or node.decorator_list:
+                text = f"`{node.name}`, which uses the graph, is no plain function"
+                raise Refused(self.module, node, text)
+            known = Function(self.module, node)
+            for name in known.parameters():
+                mentions = self.names.mentions(name, self.names.scopes[node])
+                for mention in mentions:
+                    origin = self.reach.of(mention)
+                    meaning = self.runs.meaning(mention)
+                    session = origin is Whole.SESSION
+                    part = isinstance(meaning, GRAPH) and not isinstance(meaning, Variables)
+                    if (session or part) and name not in lane.dropped:
+                        lane.dropped.append(name)
+            lane.dropped += (
+                name
+                for name in known.parameters()
+                if name not in lane.dropped and self._is_dropped_unread(known, name)
+            )
+        return lane
+
+    def _is_dropped_unread(self, function: Function, name: str) -> bool:
+        """Whether a parameter that is not mentioned is given the session or a part of the graph."""
+        references = self.graph.references(function)
+        values = [given(function, r.call).get(name) for r in references if r.call is not None]
+        if not values or len(values) != len(references):
+            return False
+        for value in values:
+            if value is None:
+                return False
+            meaning = self.runs.meaning(value)
+            part = isinstance(meaning, GRAPH) and not isinstance(meaning, Variables)
+            if not part and self.reach.of(value) is not Whole.SESSION:
+                return False
+        return True
+
+    # -- one statement ----------------------------------------------------------------
+
+    def _lane_role(self, lane: Lane, statement: ast.stmt, opens: bool, place: int) -> Role:
+        if opens:
+            return Role.GONE if statement in lane.blocks else Role.HOST
+        if statement is self.scope.maker or self._closes(statement):
+            return Role.GONE
+        if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+            return Role.HOST
+        if self._begins(statement):
+            return Role.GONE
+        if self.runs.is_dictionary(statement):
+            return Role.HOST
+        if self.runs.concerns(statement):
+            before = len(self.found.runs)
+            role = self.runs.read(statement, place)
+            lane.runs += self.found.runs[before:]
+            if role is Role.GONE and not self.graph.runs_once(self.module, statement):
+                text = "variables may get their first values more than once"
+                raise Refused(self.module, statement, text)
+            return role
+        if isinstance(statement, ast.Assign) and self._unpacks(statement):
+            lane.unpacked.append(statement)
+        self._speaks(statement)
+        return Role.HOST
+
+    def _closes(self, statement: ast.stmt) -> bool:
+        """`sess.close()`"""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return False
+        if call.func.attr != "close" or call.args or call.keywords:
+            return False
+        return self.reach.of(call.func.value) is Whole.SESSION
+
+    def _begins(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes what gives the variables their first values."""
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name) and isinstance(self.runs.meaning(target), Init):
+                return True
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        return name_of(self.module, call) == "reset_default_graph" if call is not None else False
+
+    def _unpacks(self, statement: ast.Assign) -> bool:
+        if not isinstance(statement.value, ast.Call):
+            return False
+        target = self.graph.target(self.module, statement.value.func)
+        if target is None or target.node is not self.scope.node or self.found.returned is None:
+            return False
+        left = statement.targets[0]
+        if len(statement.targets) != 1 or not isinstance(left, (ast.Name, ast.Tuple, ast.List)):
+            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+        elements = [left] if isinstance(left, ast.Name) else left.elts
+        if not all(isinstance(one, ast.Name) for one in elements):
+            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+        keys = set(self.reach.exported)
+        if isinstance(left, ast.Name):
+            fits = keys == {None} or all(isinstance(key, str) for key in keys)
+        else:
+            fits = keys == set(range(len(elements)))
+        if not fits:
+            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+        return True
+
+    def _speaks(self, statement: ast.stmt) -> None:
+        """A statement of Python's own calls nothing that builds a graph."""
+        for call in _own_calls(statement):
+            target = self.graph.target(self.module, call.func)
+            if target is None or target.node is self.scope.node or self._hand(call) is not None:
+                continue
+            if self.expressions.speaks(target):
+                text = f"`{target.name}`, called here, has to do with the graph"
+                raise Refused(self.module, call, text)
+
+    # -- the whole ------------------------------------------------------------------
+
+    def _hand_over(self) -> None:
+        """Calls of lanes by other code, the scope that builds included."""
+        lanes: dict[ast.AST, Lane] = {lane.node: lane for lane in self.found.lanes}
+        for call in self.names.calls:
+            target = self.graph.target(self.module, call.func)
+            lane = lanes.get(target.node) if target is not None else None
+            if lane is None or target is None:
+                continue
+            if lane.dropped:
+                known = given(target, call)
+                if not set(lane.dropped) <= known.keys():
+                    text = f"what `{target.name}` is given cannot be told"
+                    raise Refused(self.module, call, text, "name its arguments")
+            around = self._around(call)
+            from_home = self.runs.is_home(call)
+            caller = next((one for one in self.found.lanes if one.node is around), None)
+            if caller is None and not from_home:
+                assert around is not None
+                caller = Lane(around, (), ())  # it only calls
+                self.found.lanes.append(caller)
+                lanes.setdefault(around, caller)
+            own = caller.handed if caller is not None else self.found.handed
+            own.append((call, lane))
+        for lane in self.found.lanes:
+            if not lane.dropped or not isinstance(lane.node, ast.FunctionDef):
+                continue
+            for reference in self.graph.references(Function(self.module, lane.node)):
+                if reference.call is None or reference.module is not self.module:
+                    text = f"`{lane.node.name}`, which runs steps, is more than called"
+                    raise Refused(reference.module, reference.node, text)
+
+    def _drop_empty(self) -> None:
+        """Functions that only gave the variables their first values go, with their calls."""
+        for lane in [one for one in self.found.lanes if isinstance(one.node, ast.FunctionDef)]:
+            own = [
+                role
+                for entry, role in zip(lane.entries, lane.roles)
+                if not isinstance(entry.statement, ast.Expr)
+                or not isinstance(entry.statement.value, ast.Constant)
+            ]
+            if not own or any(role is not Role.GONE for role in own):
+                continue
+            assert isinstance(lane.node, ast.FunctionDef)
+            references = self.graph.references(Function(self.module, lane.node))
+            gone: list[ast.stmt] = [lane.node]
+            for reference in references:
+                statement = self.names.statement(reference.node)
+                if not isinstance(statement, ast.Expr) or statement.value is not reference.call:
+                    text = f"nothing is left of `{lane.node.name}`, and its value is used"
+                    raise Refused(self.module, reference.node, text)
+                gone.append(statement)
+            for statement in gone:
+                self._drop(statement)
+                self.runs.known |= set(ast.walk(statement))
+            self.found.lanes.remove(lane)
+            calls = {reference.call for reference in references}
+            for handed in (self.found.handed, *(one.handed for one in self.found.lanes)):
+                handed[:] = [pair for pair in handed if pair[0] not in calls]
+
+    def _drop(self, statement: ast.stmt) -> None:
+        """A statement of the scope, or of a lane, goes."""
+        around = self._around(statement)
+        assert around is not None
+        known = [lane for lane in self.found.lanes if lane.node is around]
+        if around is self.scope.node:
+            places = [(self.scope.entries, self.found.roles)]
+        elif known and known[0].entries:
+            places = [(known[0].entries, known[0].roles)]
+        else:
+            entries, blocks = lines(self.module, around, self.scope.session)
+            lane = Lane(around, entries, blocks, [Role.HOST] * len(entries))
+            self.found.lanes[:] = [one for one in self.found.lanes if one.node is not around]
+            self.found.lanes.append(lane)
+            places = [(entries, lane.roles)]
+        for entries, roles in places:
+            for index, entry in enumerate(entries):
+                if entry.statement is statement:
+                    roles[index] = Role.GONE
+                    return
+        text = "nothing is left of this function, which is called under a condition"
+        raise Refused(self.module, statement, text)
+
+    def _check_lanes(self) -> None:
+        """Each mention of the session or the graph elsewhere is one that is understood."""
+        inside = {*self.found.builders, *self.found.makers}
+        fine = set(self.runs.known)
+        for lane in self.found.lanes:
+            for entry, role in zip(lane.entries, lane.roles):
+                if role is Role.GONE:
+                    part = entry.statement
+                    roots = part.items if entry.opens and isinstance(part, ast.With) else [part]
+                    fine |= {node for root in roots for node in ast.walk(root)}
+            for statement in lane.unpacked:
+                fine |= set(ast.walk(statement))
+        calls = [*self.found.handed, *(one for lane in self.found.lanes for one in lane.handed)]
+        for call, lane in calls:
+            assert isinstance(lane.node, ast.FunctionDef)
+            known = given(Function(self.module, lane.node), call)
+            fine |= {known[name] for name in lane.dropped if name in known}
+            for value in known.values():
+                one = isinstance(self.runs.meaning(value), Variables)
+                if one or self.reach.of(value) is Whole.RETURNED:
+                    fine.add(value)
+        handing = {node for statement in self.handing for node in ast.walk(statement)}
+        for name in self.names.scope_of_name:
+            if self.runs.is_home(name) and name not in handing:
+                continue
+            if name in fine or not isinstance(name.ctx, ast.Load):
+                continue
+            if not self._concerns(name) or self._around(name) in inside:
+                continue
+            if self.reach.of(name) is Whole.SESSION:
+                raise Refused(self.module, name, "the session is used for more than running")
+            if self.reach.of(name) is Whole.RETURNED:
+                text = f"`{name.id}`, which has parts of the graph, is used otherwise"
+                raise Refused(self.module, name, text)
+            text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
+            raise Refused(self.module, name, text, _ADVICE)
+
+
+def _own_calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(statement) if isinstance(node, ast.Call))

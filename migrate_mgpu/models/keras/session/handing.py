@@ -1,0 +1,209 @@
+"""Functions are given the steps that they run, where they were given a session and a graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.models.front.session.program import Lane, SessionProgram
+from migrate_mgpu.models.front.session.reach import given
+from migrate_mgpu.models.ir import Run, Step
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.source.blocks import render
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
+
+
+class HandingWriter:
+    """Writes parameters, arguments and returned values. ``dedent``: as for the calls of steps."""
+
+    def __init__(
+        self, program: SessionProgram, names: StepNames, context: Context, style: FileStyle
+    ) -> None:
+        self.program = program
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.names = names
+        self.context = context
+        self.style = style
+        self._needs: dict[ast.AST, list[Step]] = {}
+        self._bundle = self._is_bundle()
+
+    def step(self, run: Run) -> str:
+        """How a run's step is called where it runs."""
+        name = self.names.step(run.step)
+        if not self._bundle:
+            return name
+        for fetch in run.fetches:
+            if isinstance(fetch.node, ast.Subscript):
+                whole = self.source.code(fetch.node.value)
+                return f"{whole}[{self.style.string(name)}]"
+        return name
+
+    def edits(self) -> Iterator[Edit]:
+        for lane in self.program.lanes:
+            if lane.dropped:
+                yield self._parameters(lane)
+            for call, callee in lane.handed:
+                yield from self._arguments(call, callee)
+            for statement in lane.unpacked:
+                yield from self._unpacked(statement)
+        for call, callee in self.program.handed:
+            yield from self._arguments(call, callee)
+        if self.program.returned is not None:
+            yield self._returned(self.program.returned)
+
+    # -- which steps go where ------------------------------------------------------
+
+    def _is_bundle(self) -> bool:
+        """Whether the steps are kept in a dictionary, by their names."""
+        returned = self.program.returned
+        return returned is not None and isinstance(returned.value, ast.Dict)
+
+    def _sees(self, lane: Lane) -> bool:
+        """Whether a function knows the names of the steps without being given them."""
+        if self._bundle:
+            return True  # it knows the dictionary
+        carriers: set[ast.AST] = {self.program.scope.node}
+        carriers |= {one.node for one in self.program.lanes if one.unpacked}
+        around = {lane.node, *self.module.names.ancestors(lane.node)}
+        return bool(carriers & around)
+
+    def _is_given(self, lane: Lane) -> bool:
+        """Whether a function has its steps as parameters."""
+        return bool(lane.dropped) and not self._sees(lane)
+
+    def needs(self, lane: Lane) -> list[Step]:
+        """The steps that a function, or one that it calls, runs and does not know by itself."""
+        if lane.node not in self._needs:
+            self._needs[lane.node] = []  # ends recursion
+            steps = [run.step for run in lane.runs]
+            for _, callee in lane.handed:
+                steps += self.needs(callee) if self._is_given(callee) else []
+            shown = [step for step in dict.fromkeys(steps) if step.values or step.updates]
+            self._needs[lane.node] = sorted(shown, key=self.program.steps.index)
+            if shown and not self._sees(lane) and not lane.dropped:
+                text = "it cannot be told how this function gets the steps that it runs"
+                raise Refused(self.module, lane.node, text)
+        return self._needs[lane.node]
+
+    def _given_away(self) -> list[Step]:
+        """The steps that run where the scope that builds them does not show them."""
+        home = self.program.scope.node
+        found: list[Step] = []
+        for lane in self.program.lanes:
+            if home not in (lane.node, *self.module.names.ancestors(lane.node)):
+                found += (run.step for run in lane.runs)
+        steps = [step for step in dict.fromkeys(found) if step.values or step.updates]
+        return sorted(steps, key=self.program.steps.index)
+
+    # -- parameters and arguments -----------------------------------------------------
+
+    def _new(self, lane: Lane) -> list[str]:
+        steps = self.needs(lane) if self._is_given(lane) else []
+        return [self.names.step(step) for step in steps]
+
+    def _position(self, lane: Lane) -> int:
+        """Where the steps stand among the parameters that stay."""
+        assert isinstance(lane.node, ast.FunctionDef)
+        parameters = Function(self.module, lane.node).parameters()
+        first = min(parameters.index(name) for name in lane.dropped)
+        required = len(parameters) - len(lane.node.args.defaults)
+        return sum(name not in lane.dropped for name in parameters[: min(first, required)])
+
+    def _parameters(self, lane: Lane) -> Edit:
+        node = lane.node
+        assert isinstance(node, ast.FunctionDef)
+        arguments = node.args
+        if arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+            raise Refused(self.module, node, "parameters of a kind that is not followed")
+        if any(one.annotation is not None for one in arguments.args) or node.returns is not None:
+            raise Refused(self.module, node, "parameters with types are not followed")
+        blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
+        kept: list[str] = []
+        for one, default in zip(arguments.args, [*blank, *arguments.defaults]):
+            if one.arg not in lane.dropped:
+                value = f"={self.source.code(default)}" if default is not None else ""
+                kept.append(one.arg + value)
+        position = self._position(lane)
+        kept[position:position] = self._new(lane)
+        first, last = arguments.args[0], [*arguments.args, *arguments.defaults]
+        start = self.source.span(first)[0]
+        end = max(self.source.span(one)[1] for one in last)
+        return Edit(start, end, ", ".join(kept))
+
+    def _arguments(self, call: ast.Call, callee: Lane) -> Iterator[Edit]:
+        if not callee.dropped:
+            return
+        assert isinstance(callee.node, ast.FunctionDef)
+        function = Function(self.module, callee.node)
+        dropped = {value for name, value in given(function, call).items() if name in callee.dropped}
+        positional = [self._text(one) for one in call.args if one not in dropped]
+        named = [f"{k.arg}={self._text(k.value)}" for k in call.keywords if k.value not in dropped]
+        new, position = self._new(callee), self._position(callee)
+        if len(positional) >= position:
+            positional[position:position] = new
+        else:
+            named += [f"{name}={name}" for name in new]
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        start = min(self.source.span(one)[0] for one in (*call.args, *call.keywords))
+        end = max(self.source.span(one)[1] for one in values)
+        if self.source.text[end:].lstrip().startswith(",") and not (positional or named):
+            end = self.source.text.index(",", end) + 1
+        yield Edit(start, end, ", ".join([*positional, *named]))
+
+    def _text(self, node: ast.expr) -> str:
+        return render(self.source, node, self.context.edits(node))
+
+    # -- what the scope returns ------------------------------------------------------
+
+    def _replaced(self, elements: Sequence[ast.expr], shown: Iterable[ast.expr]) -> list[str]:
+        """Elements with the steps where parts of the graph were; ``shown`` stay."""
+        kept: list[str] = []
+        new = [self.names.step(step) for step in self._given_away()]
+        staying = set(shown)
+        for element in elements:
+            if element in staying:
+                kept.append(self.source.code(element))
+            else:
+                kept += new
+                new = []
+        return kept
+
+    def _returned(self, statement: ast.Return) -> Edit:
+        value = statement.value
+        assert value is not None
+        if isinstance(value, ast.Dict):
+            pairs = [
+                f"{self.source.code(key)}: {self.source.code(one)}"
+                for key, one in zip(value.keys, value.values)
+                if key is not None and one in self.program.shown
+            ]
+            for step in self._given_away():
+                name = self.names.step(step)
+                pairs.append(f"{self.style.string(name)}: {name}")
+            if value.lineno == value.end_lineno:
+                return Edit(*self.source.span(value), "{" + ", ".join(pairs) + "}")
+            indent = self.source.indent_of(statement)
+            inner = self.style.continued(indent)
+            lines = "".join(f"{inner}{pair},{self.source.newline}" for pair in pairs)
+            text = "{" + self.source.newline + lines + indent + "}"
+            return Edit(*self.source.span(value), text)
+        elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+        names = self._replaced(elements, self.program.shown)
+        return Edit(*self.source.span(value), ", ".join(names))
+
+    def _unpacked(self, statement: ast.Assign) -> Iterator[Edit]:
+        target = statement.targets[0]
+        if self._bundle:
+            return
+        assert self.program.returned is not None and self.program.returned.value is not None
+        value = self.program.returned.value
+        elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+        names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        shown = [n for n, element in zip(names, elements) if element in self.program.shown]
+        text = ", ".join(self._replaced(names, shown))
+        yield Edit(*self.source.span(target), text)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.analysis.api_version import is_explicit_v1, is_plain_v1, needs_tf1
+from migrate_mgpu.analysis.api_version import is_plain_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -29,7 +29,6 @@ from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import NO_BRIDGE, NOT_SELECTED, Report, program
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
-from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
@@ -214,7 +213,6 @@ class _Planner:
                 root = "tensorflow.compat.v1" if module in bridged else "tensorflow"
                 self.changes.needs(module, f"{root} as {name}")
             flow = outcome.flow
-            self._remarks(flow)
             gone.update(flow.own_nodes())
             native = all(s.kind in (NATIVE, REFUSED) for s in self.configs.programs_of(flow))
             for sink in flow.sinks if native else ():
@@ -242,6 +240,8 @@ class _Planner:
                     if module.writable and module not in done:
                         done.add(module)
                         self._native_calls(module)
+                        if not state.estimators and state.session is None:
+                            self._remarks(module)
         entries = {id(state.program.entry) for state in self.states}
         led = self._led(bridged)
         for module in bridged:
@@ -305,16 +305,12 @@ class _Planner:
                             self.changes.gone.add(one.statement)
                             self._drop(replaced(one, states_default=_is_session(one, sink)))
 
-    def _remarks(self, flow: Flow) -> None:
-        """What Keras does otherwise in TF2, in programs that lose TF1's session for it."""
-        for state in self.configs.programs_of(flow):
-            if state.kind != NATIVE or state.estimators:
-                continue
-            for module in state.program.modules:
-                if module.writable and not is_explicit_v1(module):
-                    for rewriter in of(NativeRewriter):
-                        for call, text in rewriter.remarks(module):
-                            self.report.add(module, call, rewriter.rule.code, f.MANUAL, text)
+    def _remarks(self, module: Module) -> None:
+        """What Keras does otherwise in TF2, in a program that loses TF1's session for it."""
+        for rewriter in of(NativeRewriter):
+            for call, text in rewriter.remarks(module):
+                if call not in self.changes.moved:
+                    self.report.add(module, call, rewriter.rule.code, f.MANUAL, text)
 
     def _native_calls(self, module: Module) -> None:
         """Calls that do something else in a program without sessions."""
@@ -327,6 +323,10 @@ class _Planner:
                 if edits:
                     self.changes.edit(module, *edits)
                     self.report.rule(module, edit.call, rewriter.rule)
+            made = rewriter.write(module)
+            self.changes.merge(made)
+            for home, node, text in made.notes:
+                self.report.add(home, node, rewriter.rule.code, f.APPLIED, text)
 
     def _hold_back(self, deciding: ProgramStates) -> None:
         """Files fit together: with one that cannot be written its programs stay, whole."""

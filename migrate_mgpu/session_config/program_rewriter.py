@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rewriter
@@ -81,12 +82,16 @@ def free_name(folder: Path, text: str, *names: str) -> str:
     return names[-1]
 
 
-def _nothing(module: Module) -> Iterable[tuple[ast.Call, str]]:
+def _nothing(module: Module) -> Iterable[tuple[ast.AST, str]]:
     return ()
 
 
 def _no_edits(module: Module) -> Iterable[CallEdit]:
     return ()
+
+
+def _unchanged(module: Module) -> EditSet:
+    return EditSet()
 
 
 def _fits(module: Module) -> Iterable[Diagnostic]:
@@ -97,12 +102,14 @@ def _fits(module: Module) -> Iterable[Diagnostic]:
 class NativeRewriter(Rewriter):
     """A program runs without sessions: calls that do something else there are rewritten.
 
-    ``apply`` gives the edits of a module's calls; ``refuses`` what keeps the program as it
-    is; ``remarks`` what a call does otherwise where a session went away.
+    ``apply`` gives the edits of a module's calls; ``write`` all others, with a note for each
+    call that it ``moved``. ``refuses`` says what keeps the program as it is; ``remarks`` what a
+    call does otherwise where a session went away, unless it is one of those.
     """
 
     folder = "programs"
 
     apply: Callable[[Module], Iterable[CallEdit]] = _no_edits
+    write: Callable[[Module], EditSet] = _unchanged
     refuses: Callable[[Module], Iterable[Diagnostic]] = _fits
-    remarks: Callable[[Module], Iterable[tuple[ast.Call, str]]] = _nothing
+    remarks: Callable[[Module], Iterable[tuple[ast.AST, str]]] = _nothing

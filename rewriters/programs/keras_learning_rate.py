@@ -131,4 +131,4 @@ def apply(module: Module) -> Iterator[CallEdit]:
         yield edit
 
 
-REWRITER = NativeRewriter(RULE, CASES, apply, refuses)
+REWRITER = NativeRewriter(RULE, CASES, apply, refuses=refuses)

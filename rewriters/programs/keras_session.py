@@ -16,8 +16,8 @@ name of TF1 left in the program, keeps the program unchanged, and a finding says
 which. An ``InteractiveSession`` with a config, the default session that Keras takes
 for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
 its default ``False`` is written, because TF2's eager default is ``True``. ``LSTM`` and
-``GRU`` that leave their gates to Keras, and ``RMSprop``, do something else in TF2: a
-finding names each of them.
+``GRU`` that leave their gates to Keras do something else in TF2: a finding names each of
+them.
 
 ## References
 ``tf.config``, ``tf.keras``
@@ -28,6 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.api_version import is_explicit_v1
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
@@ -115,22 +116,22 @@ _GATES = (
     "hard_sigmoid, clip(0.2 x + 0.5)"
 )
 _RESET = "its reset gate stands behind the product in TF2; it stood before it"
-_ROOT = "it adds epsilon under the root in TF2, where it was added to the root"
 # By class, what it says itself and what that changed to.
 _CHANGED = {
     "LSTM": (("recurrent_activation", _GATES),),
     "LSTMCell": (("recurrent_activation", _GATES),),
     "GRU": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
     "GRUCell": (("recurrent_activation", _GATES), ("reset_after", _RESET)),
-    "RMSprop": (("", _ROOT),),
 }
 
 
 def remarks(module: Module) -> Iterator[tuple[ast.Call, str]]:
-    """What Keras's own layers and optimizers do otherwise in TF2, by the calls that make them.
+    """What Keras's own layers do otherwise in TF2, by the calls that make them.
 
     In code that says ``tf.compat.v1`` they are TF2's already.
     """
+    if is_explicit_v1(module):
+        return
     for call in module.names.calls:
         head, _, name = (module.names.qualname(call.func) or "").rpartition(".")
         parts = head.split(".")

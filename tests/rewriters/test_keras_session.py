@@ -28,7 +28,7 @@ model.compile(tf.keras.optimizers.{optimizer}, "mse")
     ("layer", "optimizer", "v1", "told"),
     [
         ("layers.LSTM(4)", "Adam()", "tf", ["its gates"]),
-        ("layers.GRU(4)", "RMSprop(0.1)", "tf", ["its gates", "its reset gate", "adds epsilon"]),
+        ("layers.GRU(4)", "RMSprop(0.1)", "tf", ["its gates", "its reset gate"]),
         ("layers.GRU(4, reset_after=True)", "Adam()", "tf", ["its gates"]),
         ("layers.LSTM(4, recurrent_activation='sigmoid')", "Adam()", "tf", []),
         ("layers.SimpleRNN(4)", "Adam()", "tf", []),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from migrate_mgpu.api.schema import Parameter, Row, Table
+from migrate_mgpu.api.schema import Definition, Parameter, Row, Table
 from migrate_mgpu.core.records import record
 
 
@@ -308,6 +308,29 @@ LAYERS = Table(
         {"initializer": "{tf}.keras.initializers.GlorotUniform()"},
     ),
 )  # fmt: skip
+# Keras 3 has not the factor n / (n - 1) with which TF1's variance of an image batch is a sample's.
+SAMPLE_NORMALIZATION = Definition(
+    "BatchNormalization",
+    '''\
+class {name}({tf}.keras.layers.BatchNormalization):
+    """Batch normalization whose moving variance is that of a sample, as TF1's is of images."""
+
+    def call(self, inputs, training=False):
+        if not training or inputs.shape.rank != 4:
+            return super().call(inputs, training=training)
+        ones = {tf}.ones_like(self.moving_mean)
+        outputs, mean, variance, *_ = {tf}.raw_ops.FusedBatchNormV3(
+            x=inputs,
+            scale=ones if self.gamma is None else self.gamma,
+            offset={tf}.zeros_like(ones) if self.beta is None else self.beta,
+            mean=[],
+            variance=[],
+            epsilon=self.epsilon,
+        )
+        for moving, value in [(self.moving_mean, mean), (self.moving_variance, variance)]:
+            moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
+        return outputs''',
+)
 CHANNELS = {
     "NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last",
     "NCHW": "channels_first", "NCW": "channels_first", "NCDHW": "channels_first",

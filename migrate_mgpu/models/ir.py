@@ -677,10 +677,14 @@ class Driving:
 
 @record(frozen=True, eq=False)
 class Placeholder(Operation):
-    """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``."""
+    """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``.
+
+    ``default`` is what it is where nothing is fed.
+    """
 
     name: str
     unit: ast.Assign
+    default: ast.expr | None = None
 
 
 class Collected(enum.Enum):
@@ -716,7 +720,8 @@ class Update:
     (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
     it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
     ``rate`` what feeds the learning rate. ``sparse``: a gradient may be one of a table's rows.
-    ``clips`` are what happens to the gradients before they are applied.
+    ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
+    of batch normalization move with it.
     """
 
     name: str
@@ -731,6 +736,7 @@ class Update:
     rate: Placeholder | None = None
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
+    moves: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -755,13 +761,16 @@ class Step:
     """What runs at once: ``feeds`` come in, ``values`` come out, ``updates`` change variables.
 
     The values are of before the updates. ``units`` are the statements that make them, in their
-    author's order.
+    author's order. ``folded`` are placeholders that have one value whenever it runs. ``moves``:
+    the averages of batch normalization move as well.
     """
 
     feeds: tuple[Placeholder, ...]
     values: tuple[ast.expr, ...]
     updates: tuple[Update, ...]
     units: tuple[Unit, ...]
+    folded: tuple[tuple[Placeholder, ast.expr], ...] = ()
+    moves: bool = False
 
     @property
     def place(self) -> int:
@@ -789,12 +798,13 @@ class Run:
 
 @record(frozen=True, eq=False)
 class Fetch:
-    """One thing that a run asks for."""
+    """One thing that a run asks for; ``moves``: that averages move, which gives nothing."""
 
     node: ast.expr
     value: ast.expr | None = None
     variable: bool = False
     update: Update | None = None
+    moves: bool = False
 
 
 # -- models of Keras's own ------------------------------------------------------

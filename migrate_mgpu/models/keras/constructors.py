@@ -33,11 +33,14 @@ _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
 def made_edits(
-    made: Operation, style: FileStyle, more: Mapping[str, str] = _NOTHING
+    made: Operation, style: FileStyle, more: Mapping[str, str] = _NOTHING, function: str = ""
 ) -> tuple[Edit, ...]:
-    """The edits that turn a call into the constructor of what it makes; a layer with ``more``."""
+    """The edits that turn a call into the constructor of what it makes; a layer with ``more``.
+
+    ``function`` is what makes a layer in the place of Keras's class.
+    """
     if isinstance(made, Layer):
-        return layer_edits(made, style, more)
+        return layer_edits(made, style, more, function)
     if isinstance(made, Weight):
         return weight_edits(made, style)
     if isinstance(made, Recurrent):
@@ -81,11 +84,13 @@ def _state(edit: CallEdit, row: Row, given: Iterable[str], style: FileStyle) -> 
 
 
 def layer_edits(
-    layer: Layer, style: FileStyle, more: Mapping[str, str] = _NOTHING
+    layer: Layer, style: FileStyle, more: Mapping[str, str] = _NOTHING, function: str = ""
 ) -> tuple[Edit, ...]:
     """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`, with ``more`` arguments."""
     row, given = LAYERS.by_kind[layer.kind], layer.arguments
-    edit = _edit(layer, row, style)
+    edit = _arguments(layer, row)
+    edit.drop(*(parameter.name for parameter in row.parameters if parameter.new_name in more))
+    edit.function(function or f"{style.tensorflow}.{row.target}")
     if is_none(given.get("biases_initializer")):  # no bias at all
         edit.value("biases_initializer", "False")
         edit.rename("biases_initializer", "use_bias")
@@ -99,7 +104,8 @@ def layer_edits(
     if "keep_prob" in given:
         negative(edit, "keep_prob", "1")
     rename(edit, row)
-    _state(edit, row, given, style)
+    told = [p.name for p in row.parameters if p.name in given or p.new_name in more]
+    _state(edit, row, told, style)
     for name, text in more.items():
         edit.add(name, text)
     return edit.edits()

@@ -65,17 +65,28 @@ class Every:
     variables: tuple[Variables, ...]
 
 
+@record(frozen=True, eq=False)
+class Moves:
+    """What moves the averages of batch normalization: the collection UPDATE_OPS."""
+
+
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
-Meaning = Union[Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init, Host]
-GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Init)
+GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init)
+Meaning = Union[
+    Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init, Host
+]
 
 
 @record(frozen=True, eq=False)
 class MadeLayer:
-    """A layer that a unit makes and applies: the call, and the variables that it has."""
+    """A layer that a unit makes and applies: the call, and the variables that it has.
+
+    ``image``: it may be applied to tensors of four dimensions.
+    """
 
     found: Found
     variables: Variables
+    image: bool
 
 
 class Role(enum.Enum):
@@ -118,7 +129,8 @@ class SessionProgram:
     ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
     of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
-    ``layers`` are those that units make, by their calls, in order;
+    ``layers`` are those that units make, by their calls, in order; ``moving``: some step moves
+    averages of theirs; ``folded`` are values in ``dictionaries`` that steps know.
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
     ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
     that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
@@ -140,6 +152,8 @@ class SessionProgram:
     makers: dict[ast.AST, Function] = field(default_factory=dict)
     made: list[Operation] = field(default_factory=list)
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)
+    moving: bool = False
+    folded: set[ast.expr] = field(default_factory=set)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)

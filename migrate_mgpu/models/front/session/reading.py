@@ -8,15 +8,18 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.averages import AverageReading
+from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.lanes import LaneReading
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Host,
     Init,
+    Moves,
     Role,
     SessionProgram,
 )
@@ -29,7 +32,6 @@ from migrate_mgpu.models.ir import (
     Variables,
 )
 
-_PLACEHOLDER = ("dtype", "shape", "name")
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
 
@@ -44,7 +46,7 @@ def read_program(
     return _Reader(module, graph, configs).read()
 
 
-class _Reader(UpdateReading, LaneReading):
+class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
     def __init__(self, module: Module, graph: CallGraph, configs: AbstractSet[ast.AST]) -> None:
         super().__init__(module, graph, configs)
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
@@ -70,6 +72,8 @@ class _Reader(UpdateReading, LaneReading):
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
         self._account()
+        self._check_training()
+        self._check_averages()
         self._check_captures()
         return self.found
 
@@ -190,17 +194,11 @@ class _Reader(UpdateReading, LaneReading):
 
     def _call(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
         name = name_of(self.module, call)
-        if name == "placeholder":
-            given = NamedArguments(self.module, call, _PLACEHOLDER).rest
-            if "dtype" not in given:
-                raise Refused(self.module, call, "this placeholder has no type")
-            self._only_binding(target)
-            self._host_only(call, "the shape of a placeholder")
-            made = Placeholder(name, self.module, call, given, target.id, statement)
-            self.found.placeholders.append(made)
-            self.found.made.append(made)
-            self.meanings[target.id] = made
-            return Role.PLACEHOLDER
+        if name in PLACEHOLDERS:
+            return self._placeholder(statement, target, call)
+        if is_update_ops(self.module, call):
+            self.meanings[target.id] = Moves()
+            return Role.GONE
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
             self.meanings[target.id] = Init()
             return Role.GONE

@@ -10,11 +10,13 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Host,
     Init,
     Meaning,
+    Moves,
     Role,
     SessionProgram,
     closure,
@@ -271,20 +273,43 @@ class RunReader:
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
         feeds, fed = self._feeds(given.get("feed_dict"))
+        feeds, folded = self._folded(feeds, fed is not None)
         placeholders = tuple(
             p for p in self.found.placeholders if any(p is one for one, _ in feeds)
         )
         updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
-        step = self._step(call, placeholders, values, updates, units, place)
+        moves = any(fetch.moves for fetch in fetches)
+        if moves and not updates:
+            text = "averages move in a step that trains nothing"
+            raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
+        self.found.moving |= moves
+        step = self._step(call, placeholders, values, updates, units, place, folded, moves)
         if fed is not None:
             feeds = []
         self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+
+    def _folded(
+        self, feeds: list[tuple[Placeholder, ast.expr]], named: bool
+    ) -> tuple[list[tuple[Placeholder, ast.expr]], tuple[tuple[Placeholder, ast.expr], ...]]:
+        """What is fed as a tensor, and the placeholders that have a value which is known."""
+        given = dict(feeds)
+        folded: dict[Placeholder, ast.expr] = {}
+        for placeholder in self.found.placeholders:
+            value = fold(self.module, placeholder, given.get(placeholder))
+            if value is not None:
+                folded[placeholder] = value
+                if named and placeholder in given:
+                    self.found.folded.add(value)
+        left = [(placeholder, value) for placeholder, value in feeds if placeholder not in folded]
+        return left, tuple(folded.items())
 
     def _fetch(self, node: ast.expr, units: list[Unit], place: int) -> Fetch:
         meaning = self.meaning(node)
         if isinstance(meaning, Update):
             return Fetch(node, update=meaning)
+        if isinstance(meaning, Moves):
+            return Fetch(node, moves=True)
         if isinstance(meaning, Variables):
             if meaning.collected is not Collected.ONE:
                 raise Refused(self.module, node, "a dictionary or list of variables is fetched")
@@ -317,13 +342,17 @@ class RunReader:
         updates: tuple[Update, ...],
         fetched: list[Unit],
         place: int,
+        folded: tuple[tuple[Placeholder, ast.expr], ...],
+        moves: bool,
     ) -> Step:
         trained = [update.unit for update in updates]
         units = closure([*fetched, *trained])
         needed = [p for unit in units for p in unit.feeds]
         needed += [update.rate for update in updates if update.rate is not None]
+        folded = tuple(one for one in folded if one[0] in needed)
+        known = [placeholder for placeholder, _ in folded]
         for placeholder in dict.fromkeys(needed):
-            if placeholder not in feeds:
+            if placeholder not in feeds and placeholder not in known:
                 text = f"`{placeholder.name}` is not fed here, and is needed"
                 raise Refused(self.module, call, text)
         if len(updates) > 1:
@@ -337,10 +366,12 @@ class RunReader:
         for update in updates:
             self._check_last(update, units)
         late = [unit for unit in units if isinstance(unit.node, ast.expr)]
-        key = (feeds, tuple(map(_same, values)), updates, tuple(units) if not late else call)
+        constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
+        made = tuple(units) if not late else call
+        key = (feeds, tuple(map(_same, values)), updates, made, constants, moves)
         step = self._kinds.get(key)
         if step is None:
-            step = self._kinds[key] = Step(feeds, values, updates, tuple(units))
+            step = self._kinds[key] = Step(feeds, values, updates, tuple(units), folded, moves)
             if values or updates:  # variables alone are read where they are
                 self.found.steps.append(step)
         return step

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.session.graph_collections import is_dependency
 from migrate_mgpu.source.statements import Layout
 
 _SESSIONS = ("Session", "InteractiveSession")
@@ -225,7 +226,7 @@ def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     """Whether a block only holds the session, or makes a graph of its own."""
     items = [item.context_expr for item in statement.items]
-    if items == [session]:
+    if items == [session] or is_dependency(module, statement):
         return True
     return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
         module, items[0]

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.gradients import GradientReader
 from migrate_mgpu.models.front.session.program import Every, Holds, Role, closure
 from migrate_mgpu.models.front.session.units import UnitReading
@@ -34,7 +35,7 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 _APPLY = ("grads_and_vars", "global_step", "name")
 
 
-class UpdateReading(VariableReading, UnitReading):
+class UpdateReading(VariableReading, AverageReading, UnitReading):
     """Reads optimizers, `minimize` and `apply_gradients`."""
 
     @cached_property
@@ -199,7 +200,9 @@ class UpdateReading(VariableReading, UnitReading):
             rate,
             sparse,
             clips,
+            self._is_moved(statement),
         )
+        self.found.moving |= update.moves
         self.found.updates.append(update)
         self.meanings[target.id] = update
         return Role.UPDATE

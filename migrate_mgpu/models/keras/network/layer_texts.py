@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found, maker
 from migrate_mgpu.models.ir import Weight, WeightDecay
 from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
@@ -12,7 +14,20 @@ from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 
 
-def constructor(found: Found, context: Context, column: int, base: str) -> str:
+@record(frozen=True)
+class Making:
+    """What makes a layer otherwise than its row says: another class, or other settings."""
+
+    function: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+_AS_IT_IS = Making()
+
+
+def constructor(
+    found: Found, context: Context, column: int, base: str, making: Making = _AS_IT_IS
+) -> str:
     """A layer's constructor as it stands behind ``column`` characters of a line.
 
     ``base`` is the indentation of that line.
@@ -24,7 +39,8 @@ def constructor(found: Found, context: Context, column: int, base: str) -> str:
         text = context.render_call(made, edits, column, base)
     else:
         assert found.layer is not None
-        text = context.render_call(found.call, made_edits(found.layer, style, more), column, base)
+        edits = made_edits(found.layer, style, {**more, **making.settings}, making.function)
+        text = context.render_call(found.call, edits, column, base)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:

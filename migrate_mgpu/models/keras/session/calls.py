@@ -97,7 +97,7 @@ class RunWriter:
         variables: list[tuple[str, Fetch]] = []
         for one, fetch in zip(target.elts, run.fetches):
             name = self.source.code(one)
-            if fetch.update is not None:
+            if fetch.update is not None or fetch.moves:
                 self._unread(one)
             elif fetch.variable:
                 variables.append((name, fetch))

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.ir import Collected, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.keras.network.layer_texts import constructor
+from migrate_mgpu.models.keras.network.layer_texts import Making, constructor
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part
+from migrate_mgpu.models.keras.session.steps import known_text
+from migrate_mgpu.source.style import FileStyle
 
 
 class LayerWriter:
     """Writes what makes layers, what applies them, and lists of their variables."""
 
-    def __init__(self, program: SessionProgram, names: StepNames) -> None:
+    def __init__(self, program: SessionProgram, names: StepNames, style: FileStyle) -> None:
         self.program = program
         self.names = names
+        self.style = style
+        self.classes: list[str] = []  # texts of classes that stand beside the program
+        self.normalization = ""
 
     def uses(self) -> dict[ast.AST, Replacement]:
         """What stands where a layer was made and applied."""
@@ -41,9 +47,22 @@ class LayerWriter:
         for call, made in self.program.layers.items():
             if made.variables.unit is statement:
                 head = f"{indent}{self.names.layer(call)} = "
-                text = constructor(made.found, context, len(head), indent)
+                text = constructor(made.found, context, len(head), indent, self._normalizer(made))
                 lines += f"{head}{text}".split("\n")
         return lines
+
+    def _normalizer(self, made: MadeLayer) -> Making:
+        """What makes batch normalization do with its averages what TF1 did."""
+        if not made.found.normalizes:
+            return Making()
+        more = {} if self.program.moving else {"momentum": "1.0"}
+        if not made.image:
+            return Making(settings=more)
+        if not self.classes:
+            names = made.found.module.names
+            self.normalization = names.fresh(names.module_scope, SAMPLE_NORMALIZATION.name)
+            self.classes.append(SAMPLE_NORMALIZATION.written(self.normalization, self.style))
+        return Making(self.normalization, more)
 
     def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
         """A line that gives the variables of an update a name, as a list."""
@@ -72,7 +91,9 @@ class LayerWriter:
 
         They are made as it is traced, which knows the shapes that the placeholders have.
         """
-        fed = {placeholder.name: placeholder for placeholder in self.program.placeholders}
-        given = ", ".join(self.names.spec(fed[taken]) for taken in part.takes)
+        step = next(step for step in self.program.steps if part.builds in step.updates)
+        given = {p.name: known_text(p, value, context) for p, value in step.folded}
+        given.update({placeholder.name: self.names.spec(placeholder) for placeholder in step.feeds})
+        arguments = ", ".join(given[taken] for taken in part.takes)
         comment = "  # makes the variables of its layers"
-        return f"{context.tf}.function({name}).get_concrete_function({given}){comment}"
+        return f"{context.tf}.function({name}).get_concrete_function({arguments}){comment}"

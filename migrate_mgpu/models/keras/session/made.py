@@ -20,9 +20,10 @@ def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> s
     """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
     shape, dtype = made.arguments.get("shape"), made.arguments["dtype"]
     known = constant(dtype)
-    text = context.render(dtype)
     if isinstance(known, str):
         text = f"{context.tf}.{_TYPES.get(known, known)}"
+    else:
+        text = context.render(dtype)
     shown = context.render(shape) if shape is not None else "None"
     return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {text})"
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import ClippedBy, GradientClip, Step, Unit, Update
+from migrate_mgpu.models.ir import ClippedBy, GradientClip, Placeholder, Step, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
@@ -53,6 +55,8 @@ class StepWriter:
             self.block.line(f"@{tf}.function")
         parameters = ", ".join(placeholder.name for placeholder in step.feeds)
         self.block.line(f"def {self.names.step(step)}({parameters}):")
+        for one, value in step.folded:
+            self.block.line(f"{one.name} = {known_text(one, value, self.context)}", 1)
         items = self.sharing.ordered(step) or []
         if step.updates:
             self._training(step.updates[0], items)
@@ -114,6 +118,13 @@ class StepWriter:
         self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)
+
+
+def known_text(placeholder: Placeholder, value: ast.expr, context: Context) -> str:
+    """What a placeholder is where it has one value: Python's own for a flag."""
+    if is_flag(placeholder):
+        return repr(bool(constant(value)))
+    return f"{context.tf}.constant({context.render(value)})"
 
 
 def _units(item: Unit | Part) -> set[Unit]:

@@ -25,6 +25,10 @@ from migrate_mgpu.source.blocks import leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
+_FORGOTTEN = (
+    "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
+    "without that they would"
+)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
 
 
@@ -55,7 +59,7 @@ class _Writer:
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
         functions = [*program.builders, *program.makers]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
-        self.layers = LayerWriter(program, self.names)
+        self.layers = LayerWriter(program, self.names, self.style)
         self.context.replaced.update(self.layers.uses())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
@@ -64,6 +68,9 @@ class _Writer:
         for (entry, _), (first, role) in zip(pairs, pairs[1:]):
             if entry.opens and first.scopes != entry.scopes and role is Role.UNIT:
                 self.heads[first.statement] = entry.statement
+        for place, (entry, role) in enumerate(pairs):
+            if role is Role.PLACEHOLDER and self._is_known(entry.statement):
+                program.roles[place] = Role.GONE
         self.whole: list[tuple[int, int]] = []  # spans that are written anew
 
     def write(self) -> EditSet:
@@ -71,8 +78,11 @@ class _Writer:
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
-            for key in statement.value.keys:
+            for key, value in zip(statement.value.keys, statement.value.values):
                 assert key is not None
+                if value in self.program.folded:
+                    self._edit(self._without(statement.value, value))
+                    continue
                 name = self.program.fed[key].name
                 self._edit(Edit(*self.source.span(key), self.style.string(name)))
         handing = HandingWriter(self.program, self.names, self.context, self.style)
@@ -84,10 +94,26 @@ class _Writer:
         for edit in runs.edits():
             self._edit(edit)
         self._dedent()
+        self.classes += self.layers.classes
         self._definitions()
+        for layer in self.program.layers.values():
+            if layer.found.normalizes and not self.program.moving:
+                self.found.note(self.module, layer.found.call, _FORGOTTEN)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
+
+    def _without(self, node: ast.Dict, value: ast.expr) -> Edit:
+        """A dictionary without a member, with the comma on one side of it."""
+        index = node.values.index(value)
+        first = node.keys[index]
+        assert first is not None
+        if index + 1 < len(node.keys):
+            after = node.keys[index + 1]
+            assert after is not None
+            return Edit(self.source.span(first)[0], self.source.span(after)[0], "")
+        start = self.source.span(node.values[index - 1])[1] if index else self.source.span(first)[0]
+        return Edit(start, self.source.span(value)[1], "")
 
     def _edit(self, *edits: Edit) -> None:
         self.found.edit(self.module, *edits)
@@ -215,6 +241,14 @@ class _Writer:
     def _goes(role: Role) -> bool:
         return role in (Role.GONE, Role.UNIT)
 
+    def _is_known(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a placeholder that is never fed: steps know its value."""
+        made = next((p for p in self.program.placeholders if p.unit is statement), None)
+        steps = self.program.steps
+        return any(made is placeholder for step in steps for placeholder, _ in step.folded) and (
+            not any(made in step.feeds for step in steps)
+        )
+
     def _region(self, lane: Lane, index: int, end: int, steps: list[Step | Part]) -> None:
         entries, source = lane.entries, self.source
         body = lane.node.body
@@ -263,7 +297,7 @@ class _Writer:
             wanted = len(gap) - 1
             top, bottom = source.part_at(start)
             begins = not source.text[top:start].strip()
-            before = "\n" * max(wanted - above, 0) if not begins and not made else ""
+            before = "" if begins else "\n" * max((1 if made else wanted) - above, 0)
             at_end = not source.text[stop:bottom].strip()
             behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
             text = before + functions + behind + lines

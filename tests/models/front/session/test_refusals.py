@@ -21,6 +21,14 @@ out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
+NORMALIZED = """\
+flag = tf.placeholder(tf.bool)
+out = tf.layers.batch_normalization(tf.matmul(x, w), training=flag)
+loss = tf.reduce_mean(tf.square(out - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+moves = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+"""
+TRAINS_ALONE = "print(sess.run(loss, {x: rows, flag: True}))\n"
 PAIRS = """\
 out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
@@ -61,11 +69,30 @@ REFUSED = {
     "method": (program(before="change = w.assign(rows)\n"), "`w.assign` does"),
     "default": (
         program(head=HEAD.replace("placeholder(tf.float32,", "placeholder_with_default(rows,")),
-        "`tf.placeholder_with_default` only computes",
+        "no number that is written out",
     ),
-    "batch norm": (
-        program(MODEL.replace("loss =", "out = tf.layers.batch_normalization(out)\nloss =", 1)),
-        "batch normalization in a session's program",
+    "flag": (
+        program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: len(rows) > 1})\n"),
+        "`flag`, which tells a layer whether it trains, is computed",
+    ),
+    "averages": (
+        program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: True})\n" + TRAINS_ALONE),
+        "its averages do not move in each step in which it trains",
+    ),
+    "averages alone": (
+        program(NORMALIZED, "sess.run(train, {x: rows, flag: True})\nsess.run(moves, {x: rows})\n"),
+        "averages move in a step that trains nothing",
+    ),
+    "layer of a tensor": (
+        program(MODEL.replace("loss =", "out = tf.layers.dense(out, count)\nloss =", 1)),
+        "a layer depends on `count`",
+    ),
+    "layer in a function": (
+        program(
+            "def net(x):\n    return tf.layers.dense(x, 1)\n"
+            + MODEL.replace("loss =", "out = net(out)\nloss =", 1)
+        ),
+        "`net` makes layers",
     ),
     "device": (
         program(before="with tf.device('/cpu:0'):\n    pass\n"),

@@ -1,0 +1,23 @@
+"""Placeholders that have one value whenever a step runs: a flag that is fed True, a default."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.ir import Placeholder
+
+
+def is_flag(placeholder: Placeholder) -> bool:
+    """Whether a placeholder is true or false."""
+    dtype = placeholder.arguments["dtype"]
+    return constant(dtype) == "bool" or name_of(placeholder.module, dtype) == "bool"
+
+
+def fold(module: Module, placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
+    """What a placeholder is where it is fed a value, or none, if that is known: a flag."""
+    if value is None:
+        return placeholder.default
+    return value if is_flag(placeholder) and constant(value) in (True, False) else None

@@ -56,4 +56,6 @@ INITIALIZES = frozenset(
 )  # fmt: skip
 # What a program says to all of TensorFlow, and not to a graph.
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
-            "examples.tutorials.mnist", "test.is_")  # fmt: skip
+            "examples.tutorials.mnist", "test.is_", "train.latest_checkpoint",
+            "train.get_checkpoint_state",
+            "train.list_variables", "train.load_checkpoint", "train.load_variable")  # fmt: skip

@@ -25,7 +25,8 @@ class OptimizerRow(Row):
     known to be equal. ``rows`` says what Keras does with gradients of an embedding's rows;
     ``linear``: its step for a sum of gradients is the sum of its steps. ``definition`` stands
     for the class of Keras's, always or only where the learning rate changes
-    (``if_scheduled``).
+    (``if_scheduled``). ``slots`` is how many tensors it keeps of each variable, where those of
+    Keras are the same ones, in the same order.
     """
 
     string: str = ""
@@ -35,6 +36,7 @@ class OptimizerRow(Row):
     linear: bool = False
     definition: Definition | None = None
     if_scheduled: bool = False
+    slots: int = 0
 
 
 _RATE = Parameter("learning_rate")
@@ -128,6 +130,7 @@ OPTIMIZERS = Table(
         _BY_POSITION,
         string="Adam",
         canned=True,
+        slots=2,
     ),
     OptimizerRow(
         ("train.AdagradOptimizer",),
@@ -138,6 +141,7 @@ OPTIMIZERS = Table(
         (("epsilon", "0.0"),),
         string="Adagrad",
         canned=True,
+        slots=1,
     ),
     OptimizerRow(
         ("train.AdadeltaOptimizer",),
@@ -152,6 +156,7 @@ OPTIMIZERS = Table(
         "keras.optimizers.Adadelta",
         _BY_POSITION,
         rows=Rows.OTHER,
+        slots=2,
     ),
     OptimizerRow(
         ("train.RMSPropOptimizer",),
@@ -191,6 +196,7 @@ OPTIMIZERS = Table(
         string="Ftrl",
         canned=True,
         rows=Rows.SAME_FROM_ZERO,
+        slots=2,
     ),
 )
 

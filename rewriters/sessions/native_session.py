@@ -15,6 +15,11 @@ traced once, and casts what it is given as a feed did.
 All of a program, or nothing: a statement that is not understood keeps the whole program on
 the bridge, and a finding names it. ``--no-native-sessions`` keeps all of them there.
 
+A ``tf.train.Saver`` becomes a small class beside the program: its files have TF1's names,
+numbers and format, and each run deletes what its own saver would have. (A
+``tf.train.CheckpointManager`` deletes files of earlier runs, and a ``tf.train.Checkpoint`` of
+an optimizer restores the learning rate of the run that saved it.) There are no ``.meta`` files.
+
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
 value draws are others than TF1's from the same graph seed.

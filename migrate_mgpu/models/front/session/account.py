@@ -32,6 +32,8 @@ class Account(UnitReading):
         known |= {item for block in self.scope.blocks for item in block.items}
         known |= set(self.found.builders) | set(self.found.makers)
         known |= {run.call for run in self.found.runs} | self.runs.gone
+        known |= {*self.found.dropped}
+        known |= {saver.statement for saver in self.found.savers}
         for lane in self.found.lanes:
             known |= {item for block in lane.blocks for item in block.items}
             pairs = zip(lane.entries, lane.roles)

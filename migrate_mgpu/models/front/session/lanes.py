@@ -11,7 +11,8 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.account import Account
-from migrate_mgpu.models.front.session.program import GRAPH, Init, Lane, Role
+from migrate_mgpu.models.front.session.driving import DrivingReader
+from migrate_mgpu.models.front.session.program import BESIDE, GRAPH, Init, Lane, Role
 from migrate_mgpu.models.front.session.reach import Named, Whole, given
 from migrate_mgpu.models.front.session.scope import Home, lines
 from migrate_mgpu.models.ir import Variables
@@ -21,6 +22,8 @@ _ADVICE = "run it, and use its value"
 
 class LaneReading(Account):
     """Reads lanes once all that the graph is made of is known."""
+
+    driving: DrivingReader
 
     def hands(self, statement: ast.stmt) -> bool:
         """Whether a statement of the scope that builds calls a function that runs something."""
@@ -98,7 +101,7 @@ class LaneReading(Account):
     def _concerns(self, name: ast.Name) -> bool:
         origin = self.reach.of(name)
         if isinstance(origin, Named):
-            return isinstance(self.meanings.get(origin.name), GRAPH)
+            return isinstance(self.meanings.get(origin.name), (*GRAPH, *BESIDE))
         return origin is not None
 
     def _around(self, node: ast.AST) -> Home | None:
@@ -160,6 +163,7 @@ class LaneReading(Account):
             return Role.HOST
         if self._begins(statement):
             return Role.GONE
+        self.driving.read(statement)
         if self.runs.is_dictionary(statement):
             return Role.HOST
         if self.runs.concerns(statement):
@@ -326,7 +330,7 @@ class LaneReading(Account):
             known = given(Function(self.module, lane.node), call)
             fine |= {known[name] for name in lane.dropped if name in known}
             for value in known.values():
-                one = isinstance(self.runs.meaning(value), Variables)
+                one = isinstance(self.runs.meaning(value), (Variables, *BESIDE))
                 if one or self.reach.of(value) is Whole.RETURNED:
                     fine.add(value)
         handing = {node for statement in self.handing for node in ast.walk(statement)}

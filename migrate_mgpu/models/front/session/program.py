@@ -10,6 +10,7 @@ from typing import Union
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.attendants import Saver, SaverCall
 from migrate_mgpu.models.front.session.scope import Entry, Home, SessionScope
 from migrate_mgpu.models.ir import (
     GradientClip,
@@ -73,8 +74,9 @@ class Moves:
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
 GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init)
 Meaning = Union[
-    Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init, Host
+    Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init, Host, Saver
 ]
+BESIDE = (Saver,)  # what stands around the steps
 
 
 @record(frozen=True, eq=False)
@@ -99,6 +101,7 @@ class Role(enum.Enum):
     UPDATE = enum.auto()
     UNIT = enum.auto()  # builds what steps compute
     RUN = enum.auto()
+    BESIDE = enum.auto()  # makes what stands around the steps: a saver
     GONE = enum.auto()  # the session, its blocks, first values: TF2 has none of it
 
 
@@ -136,6 +139,7 @@ class SessionProgram:
     that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
     with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
     statement by which that gives parts of the graph away, with ``shown``, what stays in it.
+    ``dropped`` are statements in blocks that only initialize variables.
     """
 
     scope: SessionScope
@@ -162,6 +166,9 @@ class SessionProgram:
     returned: ast.Return | None = None
     shown: set[ast.expr] = field(default_factory=set)
     settings: list[ast.AST] = field(default_factory=list)
+    savers: list[Saver] = field(default_factory=list)
+    saver_calls: list[SaverCall] = field(default_factory=list)
+    dropped: list[ast.stmt] = field(default_factory=list)
 
 
 def closure(units: Iterable[Unit]) -> list[Unit]:

@@ -12,6 +12,7 @@ from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.averages import AverageReading
+from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.lanes import LaneReading
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
@@ -50,6 +51,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
     def __init__(self, module: Module, graph: CallGraph, configs: AbstractSet[ast.AST]) -> None:
         super().__init__(module, graph, configs)
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
+        self.driving = DrivingReader(self.found, graph, self.runs)
 
     def read(self) -> SessionProgram:
         node = self.scope.node
@@ -67,6 +69,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             self.place = place
             self.found.roles.append(self._role(entry.statement, entry.opens))
         self.read_lanes()
+        self.driving.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables get their first values"
             raise Refused(self.module, self.found.runs[0].call, text)
@@ -91,6 +94,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             return Role.HOST
         if self._dictionary(statement):
             return self._host(statement)
+        self.driving.read(statement)
         if self.returns(statement):
             return Role.HOST
         if self.hands(statement) and not self.runs.concerns(statement):
@@ -128,6 +132,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
                 return Role.GONE
         known = self._dictionary(statement)
         for name in mentions_of(self.names, statement, self.home):
+            if name in self.runs.known:
+                continue
             meaning = self.meanings.get(name.id)
             if isinstance(meaning, GRAPH) and isinstance(name.ctx, ast.Load):
                 if known and isinstance(meaning, Placeholder):
@@ -217,6 +223,11 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             self.meanings[target.id] = optimizer
             self.found.optimizers[target.id] = statement, optimizer
             return Role.OPTIMIZER
+        made = self.driving.made(statement, target, call)
+        if made is not None:
+            self._only_binding(target)
+            self.meanings[target.id] = made
+            return Role.BESIDE
         return None
 
     def _all_initialize(self, call: ast.Call) -> bool:

@@ -67,7 +67,8 @@ class RunReader:
     @property
     def initialized(self) -> bool:
         """Whether the variables are given their first values."""
-        return self._begun is not None
+        restored = any(one.kind == "restore" for one in self.found.saver_calls)
+        return self._begun is not None or restored
 
     # -- what expressions mean --------------------------------------------------------
 
@@ -132,7 +133,7 @@ class RunReader:
         func = call.func
         if not isinstance(func, ast.Attribute):
             return False
-        if func.attr == "run" and self._is_session(func.value):
+        if func.attr == "run" and self.is_session(func.value):
             return True
         if func.attr not in ("run", "eval"):
             return False
@@ -145,7 +146,8 @@ class RunReader:
             return meaning is not None and not isinstance(meaning, Host)
         return isinstance(func.value, ast.BinOp)
 
-    def _is_session(self, node: ast.expr) -> bool:
+    def is_session(self, node: ast.expr) -> bool:
+        """Whether an expression is the program's session."""
         return self.reach.of(node) is Whole.SESSION
 
     # -- one statement ----------------------------------------------------------------
@@ -157,8 +159,10 @@ class RunReader:
             Refused: what it runs is not understood.
         """
         calls = self.calls(statement)
-        if self._initializes(statement, calls):
+        first = self._initializing(statement, calls)
+        if isinstance(statement, ast.Expr) and statement.value in first:
             return Role.GONE
+        calls = [call for call in calls if call not in first]
         dictionaries = [
             s for s in ast.walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
         ]
@@ -185,7 +189,7 @@ class RunReader:
                 raise Refused(self.module, name, text, "give the two names of their own")
         keys = {key for s in dictionaries for key in _keys(s)}
         for name in mentions_of(self.names, statement, self.home):
-            if name in inside or name in keys or not isinstance(name.ctx, ast.Load):
+            if name in inside | keys | self.known or not isinstance(name.ctx, ast.Load):
                 continue
             meaning = self.meanings.get(name.id)
             if name.id == self.scope.name:
@@ -195,43 +199,81 @@ class RunReader:
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
 
-    def _initializes(self, statement: ast.stmt, calls: list[ast.Call]) -> bool:
-        """Whether a statement gives the variables their first values, which is done once."""
-        first = []
-        for call in calls:
-            func = call.func
-            assert isinstance(func, ast.Attribute)
-            what = (
-                call.args[0]
-                if func.attr == "run" and self._is_session(func.value) and call.args
-                else func.value
-            )
-            parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
-            if parts and all(
-                name_of(self.module, part) in INITIALIZES
-                or isinstance(self.meaning(part), Init)
-                or (
-                    isinstance(part, ast.Call)
-                    and name_of(self.module, part) == "group"
-                    and all(name_of(self.module, a) in INITIALIZES for a in part.args)
-                )
-                for part in parts
-            ):
-                first.append(call)
-        if not first:
-            return False
-        if not isinstance(statement, ast.Expr) or statement.value is not first[0]:
-            text = "variables get their first values under a condition, or with something else"
-            raise Refused(self.module, first[0], text)
-        if self.found.runs and (self.initialized or self.is_home(statement)):
-            text = "variables get their first values after something has run"
-            raise Refused(self.module, first[0], text)
-        if self._begun is not None and self._acts_between(self._begun, statement):
-            text = "variables get their first values again, after something may have run"
-            raise Refused(self.module, first[0], text)
-        self._begun = statement
-        self.gone.add(first[0])
+    def _initializing(self, statement: ast.stmt, calls: list[ast.Call]) -> list[ast.Call]:
+        """The calls that give the variables their first values, which is done once.
+
+        Raises:
+            Refused: something has run before, or may have.
+        """
+        first = [call for call in calls if self._initializes(call)]
+        for call in first:
+            own = self.names.statement(call)
+            if not isinstance(own, ast.Expr) or own.value is not call:
+                text = "variables get their first values with something else"
+                raise Refused(self.module, call, text)
+            ran = self.found.runs and (self.initialized or self.is_home(statement))
+            if ran or min(calls, key=_position) not in first:
+                text = "variables get their first values after something has run"
+                raise Refused(self.module, call, text)
+            if own is not statement and not self._only_under_conditions(own, statement):
+                text = "variables get their first values in a loop or a block"
+                raise Refused(self.module, call, text)
+            for restored in self.found.saver_calls:
+                if restored.kind == "restore" and not self._excludes(restored.call, call):
+                    text = "variables get their first values after they were restored"
+                    raise Refused(self.module, call, text)
+            if self._begun is not None and self._acts_between(self._begun, statement):
+                text = "variables get their first values again, after something may have run"
+                raise Refused(self.module, call, text)
+            if own is not statement:
+                self.found.dropped.append(own)
+                self.known |= set(ast.walk(own))
+            self.gone.add(call)
+        if first:
+            self._begun = statement
+        return first
+
+    def _only_under_conditions(self, own: ast.stmt, statement: ast.stmt) -> bool:
+        """Whether a statement stands in conditions alone, up to one of the scope's."""
+        parent: ast.AST = own
+        while parent is not statement:
+            parent = self.names.parents[parent]
+            if not isinstance(parent, ast.If):
+                return False
         return True
+
+    def _excludes(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether two nodes stand in the two branches of one condition."""
+        above = {*self.names.ancestors(other)}
+        common = next((p for p in self.names.ancestors(one) if p in above), None)
+        if not isinstance(common, ast.If):
+            return False
+
+        def branch(node: ast.AST) -> bool:
+            return any(node in ast.walk(statement) for statement in common.body)
+
+        return branch(one) != branch(other)
+
+    def _initializes(self, call: ast.Call) -> bool:
+        """Whether a run only gives variables their first values."""
+        func = call.func
+        assert isinstance(func, ast.Attribute)
+        what = (
+            call.args[0]
+            if func.attr == "run" and self.is_session(func.value) and call.args
+            else func.value
+        )
+        parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
+        return bool(parts) and all(
+            name_of(self.module, part) in INITIALIZES
+            or isinstance(self.meaning(part), Init)
+            or (
+                isinstance(part, ast.Call)
+                and name_of(self.module, part) == "group"
+                and all(name_of(self.module, a) in INITIALIZES for a in part.args)
+            )
+            for part in parts
+        )
 
     def _acts_between(self, first: ast.stmt, second: ast.stmt) -> bool:
         """Whether anything is called between two statements that give first values."""
@@ -246,7 +288,7 @@ class RunReader:
     def _run(self, call: ast.Call, statement: ast.stmt, place: int) -> None:
         func = call.func
         assert isinstance(func, ast.Attribute)
-        parameters = _RUN if self._is_session(func.value) else _EVAL
+        parameters = _RUN if self.is_session(func.value) else _EVAL
         given: dict[str, ast.expr] = {}
         if parameters is _EVAL:
             given["fetches"] = func.value
@@ -261,7 +303,7 @@ class RunReader:
         if "fetches" not in given:
             raise Refused(self.module, call, "what is fetched is not told")
         session = given.get("session")
-        if session is not None and not self._is_session(session):
+        if session is not None and not self.is_session(session):
             raise Refused(self.module, session, "this is not seen to be the program's session")
         self.known |= {node for part in given.values() for node in ast.walk(part)}
         self.known |= set(ast.walk(func.value))
@@ -459,6 +501,10 @@ class RunReader:
                 if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
                     text = f"`{name.id}`, a dictionary of feeds, is used otherwise as well"
                     raise Refused(self.module, name, text)
+
+
+def _position(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _keys(statement: ast.stmt) -> list[ast.expr]:

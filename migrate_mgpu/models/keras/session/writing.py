@@ -19,6 +19,7 @@ from migrate_mgpu.models.keras.session.handing import HandingWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.source.blocks import leading, outermost, render, trailing
@@ -61,6 +62,7 @@ class _Writer:
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
         self.layers = LayerWriter(program, self.names, self.style)
         self.context.replaced.update(self.layers.uses())
+        self.savers = SaverWriter(program, self.names, self.style)
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -93,6 +95,12 @@ class _Writer:
         )
         for edit in runs.edits():
             self._edit(edit)
+        for edit in self.savers.calls():
+            self._edit(edit)
+        for statement in self.program.dropped:
+            self._edit(dropped(self.module, statement))
+        self.found.merge(self.savers.found)
+        self.classes += self.savers.classes
         self._dedent()
         self.classes += self.layers.classes
         self._definitions()
@@ -388,6 +396,9 @@ class _Writer:
             self.found.moved.add(statement)
         elif role is Role.UPDATE:
             self._update(entry)
+            self.found.moved.add(statement)
+        elif role is Role.BESIDE:
+            self._edit(*self.savers.made(statement, self._dedent_of(statement)))
             self.found.moved.add(statement)
 
     def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:

@@ -332,10 +332,40 @@ REFUSED = {
             start="sess = tf.Session()\n"
             "for i in range(2):\n    sess.run(tf.global_variables_initializer())\n"
         ),
-        "under a condition, or with something else",
+        "variables get their first values in a loop or a block",
     ),
     "no first values": (program(start="sess = tf.Session()\n"), "something runs before"),
-    "a saver": (program(before="saver = tf.train.Saver()\n"), "`tf.train.Saver` only computes"),
+    # savers
+    "a saver of what is not seen": (
+        program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),
+        "what a saver saves cannot be told",
+    ),
+    "a saver that is asked for its files": (
+        program(run=STEP + "print(saver.last_checkpoints)\n", before="saver = tf.train.Saver()\n"),
+        "`saver` is used for more than saving",
+    ),
+    "a saver with a state file of its own": (
+        program(
+            run=STEP + "saver.save(sess, 'a', latest_filename='b')\n",
+            before="saver = tf.train.Saver()\n",
+        ),
+        "`latest_filename` of a saver is not understood",
+    ),
+    "a saver of another session": (
+        program(
+            run=STEP + "saver.save(tf.get_default_session(), 'a')\n",
+            before="saver = tf.train.Saver()\n",
+        ),
+        "not seen to be this program's session",
+    ),
+    "first values after a checkpoint": (
+        program(
+            start="sess = tf.Session()\nsaver.restore(sess, 'a')\n"
+            "sess.run(tf.global_variables_initializer())\n",
+            before="saver = tf.train.Saver()\n",
+        ),
+        "after they were restored",
+    ),
     "two sessions": (program(start=START + "other = tf.Session()\n"), "more than one session"),
     "a session under a condition": (
         program(start="if scale:\n    sess = tf.Session()\n", run=""),

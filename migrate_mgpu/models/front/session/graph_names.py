@@ -1,0 +1,144 @@
+"""The names that TF1 gives the variables of a graph: those that checkpoints have."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.attendants import NamedVariable
+from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.ir import Collected, Operation, Variables
+
+
+class GraphNames:
+    """Names variables in the order in which they are made."""
+
+    def __init__(self, scope: SessionScope, graph: CallGraph) -> None:
+        self.scope = scope
+        self.module: Module = scope.module
+        self.graph = graph
+        self._taken: dict[str, int] = {}
+        self._known: dict[Variables, list[NamedVariable]] = {}
+        self._scopes: dict[ast.stmt, str] = {}
+        opened: list[tuple[ast.stmt, str]] = []
+        for entry in scope.entries:
+            while opened and not _holds(opened[-1][0], entry.statement):
+                opened.pop()
+            path = opened[-1][1] if opened else ""
+            if entry.opens and entry.statement in scope.blocks:
+                named = _scope_name(self.module, entry.statement)
+                if named:
+                    path += self._unique(path + named)[len(path) :] + "/"
+                opened.append((entry.statement, path))
+            self._scopes[entry.statement] = path
+
+    def of(self, variables: Variables) -> list[NamedVariable]:
+        """The variables that a statement makes, which are asked for in order, with their names.
+
+        Raises:
+            Refused: TF1's name of one cannot be told.
+        """
+        if variables.listed:
+            return [named for one in variables.listed for named in self.of(one)]
+        if variables not in self._known:
+            self._known[variables] = self._named(variables)
+        return self._known[variables]
+
+    def _named(self, variables: Variables) -> list[NamedVariable]:
+        value = variables.unit.value
+        keys: list[ast.expr | int | None] = [None]
+        parts: list[ast.expr] = [value]
+        if variables.collected is Collected.VALUES and isinstance(value, ast.Dict):
+            keys, parts = list(value.keys), value.values
+        elif variables.collected is Collected.ITEMS and isinstance(value, (ast.List, ast.Tuple)):
+            keys, parts = list(range(len(value.elts))), value.elts
+        if len(parts) != len(variables.made):
+            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be told")
+        found: list[NamedVariable] = []
+        for key, part, made in zip(keys, parts, variables.made):
+            found.append(NamedVariable(self._name(variables, made, part), variables, key))
+        return found
+
+    def _name(self, variables: Variables, made: Operation, part: ast.expr) -> str:
+        given = made.arguments.get("name")
+        if given is not None and made.node is not part:
+            given = self._bound(part, given)
+        name = constant(given) if given is not None else "Variable"
+        if name is None and made.kind == "Variable":
+            name = "Variable"
+        if not isinstance(name, str):
+            node = given if given is not None else part
+            text = "the name of a variable in a checkpoint cannot be told"
+            raise Refused(self.module, node, text, "write it as a constant")
+        if made.kind == "get_variable":
+            return self._prefix(variables.unit) + name
+        return self._unique(self._scopes[variables.unit] + name)
+
+    def _prefix(self, statement: ast.stmt) -> str:
+        """What the variable scopes around a statement put before the names of `get_variable`."""
+        entry = next(e for e in self.scope.entries if e.statement is statement)
+        return "".join(f"{name}/" for kind, name in entry.scopes if kind == "variable_scope")
+
+    def variable_scope(self, statement: ast.stmt) -> str:
+        """What variable scopes put before an optimizer's slots."""
+        return self._prefix(statement)
+
+    def fresh(self, statement: ast.stmt, name: str) -> str:
+        """The name of one more variable that a statement makes."""
+        return self._unique(self._scopes[statement] + name)
+
+    def _bound(self, part: ast.expr, given: ast.expr) -> ast.expr | None:
+        """What a function that makes a variable gets for its name."""
+        if not isinstance(given, ast.Name) or not isinstance(part, ast.Call):
+            return given
+        target = self.graph.target(self.module, part.func)
+        if target is None or not isinstance(target.node, ast.FunctionDef):
+            return given
+        arguments = target.node.args
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        if given.id not in names:
+            return given
+        passed = NamedArguments(self.module, part, names).rest.get(given.id)
+        if passed is not None:
+            return passed
+        at = names.index(given.id) - len(names) + len(arguments.defaults)
+        return arguments.defaults[at] if at >= 0 else given
+
+    def _unique(self, name: str) -> str:
+        """TF1 numbers names that are there already, in any case of letters."""
+        key = name.lower()
+        count = self._taken.get(key, 0)
+        self._taken[key] = count + 1
+        if not count:
+            return name
+        while True:
+            other = f"{name}_{count}"
+            if other.lower() not in self._taken:
+                self._taken[other.lower()] = 1
+                return other
+            count += 1
+            self._taken[key] = count + 1
+
+
+def _holds(block: ast.stmt, statement: ast.stmt) -> bool:
+    return block.lineno <= statement.lineno <= (block.end_lineno or block.lineno) and (
+        statement is not block
+    )
+
+
+def _scope_name(module: Module, block: ast.stmt) -> str:
+    if not isinstance(block, ast.With):
+        return ""
+    call = block.items[0].context_expr
+    if not isinstance(call, ast.Call) or name_of(module, call) not in (
+        "name_scope",
+        "variable_scope",
+    ):
+        return ""
+    name = constant(call.args[0]) if call.args else None
+    return name if isinstance(name, str) else ""

@@ -1,0 +1,170 @@
+"""Savers of a session's program: which variables they save, and where they save and restore."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.api.checkpoints import PARAMETERS, RESTORE, SAVE
+from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.attendants import (
+    NamedVariable,
+    SavedState,
+    Saver,
+    SaverCall,
+)
+from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
+from migrate_mgpu.models.ir import Collected, Update, Variables
+from migrate_mgpu.models.properties import is_scheduled
+
+_ALL = ("global_variables", "all_variables", "train.get_variables_to_restore")
+_SESSION_ONLY = {"write_meta_graph", "strip_default_attrs", "save_debug_info"}
+
+
+class SaverReader:
+    """Reads what makes a saver, by what there is when it is made."""
+
+    def __init__(
+        self,
+        found: SessionProgram,
+        names: GraphNames,
+        meaning: Callable[[ast.AST], Meaning | None],
+    ) -> None:
+        self.found = found
+        self.module = found.scope.module
+        self.names = names
+        self.meaning = meaning
+        self._kept: dict[Update, SavedState] = {}
+        self._slots: dict[str, int] = {}  # how many there are of a name
+
+    def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Saver:
+        """A saver.
+
+        Raises:
+            Refused: what it saves, or how, is not understood.
+        """
+        given = NamedArguments(self.module, call, PARAMETERS).rest
+        for name, value in given.items():
+            if name not in ("var_list", "max_to_keep", "name", "write_version", "filename"):
+                if not is_none(value) and name != "keep_checkpoint_every_n_hours":
+                    text = f"`{name}` of a saver is not understood in a native program"
+                    raise Refused(self.module, value, text)
+        keep = given.get("max_to_keep")
+        every = [named for one in self.found.variables for named in self.names.of(one)]
+        states = tuple(map(self._state, self.found.updates))
+        told = given.get("var_list")
+        if told is None or is_none(told) or self._is_call(told, _ALL):
+            saved = [(named.name, named) for named in every]
+            return Saver(target.id, statement, call, tuple(saved), states, keep)
+        if self._is_call(told, ("trainable_variables",)):
+            saved = [(named.name, named) for named in every if named.variables.trainable]
+        else:
+            saved = self._told(told)
+        return Saver(target.id, statement, call, tuple(saved), (), keep)
+
+    def _is_call(self, node: ast.expr, names: Sequence[str]) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and name_of(self.module, node) in names
+            and not node.args
+            and not node.keywords
+        )
+
+    def _told(self, node: ast.expr) -> list[tuple[str, NamedVariable]]:
+        """The variables of a list, or of a dictionary by the names there."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [(named.name, named) for part in node.elts for named in self._variables(part)]
+        if isinstance(node, ast.Dict):
+            found: list[tuple[str, NamedVariable]] = []
+            for key, value in zip(node.keys, node.values):
+                name = constant(key) if key is not None else None
+                named = self._variables(value)
+                if not isinstance(name, str) or len(named) != 1:
+                    raise Refused(self.module, value, "what a saver saves cannot be told")
+                found.append((name, named[0]))
+            return found
+        if isinstance(node, ast.Name):
+            meaning = self.meaning(node)
+            if isinstance(meaning, Variables) and meaning.listed:
+                return [(named.name, named) for named in self.names.of(meaning)]
+            if isinstance(meaning, Variables) and meaning.collected is Collected.ITEMS:
+                return [(named.name, named) for named in self.names.of(meaning)]
+            if isinstance(meaning, Variables) and meaning.collected is Collected.VALUES:
+                named = self.names.of(meaning)
+                keys = [constant(one.key) if isinstance(one.key, ast.expr) else 0 for one in named]
+                if all(isinstance(key, str) for key in keys):
+                    return [(str(key), one) for key, one in zip(keys, named)]
+        raise Refused(self.module, node, "what a saver saves cannot be told", "write a list")
+
+    def _variables(self, node: ast.expr) -> list[NamedVariable]:
+        meaning = self.meaning(node)
+        if isinstance(meaning, Variables) and meaning.collected is Collected.ONE:
+            return self.names.of(meaning)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            variables = self.meaning(node.value)
+            wanted = constant(node.slice)
+            if isinstance(variables, Variables) and wanted is not None:
+                for named in self.names.of(variables):
+                    key = constant(named.key) if isinstance(named.key, ast.expr) else named.key
+                    if key == wanted:
+                        return [named]
+        raise Refused(self.module, node, "what a saver saves cannot be told", "write a list")
+
+    # -- optimizers -----------------------------------------------------------------
+
+    def _state(self, update: Update) -> SavedState:
+        """The state of an optimizer, which TF1 keeps in variables as well."""
+        if update in self._kept:
+            return self._kept[update]
+        optimizer = update.optimizer
+        row = OPTIMIZERS.by_kind[optimizer.kind]
+        name = constant(optimizer.arguments.get("name"))
+        if not isinstance(name, str):
+            name = row.names[0].rpartition(".")[2].removesuffix("Optimizer")
+        scope = self.names.variable_scope(update.statement)
+        slots: list[tuple[str, int]] = []
+        for one in update.variables:
+            for named in self.names.of(one):
+                base = f"{scope}{named.name}/{name}"
+                slots.append((base, self._slots.get(base, 0)))
+                self._slots[base] = self._slots.get(base, 0) + row.slots
+        powers = ("", "")
+        if optimizer.kind == "adam":
+            first = self.names.fresh(update.statement, "beta1_power")
+            powers = first, self.names.fresh(update.statement, "beta2_power")
+        counted = optimizer.kind == "rmsprop" or is_scheduled(optimizer)
+        steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
+        found = self._kept[update] = SavedState(update, tuple(slots), powers, steps)
+        return found
+
+    # -- calls ------------------------------------------------------------------------
+
+    def called(self, call: ast.Call, saver: Saver) -> SaverCall:
+        """What a saver is asked to do.
+
+        Raises:
+            Refused: it is something else than saving and restoring.
+        """
+        kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if kind not in ("save", "restore"):
+            text = f"`{self.module.source.code(call.func)}` has no form in TF2"
+            raise Refused(self.module, call, text)
+        given = NamedArguments(self.module, call, SAVE if kind == "save" else RESTORE).rest
+        if not {"sess", "save_path"} <= set(given):
+            raise Refused(self.module, call, "what is saved, or where, cannot be told")
+        known = {"sess", "save_path", "global_step", *_SESSION_ONLY}
+        for name, value in given.items():
+            if name not in known and not is_none(value):
+                text = f"`{name}` of a saver is not understood in a native program"
+                raise Refused(self.module, value, text)
+        gone = tuple(n for n in given if n not in ("sess", "save_path", "global_step"))
+        step = given.get("global_step")
+        counter = self.meaning(step) if step is not None else None
+        if not isinstance(step, ast.Name) or not isinstance(counter, Variables):
+            step = None
+        return SaverCall(call, saver, kind, given["sess"], gone, step)

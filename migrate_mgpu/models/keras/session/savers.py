@@ -1,0 +1,148 @@
+"""Savers of a session's program, in TF2 a class that keeps TF1's files and their names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.checkpoints import BETA_POWER, RESTORE, SAVE, SAVER
+from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.models.front.session.attendants import NamedVariable, SavedState
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Collected
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
+
+
+class SaverWriter:
+    """Writes savers and their calls; ``classes`` are what the program needs for them."""
+
+    def __init__(self, program: SessionProgram, names: StepNames, style: FileStyle) -> None:
+        self.program = program
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.names = names
+        self.style = style
+        self.found = EditSet()
+        self.classes: list[str] = []
+        scope = self.module.names.module_scope
+        self._saver = self.module.names.fresh(scope, SAVER.name, "CheckpointSaver")
+        self._power = self.module.names.fresh(scope, BETA_POWER.name)
+
+    def made(self, statement: ast.stmt, dedent: int) -> Iterator[Edit]:
+        """`saver = tf.train.Saver()` with the variables that it means."""
+        saver = next(one for one in self.program.savers if one.statement is statement)
+        self._needs(SAVER.written(self._saver, self.style), "os")
+        indent = self.source.indent_of(statement)
+        indent = indent[: len(indent) - dedent]
+        inner = indent + self.style.indent
+        lines = [f"{self.style.string(n)}: {self._code(v)}" for n, v in saver.saved]
+        for state in saver.states:
+            lines += self._state(state, inner)
+        column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
+        joined = "{" + ", ".join(lines) + "}"
+        keep = "" if saver.keep is None else f", max_to_keep={self.source.code(saver.keep)}"
+        if column + len(joined) + len(keep) + 1 > self.style.width or "\n" in joined:
+            joined = "{" + "".join(f"\n{inner}{line}," for line in lines) + f"\n{indent}}}"
+        start, end = self.source.span(saver.call)
+        yield Edit(start, end, f"{self._saver}({joined}{keep})".replace("\n", self.source.newline))
+
+    def _needs(self, text: str, *imports: str) -> None:
+        if text not in self.classes:
+            self.classes.append(text)
+        self.found.needs(self.module, *imports)
+
+    def _code(self, named: NamedVariable) -> str:
+        """How the program reaches a variable."""
+        name = named.variables.name
+        if named.variables.collected is Collected.ONE:
+            return name
+        key = named.key
+        return f"{name}[{self.source.code(key) if isinstance(key, ast.expr) else key}]"
+
+    def _state(self, state: SavedState, inner: str) -> list[str]:
+        """The items that stand for what an optimizer keeps."""
+        optimizer = self.names.optimizer(state.update)
+        row = OPTIMIZERS.by_kind[state.update.optimizer.kind]
+        lines: list[str] = []
+        if state.powers[0]:
+            self._needs(BETA_POWER.written(self._power, self.style), "math")
+            for name, beta in zip(state.powers, ("beta_1", "beta_2")):
+                value = f"{self._power}({optimizer}, {optimizer}.{beta})"
+                lines.append(f"{self.style.string(name)}: {value}")
+        slots = self._slots(state) if not row.slots else [
+            base if not number + index else f"{base}_{number + index}"
+            for base, number in state.slots
+            for index in range(row.slots)
+        ]  # fmt: skip
+        if state.steps:
+            steps = f"{optimizer}.iterations"
+            lines.append(f"{self.style.string(state.steps)}: {steps}")
+        if slots:
+            shown = [self.style.string(slot) for slot in slots]
+            head = f"**dict(zip([{', '.join(shown)}], "
+            tail = f"{optimizer}.variables[-{len(slots)}:]))"
+            if len(inner) + len(head) + len(tail) + 1 > self.style.width:
+                deeper = inner + self.style.indent
+                listed = "".join(f"\n{deeper}{one}," for one in shown)
+                head = f"**dict(zip([{listed}\n{inner}], "
+            lines.append(head + tail)
+        return lines
+
+    def _slots(self, state: SavedState) -> list[str]:
+        """Slots that are other ones than TF1's, which get names of their own."""
+        optimizer = state.update.optimizer
+        bases = [base for base, _ in state.slots]
+        if optimizer.kind == "gradient_descent":
+            return []
+        self.found.note(
+            self.module, state.update.statement, "checkpoints that TF1 saved do not load: what "
+            "Keras's optimizer keeps of a variable is another value than TF1's",
+        )  # fmt: skip
+        if optimizer.kind == "momentum":
+            return [f"{base}/velocity" for base in bases]
+        if optimizer.kind != "rmsprop":
+            raise Refused(self.module, optimizer.node, "a saver of what this optimizer keeps")
+        kinds = ["velocity"]
+        for setting, slot in (("momentum", "momentum"), ("centered", "average_gradient")):
+            value = optimizer.arguments.get(setting)
+            known = constant(value) if value is not None else 0
+            if not isinstance(known, (int, float)):
+                text = f"which state an optimizer with this `{setting}` has cannot be told"
+                raise Refused(self.module, value or optimizer.node, text)
+            kinds += [slot] if known else []
+        return [f"{base}/{kind}" for kind in kinds for base in bases]
+
+    def calls(self) -> Iterator[Edit]:
+        """`saver.save(sess, path)` without the session."""
+        for found in self.program.saver_calls:
+            parameters = SAVE if found.kind == "save" else RESTORE
+            edit = CallEdit(self.source, found.call, parameters)
+            edit.drop("sess", *found.gone)
+            edit.rename("save_path", "path")
+            edit.order(("path", "global_step"))
+            yield from edit.edits()
+
+
+def dropped(module: Module, statement: ast.stmt) -> Edit:
+    """A statement in a block that goes away, with the branch of a condition that is empty then."""
+    source = module.source
+    layout = Layout(source, statement)
+    parent = module.names.parents[statement]
+    if not layout.owns_lines:
+        raise Refused(module, statement, "another statement stands on its line")
+    if isinstance(parent, ast.If) and parent.orelse == [statement]:
+        start = Layout(source, parent.body[-1]).next_line
+        return Edit(start, layout.next_line, "")
+    body = parent.orelse if isinstance(parent, ast.If) and statement in parent.orelse else None
+    siblings = body if body is not None else getattr(parent, "body", [statement])
+    if siblings == [statement]:
+        return Edit(*source.span(statement), "pass")
+    return Edit(layout.line_start, layout.next_line, "")

@@ -144,6 +144,34 @@ def _forms() -> dict[str, Row]:
             "data_format", "dilations", "name", "filters"),
             ("input", "filters", "strides", "padding"), {"filter": "filters"},
             ("use_cudnn_on_gpu",)),
+        "nn.conv1d": _form(
+            "nn.conv1d", ("value", "filters", "stride", "padding", "use_cudnn_on_gpu",
+            "data_format", "name", "input", "dilations"),
+            ("input", "filters", "stride", "padding"), {"value": "input"},
+            ("use_cudnn_on_gpu",)),
+        "nn.conv3d": _form(
+            "nn.conv3d", ("input", "filter", "strides", "padding", "data_format", "dilations",
+            "name", "filters"), ("input", "filters", "strides", "padding"),
+            {"filter": "filters"}),
+        "nn.conv2d_transpose": _form(
+            "nn.conv2d_transpose", ("value", "filter", "output_shape", "strides", "padding",
+            "data_format", "name", "input", "filters", "dilations"),
+            ("input", "filters", "output_shape", "strides", "padding", "data_format"),
+            {"value": "input", "filter": "filters"}),
+        "nn.depthwise_conv2d": _form(
+            "nn.depthwise_conv2d", ("input", "filter", "strides", "padding", "rate", "name",
+            "data_format", "dilations"), ("input", "filter", "strides", "padding"),
+            {"rate": "dilations"}),
+        "nn.separable_conv2d": _form(
+            "nn.separable_conv2d", ("input", "depthwise_filter", "pointwise_filter", "strides",
+            "padding", "rate", "name", "data_format", "dilations"),
+            ("input", "depthwise_filter", "pointwise_filter", "strides", "padding"),
+            {"rate": "dilations"}),
+        "gradients": _form(
+            "gradients", ("ys", "xs", "grad_ys", "name", "colocate_gradients_with_ops",
+            "gate_gradients", "aggregation_method", "stop_gradients",
+            "unconnected_gradients"), ("ys", "xs", "grad_ys", "name"),
+            dropped=("colocate_gradients_with_ops",)),
         "nn.in_top_k": _form("math.in_top_k", ("predictions", "targets", "k", "name")),
         "math.in_top_k": _form("math.in_top_k", ("predictions", "targets", "k", "name")),
         "nn.space_to_depth": _form("nn.space_to_depth", ("input", "block_size", "name",

@@ -18,6 +18,13 @@ reduce_mean reduce_min reduce_prod reduce_sum reshape reverse rint round rsqrt s
 sigmoid sign sin sinh size slice sort split sqrt square squared_difference squeeze stack
 stop_gradient strided_slice subtract tan tanh tensordot tile to_double to_float to_int32 to_int64
 trace transpose truediv truncatediv truncatemod unstack where zeros zeros_like count_nonzero
+gradients convert_to_tensor ensure_shape reverse_sequence roll scatter_nd sequence_mask searchsorted
+unique dynamic_partition dynamic_stitch space_to_depth depth_to_space confusion_matrix bitcast
+complex conj real imag angle fft ifft fft2d digamma lgamma matrix_inverse matrix_determinant
+matrix_set_diag matrix_solve matrix_transpose cholesky qr diag diag_part self_adjoint_eig svd
+segment_sum segment_mean segment_max segment_min segment_prod unsorted_segment_sum
+unsorted_segment_max unsorted_segment_mean invert_permutation accumulate_n div_no_nan saturate_cast
+matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width
 """
 _MATH = """
 abs add add_n argmax argmin ceil cos count_nonzero cumprod cumsum divide equal erf exp expm1 floor
@@ -26,20 +33,32 @@ less_equal log log1p log_sigmoid log_softmax logical_and logical_not logical_or 
 maximum minimum mod multiply negative not_equal pow reciprocal reduce_all reduce_any
 reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum
 reduce_variance rint round rsqrt scalar_mul sigmoid sign sin softmax softplus softsign sqrt square
-squared_difference subtract tan tanh top_k truediv zero_fraction
+squared_difference subtract tan tanh top_k truediv zero_fraction acos asin atan atan2 cosh digamma
+divide_no_nan erfc lgamma polyval segment_mean segment_sum sinh unsorted_segment_sum xdivy xlogy
 """
 _NN = """
 avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
 l2_normalize leaky_relu log_softmax lrn local_response_normalization max_pool moments relu relu6
 selu sigmoid softmax softplus softsign tanh top_k zero_fraction
+atrous_conv2d conv1d conv3d conv2d_transpose depthwise_conv2d separable_conv2d swish
 """
-_LINALG = "band_part diag diag_part eye matmul norm tensordot trace transpose"
+_LINALG = """
+band_part cholesky cross det diag diag_part eigh eye inv l2_normalize logdet matmul norm qr set_diag
+slogdet solve svd tensordot trace transpose triangular_solve
+"""
+_IMAGE = """
+adjust_brightness adjust_contrast central_crop crop_to_bounding_box flip_left_right flip_up_down
+grayscale_to_rgb hsv_to_rgb pad_to_bounding_box per_image_standardization resize_bilinear
+resize_image_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hsv rot90
+total_variation
+"""
 COMPUTES = frozenset(
     [
         *_ROOT.split(),
         *(f"math.{name}" for name in _MATH.split()),
         *(f"nn.{name}" for name in _NN.split()),
         *(f"linalg.{name}" for name in _LINALG.split()),
+        *(f"image.{name}" for name in _IMAGE.split()),
     ]
 )
 # Those whose value is drawn anew at each step.

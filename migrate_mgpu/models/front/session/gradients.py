@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.program import Gradients, Holds, Meaning
-from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Unit
+from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Placeholder, Unit
 
 _COMPUTE = ("loss", "var_list", "gate_gradients", "aggregation_method",
             "colocate_gradients_with_ops", "grad_loss")  # fmt: skip
@@ -94,6 +94,8 @@ class GradientReader:
             given = self._given(node, _GRADIENTS, ("ys", "xs", "name"))
             if "ys" not in given or "xs" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be told")
+            if self._is_tensors(given["xs"]):
+                return None  # a part of the graph as any other
             return Gradients(node, self._loss(given["ys"]), given["xs"], Holds.VALUES)
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
@@ -106,6 +108,15 @@ class GradientReader:
             loss = self._loss(given["loss"])
             return Gradients(node, loss, given.get("var_list"), Holds.PAIRS, name)
         return None
+
+    def _is_tensors(self, node: ast.expr) -> bool:
+        """Whether something is differentiated by what is fed or computed, not by variables."""
+        parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+        return all(
+            isinstance(part, ast.Name)
+            and isinstance(self.meanings.get(part.id), (Placeholder, Unit))
+            for part in parts
+        )
 
     def _loss(self, node: ast.expr) -> ast.Name:
         """What is differentiated: a name, for it is computed elsewhere, and has one value."""

@@ -311,18 +311,23 @@ FUNCTIONS = {
     "l2_loss": "tf.nn.l2_loss(x2)",
     "conv1d": "tf.nn.conv1d(x3, tf.ones([2, 4, 2]), 2, 'SAME')",
     "conv1d, names": (
-        "tf.nn.conv1d(value=x3, filters=tf.ones([2, 4, 2]), stride=1, padding='VALID')"),
+        "tf.nn.conv1d(value=x3, filters=tf.ones([2, 4, 2]), stride=1, padding='VALID')"
+    ),
     "conv3d": "tf.nn.conv3d(tf.expand_dims(x4, 0), tf.ones([2, 2, 2, 3, 2]), [1] * 5, 'SAME')",
     "conv2d_transpose": (
-        "tf.nn.conv2d_transpose(x4, tf.ones([2, 2, 5, 3]), [4, 12, 12, 5], [1, 2, 2, 1])"),
+        "tf.nn.conv2d_transpose(x4, tf.ones([2, 2, 5, 3]), [4, 12, 12, 5], [1, 2, 2, 1])"
+    ),
     "conv2d_transpose, names": (
         "tf.nn.conv2d_transpose(value=x4, filter=tf.ones([3, 3, 2, 3]), strides=[1, 1, 1, 1],"
-        " output_shape=[4, 8, 8, 2], padding='VALID', name='up')"),
+        " output_shape=[4, 8, 8, 2], padding='VALID', name='up')"
+    ),
     "depthwise_conv2d": (
-        "tf.nn.depthwise_conv2d(x4, tf.ones([2, 2, 3, 2]), [1, 1, 1, 1], 'SAME', [2, 2])"),
+        "tf.nn.depthwise_conv2d(x4, tf.ones([2, 2, 3, 2]), [1, 1, 1, 1], 'SAME', [2, 2])"
+    ),
     "separable_conv2d": (
         "tf.nn.separable_conv2d(x4, tf.ones([2, 2, 3, 2]), tf.ones([1, 1, 6, 4]),"
-        " [1, 1, 1, 1], 'VALID', rate=[1, 1])"),
+        " [1, 1, 1, 1], 'VALID', rate=[1, 1])"
+    ),
     "atrous_conv2d": "tf.nn.atrous_conv2d(x4, tf.ones([2, 2, 3, 2]), 2, 'SAME')",
     "sequence_mask": "tf.sequence_mask([1, 3, 2], 4, tf.float32, 'mask')",
     "scatter_nd": "tf.scatter_nd([[0], [3], [0]], [1.0, 2.0, 3.0], [4])",
@@ -341,7 +346,8 @@ FUNCTIONS = {
     "matrix_determinant": "tf.matrix_determinant(tf.eye(3) * 2.0 + 0.5)",
     "matrix_solve": "tf.matrix_solve(tf.eye(3) * 2.0 + 0.5, tf.ones([3, 1]))",
     "matrix_triangular_solve": (
-        "tf.matrix_triangular_solve(tf.eye(3) * 2.0 + 0.5, tf.ones([3, 1]), False)"),
+        "tf.matrix_triangular_solve(tf.eye(3) * 2.0 + 0.5, tf.ones([3, 1]), False)"
+    ),
     "matrix_set_diag": "tf.matrix_set_diag(tf.ones([3, 3]), [1.0, 2.0, 3.0])",
     "cholesky": "tf.cholesky(tf.eye(3) * 2.0 + 0.5)",
     "qr": "tf.abs(tf.qr(tf.eye(3) * 2.0 + 0.5)[1])",

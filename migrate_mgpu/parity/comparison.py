@@ -57,6 +57,18 @@ def run(request: Request, place: Path) -> list[Judged]:
             seen = _second_run(request, reference, devices, folder)
             if seen is not None and not target.failure:
                 found = verdict.with_second_run(found, request.tolerances, seen)
+                if request.reference is not None and verdict.rounding_may_explain(found):
+                    measured = second_run.measure_rounding(
+                        reference,
+                        request.reference,
+                        request.before,
+                        devices,
+                        request.options,
+                        folder,
+                    )
+                    if measured is not None:
+                        tolerances = request.tolerances
+                        found = verdict.with_rounding(found, tolerances, seen, measured)
         judged.append(found)
     return judged
 

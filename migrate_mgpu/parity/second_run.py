@@ -3,25 +3,29 @@
 Times and rates that a program prints are noise; a program whose losses differ cannot be
 compared with anything. It is run again only when the sides differ, once for each program:
 the answer is remembered beside the results (``storage.folder()``) until the program, its
-arguments or its runtime change.
+arguments or its runtime change. Where it is none of these, and small, what rounding alone does
+to the program is measured, and remembered, in the same way (``compare/rounding.py``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from migrate_mgpu.parity import storage
-from migrate_mgpu.parity.compare import ladder, outcome, printed
+from migrate_mgpu.parity.compare import ladder, outcome, printed, rounding
+from migrate_mgpu.parity.compare.rounding import Rounding
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import programs, sides
 from migrate_mgpu.parity.runs.devices import ON_CPUS, Place
 from migrate_mgpu.parity.runs.programs import Options
 from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.runtimes import Runtime
+
+ROUNDING_RUNS = 2  # of which the larger differences count
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,47 @@ def run(
         return SecondRun.from_data(json.loads(stored.read_text(encoding="utf-8")))
     initial = folder / "initial.npz"
     role = "target" if initial.exists() else "reference"
-    told = (side.trace or {}).get("place") or {}
-    place = Place.from_data(told) if told else ON_CPUS
     second = programs.run_one(
-        runtime, program, devices, options, folder / "second-run", role, initial, place
+        runtime, program, devices, options, folder / "second-run", role, initial, _place(side)
     )
     found = between(side, second)
     if second.failure is None:
         stored.parent.mkdir(parents=True, exist_ok=True)
         stored.write_text(json.dumps(found.as_data()) + "\n", encoding="utf-8")
     return found
+
+
+def measure_rounding(
+    side: Side, runtime: Runtime, program: Path, devices: int, options: Options, folder: Path
+) -> Rounding | None:
+    """Run the reference with first values that are rounded otherwise, or remember what that
+    changed; None where it cannot be measured.
+
+    Args:
+      side: its first run, which left ``initial.npz`` in ``folder``.
+    """
+    key = _key(side, program, devices, options)
+    stored = storage.folder() / "second-runs" / f"{key}.rounding.json"
+    if stored.is_file():
+        return Rounding(**json.loads(stored.read_text(encoding="utf-8")))
+    initial = folder / "initial.npz"
+    if not initial.is_file():
+        return None
+    runs = []
+    for number in range(1, ROUNDING_RUNS + 1):
+        again = replace(options, rounded=number)
+        where = folder / f"rounding-{number}", "target", initial, _place(side)
+        runs.append(programs.run_one(runtime, program, devices, again, *where))
+    found = rounding.between(side, runs)
+    if found is not None:
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        stored.write_text(json.dumps(found.as_data()) + "\n", encoding="utf-8")
+    return found
+
+
+def _place(side: Side) -> Place:
+    told = (side.trace or {}).get("place") or {}
+    return Place.from_data(told) if told else ON_CPUS
 
 
 def between(first: Side, second: Side) -> SecondRun:

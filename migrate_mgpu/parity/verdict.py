@@ -13,8 +13,9 @@ from migrate_mgpu.parity.compare.outcome import (
     NOT_EQUIVALENT,
     Rung,
 )
+from migrate_mgpu.parity.compare.rounding import FACTOR, LOST, Rounding
 from migrate_mgpu.parity.compare.tolerances import Tolerances
-from migrate_mgpu.parity.diagnose import Diagnosis, diagnose
+from migrate_mgpu.parity.diagnose import LIKELY, Diagnosis, diagnose
 from migrate_mgpu.parity.runs import sides
 from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.parity.second_run import SecondRun
@@ -56,12 +57,13 @@ def judge(
     target: Side,
     tolerances: Tolerances,
     noise: printed.Noise | None = None,
+    rounding: Rounding | None = None,
 ) -> Judged:
     """The verdict on two sides, and the likely causes of what differs."""
-    rungs = ladder.compare(reference, target, tolerances, noise=noise)
+    rungs = ladder.compare(reference, target, tolerances, noise=noise, rounding=rounding)
     verdict, reason = _verdict(rungs, reference, target)
     found = Judged(devices, verdict, reason, rungs, reference, target)
-    found.curves = curves.of(reference, target, tolerances)
+    found.curves = curves.of(reference, target, tolerances, rounding)
     if verdict == NOT_EQUIVALENT:
         found.diagnosis = diagnose(rungs, reference, target)
     return found
@@ -75,6 +77,10 @@ def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str
         return NOT_EQUIVALENT, f"the target {target.crash}"
     broken = outcome.headline(rungs)
     if broken is not None:
+        step = ladder.diverged(reference, target, broken)
+        if step is not None:
+            text = f"the loss is no number on either side from step {step} on"
+            return NOT_COMPARABLE, text + "; all that comes before it is equal" * (step > 1)
         first = next(o for o in broken.outputs if o.status == outcome.DIFFERS)
         reason = f"rung {broken.number}, {broken.name}: {first.name}: {first.detail}"
         return NOT_EQUIVALENT, reason
@@ -104,4 +110,44 @@ def with_second_run(found: Judged, tolerances: Tolerances, seen: SecondRun) -> J
     judged = judge(found.devices, *both, tolerances, seen.noise)
     text = f"{len(seen.noise)} printed numbers or lines differ between two runs of the reference"
     judged.reference.training["notes"].append(f"{text}: not compared")
+    return judged
+
+
+def rounding_may_explain(found: Judged) -> bool:
+    """Whether it is worth measuring what rounding does: something differs in its numbers alone, by
+    little, and no other cause is known."""
+    broken = outcome.headline(found.rungs)
+    if found.verdict != NOT_EQUIVALENT or broken is None or broken.number < 4:
+        return False
+    if found.reference.failure or found.target.failure:
+        return False
+    if broken.number < 9 and any(cause.likelihood == LIKELY for cause in found.diagnosis):
+        return False
+    losses = [o for rung in (found.rungs[3], found.rungs[6]) for o in rung.outputs]
+    return all(o.largest_relative is not None and o.largest_relative < 0.5 for o in losses)
+
+
+def with_rounding(
+    found: Judged, tolerances: Tolerances, seen: SecondRun, rounding: Rounding
+) -> Judged:
+    """The judgement, now that it is known what rounding alone does to the reference."""
+    both = found.reference, found.target
+    judged = judge(found.devices, *both, tolerances, seen.noise, rounding)
+    for curve in judged.curves:
+        numbers = [float(value) for value in curve["reference"]]
+        step = rounding.lost_at(curve["name"], numbers)
+        if step is not None and judged.verdict == outcome.EQUIVALENT:
+            judged.verdict = NOT_COMPARABLE
+            judged.reason = (
+                f"rounding alone changes the reference's {curve['name']} by more than "
+                f"{LOST / FACTOR:.1%} from step {step + 1} on: compare fewer steps (--steps {step})"
+            )
+    final = judged.rungs[7]
+    if judged.verdict == outcome.EQUIVALENT and final.status == outcome.NOT_COMPARED:
+        if not final.reason:
+            judged.verdict = NOT_COMPARABLE
+            judged.reason = f"rung 8, {final.name}: {final.outputs[0].detail}"
+    if judged.verdict == outcome.EQUIVALENT:
+        text = "what rounding alone changes in the reference was measured, and is allowed"
+        judged.reference.training["notes"].append(text)
     return judged

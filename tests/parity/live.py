@@ -14,12 +14,15 @@ from migrate_mgpu.parity.runs import launch
 DEVICES = 2
 
 
-def run(runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path) -> None:
+def run(
+    runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path, rounded: int = 0
+) -> None:
     """Leaves ``<name>.json`` and its arrays and output in the folder.
 
     Args:
       programs: by name, the reference that gives the initial values, and the text. A program
         that is its own reference records them.
+      rounded: how first values are rounded otherwise (``Options.rounded``).
     """
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work:
         jobs = []
@@ -28,7 +31,7 @@ def run(runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path) -> 
             copy.mkdir()
             (copy / "program.py").write_text(text, encoding="utf-8")
             side = "publish" if name == reference else "initial"
-            watch = {"steps": None, "dropout": "mask", "isolate": str(copy)}
+            watch = {"steps": None, "dropout": "mask", "isolate": str(copy), "rounded": rounded}
             jobs.append(
                 {
                     "program": str(copy / "program.py"),

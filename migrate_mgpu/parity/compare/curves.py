@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from migrate_mgpu.parity.compare import numeric
+from migrate_mgpu.parity.compare.rounding import Rounding
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.runs.sides import Side
 
 
-def of(reference: Side, target: Side, allowed: Tolerances) -> list[dict[str, Any]]:
+def of(
+    reference: Side, target: Side, allowed: Tolerances, rounding: Rounding | None = None
+) -> list[dict[str, Any]]:
     """Each loss series: ``name``, ``reference`` and ``target`` (one value a step) and
     ``allowed``, the largest difference that a step may have, for the reference's steps.
 
@@ -22,12 +25,13 @@ def of(reference: Side, target: Side, allowed: Tolerances) -> list[dict[str, Any
     pairs = matching.pair_series(dict(reference.training), dict(target.training))
     for name, one, other in pairs:
         before, after = numeric.curve(one), numeric.curve(other)
+        more = rounding.losses.get(name, ()) if rounding else ()
         found.append(
             {
                 "name": name,
                 "reference": _plain(before),
                 "target": _plain(after),
-                "allowed": _plain(numeric.allowed_differences(name, before, allowed)),
+                "allowed": _plain(numeric.allowed_differences(name, before, allowed, more)),
             }
         )
     return found

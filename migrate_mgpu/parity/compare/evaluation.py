@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import numeric, printed, tolerances
 from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
+from migrate_mgpu.parity.compare.rounding import Rounding, output_key
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs.sides import Side
 
@@ -34,7 +35,9 @@ ESTIMATORS_OWN = {
 _SAME_METRIC = {"acc": "accuracy", "mae": "mean_absolute_error", "mse": "mean_squared_error"}
 
 
-def compare(reference: Side, target: Side, allowed: Tolerances) -> list[Output]:
+def compare(
+    reference: Side, target: Side, allowed: Tolerances, rounding: Rounding | None = None
+) -> list[Output]:
     found: list[Output] = []
     first, second = reference.load_arrays(), target.load_arrays()
     old, new = reference.training.get("outputs", []), target.training.get("outputs", [])
@@ -56,7 +59,8 @@ def compare(reference: Side, target: Side, allowed: Tolerances) -> list[Output]:
         else:
             for number, (a, b) in enumerate(zip(before, after), start=1):
                 label = kind if len(before) == 1 else f"{kind} {number}"
-                found += _one_result(label, a, b, first, second, allowed)
+                place = next(n for n, entry in enumerate(old) if entry is a)
+                found += _one_result(label, a, b, first, second, allowed, place, rounding)
     return found
 
 
@@ -84,6 +88,8 @@ def _one_result(
     first: Mapping[str, Array],
     second: Mapping[str, Array],
     allowed: Tolerances,
+    place: int,
+    rounding: Rounding | None,
 ) -> list[Output]:
     import numpy
 
@@ -107,6 +113,9 @@ def _one_result(
         if name in before and name in after:
             relative = allowed.relative(text, tolerances.RESULT, step)
             absolute = allowed.absolute(text)
+            if rounding is not None:
+                raw = [n for n in (*one["values"], *one["arrays"]) if _metric(n) == name]
+                absolute += max(rounding.outputs.get(output_key(place, n), 0.0) for n in raw)
             found.append(numeric.array(text, before[name], after[name], relative, absolute))
         elif name in after:
             found.append(Output(text, NOT_COMPARED, detail="the reference has none"))
@@ -118,7 +127,11 @@ def _one_result(
 
 
 def records(
-    reference: Side, target: Side, allowed: Tolerances, stopped: bool = False
+    reference: Side,
+    target: Side,
+    allowed: Tolerances,
+    stopped: bool = False,
+    rounding: Rounding | None = None,
 ) -> list[Output]:
     """What the programs recorded themselves (``record(name, value)``), call by call.
 
@@ -134,7 +147,8 @@ def records(
             side = "reference" if one is None else "target"
             found.append(Output(label, DIFFERS, detail=f"the {side} has not recorded it"))
             continue
-        output = _calls(label, one, other, allowed)
+        more = rounding.outputs.get(label, 0.0) if rounding else 0.0
+        output = _calls(label, one, other, allowed, more)
         if len(one) != len(other) and not (stopped and abs(len(one) - len(other)) == 1):
             text = f"{len(one)} calls became {len(other)}"
             output.detail = f"{output.detail}; {text}" if output.detail else text
@@ -144,12 +158,14 @@ def records(
     return found
 
 
-def _calls(label: str, one: list[_Call], other: list[_Call], allowed: Tolerances) -> Output:
+def _calls(
+    label: str, one: list[_Call], other: list[_Call], allowed: Tolerances, more: float
+) -> Output:
     found = Output(label, EQUAL, None, 0.0, 0.0, 0.0)
     for number, ((step, a, whole), (_, b, _)) in enumerate(zip(one, other), start=1):
         base = 0.0 if whole else tolerances.RESULT
         relative = allowed.relative(label, base, step)
-        here = numeric.array(label, a, b, relative, allowed.absolute(label))
+        here = numeric.array(label, a, b, relative, allowed.absolute(label) + more)
         found.largest_absolute = max(found.largest_absolute or 0.0, here.largest_absolute or 0.0)
         found.largest_relative = max(found.largest_relative or 0.0, here.largest_relative or 0.0)
         if here.status == DIFFERS and here.needed is None:
@@ -181,11 +197,18 @@ def _metric(name: str) -> str:
     return prefix + _SAME_METRIC.get(name, name)
 
 
-def printed_lines(reference: Side, target: Side, noise: printed.Noise | None) -> Output:
+def printed_lines(
+    reference: Side,
+    target: Side,
+    noise: printed.Noise | None,
+    rounding: Rounding | None = None,
+) -> Output:
     series = reference.training.get("series", [])
     steps = max((len(numeric.curve(one)) for one in series), default=0)
     relative = tolerances.RESULT * (1 + tolerances.GROWTH * steps)
-    found = printed.compare(reference.stdout, target.stdout, relative, noise=noise, rounded=True)
+    moved = rounding.moved() if rounding else None
+    both = reference.stdout, target.stdout
+    found = printed.compare(*both, relative, noise=noise, rounded=True, moved=moved)
     if found:
         return Output("printed", DIFFERS, detail=str(found[0]))
     if not printed.lines(reference.stdout):

@@ -7,6 +7,7 @@ lacks, an unequal number of steps, a NaN, a run without steps are broken rungs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from migrate_mgpu.parity.compare.outcome import (
     Output,
     Rung,
 )
+from migrate_mgpu.parity.compare.rounding import FACTOR, LOST, Rounding
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.runs.sides import Side
@@ -40,12 +42,14 @@ def compare(
     allowed: Tolerances,
     accept: Mapping[str, str] | None = None,
     noise: printed.Noise | None = None,
+    rounding: Rounding | None = None,
 ) -> list[Rung]:
     """All nine rungs.
 
     Args:
       accept: settings of the device configuration that may differ, with the reason.
       noise: what differs between two runs of the reference's printed lines.
+      rounding: what rounding alone changes in the reference, where that was measured.
     """
     rungs = [Rung(number) for number in range(1, 10)]
     rungs[0].outputs = _configurations(reference, target, {**ACCEPTED, **(accept or {})})
@@ -57,7 +61,7 @@ def compare(
         for rung in rungs[1:8]:
             rung.reason = unseen(reference, target)
     else:
-        _training(rungs, reference, target, allowed)
+        _training(rungs, reference, target, allowed, rounding)
     crashed = [name for name, side in _named(reference, target) if side.failure]
     if crashed:
         # What is equal shows how far it came; the rest follows from the crash.
@@ -66,12 +70,12 @@ def compare(
                 rung.outputs, rung.reason = [], f"the {' and the '.join(crashed)} did not finish"
         return rungs
     stopped = bool(one.get("stopped") or other.get("stopped"))
-    rungs[8].outputs = evaluation.records(reference, target, allowed, stopped)
+    rungs[8].outputs = evaluation.records(reference, target, allowed, stopped, rounding)
     if stopped:
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
-        rungs[8].outputs += evaluation.compare(reference, target, allowed)
-        rungs[8].outputs.append(evaluation.printed_lines(reference, target, noise))
+        rungs[8].outputs += evaluation.compare(reference, target, allowed, rounding)
+        rungs[8].outputs.append(evaluation.printed_lines(reference, target, noise, rounding))
     return rungs
 
 
@@ -112,18 +116,22 @@ def _runs(trace: Mapping[str, Any]) -> bool:
 # 2 to 8 -----------------------------------------------------------------------------------
 
 
-def _training(rungs: list[Rung], reference: Side, target: Side, allowed: Tolerances) -> None:
+def _training(
+    rungs: list[Rung],
+    reference: Side,
+    target: Side,
+    allowed: Tolerances,
+    rounding: Rounding | None,
+) -> None:
     one, other = reference.training, target.training
     pairs, lacking, more = matching.pair(one["variables"], other["variables"])
     first, second = reference.load_arrays(), target.load_arrays()
     rungs[1].outputs = _variables(one, other, pairs, lacking, more, first, second)
     series = matching.pair_series(dict(one), dict(other)) or [("loss", None, None)]
     rungs[2].outputs = _examples(series)
-    rungs[3].outputs = [
-        numeric.losses(name, a, b, allowed, first_only=True) for name, a, b in series
-    ]
-    rungs[6].outputs = [numeric.losses(name, a, b, allowed) for name, a, b in series]
+    _losses(rungs, series, allowed, rounding)
     steps = max((len(losses) for _, losses, _ in _curves(series)), default=0)
+    floors = _gradient_floors(one, first)
     for rung, kind, label, default, step in (
         (rungs[4], "gradient", "gradients", tolerances.GRADIENT, 0),
         (rungs[5], "after_one", "weights", tolerances.WEIGHT, 0),
@@ -137,10 +145,114 @@ def _training(rungs: list[Rung], reference: Side, target: Side, allowed: Toleran
             if kind == "after_one" and rungs[4].outputs[len(rung.outputs)].status == EQUAL:
                 before = first.get(f"initial/{i}")
                 gradients = first.get(f"gradient/{i}"), second.get(f"gradient/{j}")
-                extra = numeric.update_noise(before, a, *gradients)
+                extra = numeric.update_noise(before, a, *gradients, b)
             rtol, atol = allowed.relative(name, default, step), allowed.absolute(name)
+            if kind == "gradient":
+                atol += floors.get(i, 0.0)
+            if rounding is not None:
+                apart = rounding.arrays.get(f"{kind}/{i}", 0.0)
+                atol += apart
+                if (
+                    a is not None
+                    and a.size
+                    and apart > LOST * float(abs(a).max()) + floors.get(i, 0.0)
+                ):
+                    text = f"rounding alone moves it by {apart / FACTOR:.1e}"
+                    rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
+                    continue
             few = tolerances.OUTLIERS if kind == "final" else 0.0
             rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few))
+    _conventions(rungs, series, pairs, first, allowed, rounding)
+
+
+def _losses(
+    rungs: list[Rung],
+    series: Sequence[Any],
+    allowed: Tolerances,
+    rounding: Rounding | None,
+    scales: Mapping[str, float] | None = None,
+) -> None:
+    for rung, first_only in ((rungs[3], True), (rungs[6], False)):
+        rung.outputs = [
+            numeric.losses(
+                name,
+                a,
+                b,
+                allowed,
+                first_only,
+                rounding.losses.get(name, ()) if rounding else (),
+                (scales or {}).get(name, 1.0),
+            )
+            for name, a, b in series
+        ]
+
+
+def _gradient_floors(training: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[int, float]:
+    """For each variable what its gradient may be apart by: a share of the largest gradient of
+    all that are trained with it."""
+    found: dict[int, float] = {}
+    for series in training.get("series", []):
+        indices = series.get("variables") or range(len(training["variables"]))
+        known = [arrays[f"gradient/{i}"] for i in indices if f"gradient/{i}" in arrays]
+        largest = max((float(abs(g).max()) for g in known if g.size), default=0.0)
+        if math.isfinite(largest):
+            found.update(dict.fromkeys(indices, tolerances.GRADIENT_FLOOR * largest))
+    return found
+
+
+def _conventions(
+    rungs: list[Rung],
+    series: Sequence[Any],
+    pairs: Sequence[tuple[int, int]],
+    first: Mapping[str, Array],
+    allowed: Tolerances,
+    rounding: Rounding | None,
+) -> None:
+    """Where the loss that is differentiated is a multiple of the reference's at every step, and
+    all gradients and weights are equal, the scale is a convention: a custom step may divide by the
+    number of replicas after the tape. Only whole numbers are one, or their reciprocals."""
+    place = {i: at for at, (i, _) in enumerate(pairs)}
+    for at, (name, a, b) in enumerate(series):
+        if all(rungs[n].outputs[at].status == EQUAL for n in (3, 6)):
+            continue
+        before, after = numeric.curve(a), numeric.curve(b)
+        trained = [i for i in ((a or {}).get("variables") or place) if i in place]
+        if not before or len(before) != len(after) or not trained:
+            continue
+        largest = max(range(len(before)), key=lambda k: abs(before[k]))
+        scale = after[largest] / before[largest] if before[largest] else 0.0
+        if not math.isfinite(scale) or scale <= 0:
+            continue
+        times = max(scale, 1 / scale)
+        if round(times) < 2 or abs(times - round(times)) > 1e-4 * times:
+            continue  # no number of replicas, of parts of a batch, no scale of a loss
+        equal = all(rungs[n].outputs[place[i]].status == EQUAL for n in (4, 5, 7) for i in trained)
+        moved = any(first[f"gradient/{i}"].any() for i in trained if f"gradient/{i}" in first)
+        again = [Rung(number) for number in range(1, 10)]
+        _losses(again, [(name, a, b)], allowed, rounding, {name: scale})
+        if equal and moved and all(again[n].outputs[0].status == EQUAL for n in (3, 6)):
+            text = (
+                f"{scale:.6g} times the reference's at every step; all gradients and weights are "
+                "equal: where the loss is scaled is a convention"
+            )
+            for n in (3, 6):
+                rungs[n].outputs[at] = again[n].outputs[0]
+                rungs[n].outputs[at].detail = text
+
+
+def diverged(reference: Side, target: Side, broken: Rung) -> int | None:
+    """The step (from 1) from which on the loss is no number on either side, when that is all that
+    broke a rung; None otherwise."""
+    if broken.number not in (4, 7):
+        return None
+    pairs = matching.pair_series(dict(reference.training), dict(target.training))
+    steps = {name: numeric.no_number(numeric.curve(a), numeric.curve(b)) for name, a, b in pairs}
+    found = [o for o in broken.outputs if o.status == DIFFERS]
+    for output in found:
+        step = steps.get(output.name)
+        if step is None or output.first_bad != step + 1:
+            return None
+    return min(o.first_bad or 1 for o in found)
 
 
 def _variables(

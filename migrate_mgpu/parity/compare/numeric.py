@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import tolerances
@@ -28,21 +29,35 @@ def curve(series: Mapping[str, Any] | None) -> list[float]:
     return [sum(losses) / divide for losses in zip(*places)]
 
 
-def losses(name: str, a: Any, b: Any, allowed: Tolerances, first_only: bool = False) -> Output:
-    before, after = curve(a), curve(b)
+def losses(
+    name: str,
+    a: Any,
+    b: Any,
+    allowed: Tolerances,
+    first_only: bool = False,
+    rounding: Sequence[float] = (),
+    scale: float = 1.0,
+) -> Output:
+    """One loss curve, or its first value.
+
+    Args:
+      rounding: what each step may differ by in addition.
+      scale: of the target's loss, which is divided by it.
+    """
+    before, after = curve(a), [value / scale for value in curve(b)]
     if first_only:
         before, after = before[:1], after[:1]
     if not before or not after:
         sides = [s for s, c in (("reference", before), ("target", after)) if not c]
         return Output(name, DIFFERS, detail=f"no step in the {' and the '.join(sides)}")
     found = Output(name, EQUAL, largest_absolute=0.0, largest_relative=0.0, needed=0.0)
-    limits = allowed_differences(name, before, allowed)
+    limits = allowed_differences(name, before, allowed, rounding)
     spare = _spare(name, before, allowed)
     for step, (x, y) in enumerate(zip(before, after)):
         difference = abs(x - y)
         if difference != difference or difference == float("inf"):
             text = f"step {step + 1}: {x} and {y}"
-            return Output(name, DIFFERS, step + 1, detail=text)
+            return Output(name, DIFFERS, found.first_bad or step + 1, detail=found.detail or text)
         growth = allowed.relative(name, tolerances.LOSS, step)
         base = allowed.relative(name, tolerances.LOSS)
         _widen(found, difference, abs(x))
@@ -61,13 +76,25 @@ def losses(name: str, a: Any, b: Any, allowed: Tolerances, first_only: bool = Fa
     return found
 
 
-def allowed_differences(name: str, before: Sequence[float], allowed: Tolerances) -> list[float]:
+def allowed_differences(
+    name: str, before: Sequence[float], allowed: Tolerances, rounding: Sequence[float] = ()
+) -> list[float]:
     """The largest difference from the reference's loss that each step may have."""
     spare = _spare(name, before, allowed)
     return [
-        spare + allowed.relative(name, tolerances.LOSS, step) * abs(value)
-        for step, value in enumerate(before)
+        spare + allowed.relative(name, tolerances.LOSS, step) * abs(value) + (more or 0.0)
+        for step, (value, more) in enumerate(zip_longest(before, rounding[: len(before)]))
     ]
+
+
+def no_number(before: Sequence[float], after: Sequence[float]) -> int | None:
+    """The step (from 0) from which on neither curve has numbers; None where one of them has."""
+    if len(before) != len(after):
+        return None
+    for step, (x, y) in enumerate(zip(before, after)):
+        if not math.isfinite(x) or not math.isfinite(y):
+            return step if str(x) == str(y) else None
+    return None
 
 
 def _spare(name: str, before: Sequence[float], allowed: Tolerances) -> float:
@@ -138,7 +165,11 @@ def array(
 
 
 def update_noise(
-    initial: Array | None, after: Array | None, gradient: Array | None, other: Array | None
+    initial: Array | None,
+    after: Array | None,
+    gradient: Array | None,
+    other: Array | None,
+    later: Array | None = None,
 ) -> Array | None:
     """How far a variable's first update may be apart, element by element, because the two
     gradients are.
@@ -147,6 +178,10 @@ def update_noise(
     gradient (SGD has all of it, Adam and Adagrad less, unless the gradient is near their
     epsilon). Rung 5 has judged the gradients; here counts how far they really are apart.
     Where an element's gradient is no larger than that, its update can be anything.
+
+    Args:
+      after, later: the reference's weights after the update, and the target's.
+      gradient, other: the reference's gradient, and the target's.
     """
     import numpy
 
@@ -157,7 +192,11 @@ def update_noise(
     g = numpy.abs(gradient.astype("float64"))
     apart = GRADIENT_SHARE * numpy.abs(gradient.astype("float64") - other).max()
     share = numpy.where(g > apart, apart / numpy.where(g > apart, g, 1.0), 1.0)
-    update = numpy.abs(after.astype("float64") - initial.astype("float64"))
+    begin = initial.astype("float64")
+    update = numpy.abs(after.astype("float64") - begin)
+    if later is not None and later.shape == update.shape:
+        # Of a gradient that is zero on one side, and rounding on the other.
+        update = numpy.maximum(update, numpy.abs(later.astype("float64") - begin))
     noise: Array = share * update
     return noise
 

@@ -8,16 +8,19 @@ none of the programs:
 * NumPy changed its spacing in 1.14 (``[[ 22.  28.]``) and its scalars' form in 2.0
   (``np.float32(1.0)``);
 * a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
-  results, Keras gives the loss first.
+  results, Keras gives the loss first;
+* an array of several lines is one line: where NumPy breaks them follows from the digits.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from migrate_mgpu.parity.compare.configuration import Difference
+from migrate_mgpu.parity.compare.tolerances import FLOOR
 
 RELATIVE_TOLERANCE = 1e-5
 ABSOLUTE_TOLERANCE = 1e-7
@@ -48,10 +51,33 @@ _DICTIONARY = re.compile(rf"{{{_ITEM}(?:, {_ITEM})+}}")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?![\w])", re.IGNORECASE
 )
+# An array that is continued on the next line, and what its lines have beside numbers.
+_OPEN_ARRAY = re.compile(rf"\[(?:{_NUMBER.pattern}|[\s,\[\]]|\.\.\.)*$", re.IGNORECASE)
+_BESIDE_NUMBERS = re.compile(r"[\s,\[\])]|\.\.\.")
 
 
 def lines(text: str) -> list[str]:
-    """The program's own lines, with even spacing."""
+    """The program's own lines, with even spacing; an array is one line."""
+    return [line for _, line in _numbered(text)]
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    """The same, each with the number that it has where arrays have several lines."""
+    found: list[tuple[int, str]] = []
+    open_brackets = 0
+    for number, line in enumerate(_own_lines(text), start=1):
+        if open_brackets > 0 and not _BESIDE_NUMBERS.sub("", _NUMBER.sub("", line)):
+            begin, first = found[-1]
+            found[-1] = (begin, f"{first} {line}".replace("[ ", "["))
+            open_brackets += line.count("[") - line.count("]")
+            continue
+        found.append((number, line))
+        array = _OPEN_ARRAY.search(line)
+        open_brackets = array.group().count("[") - array.group().count("]") if array else 0
+    return found
+
+
+def _own_lines(text: str) -> list[str]:
     kept: list[str] = []
     above = "-"  # the line before, as it was printed
     for line in _TERMINAL.sub("", text).splitlines():
@@ -109,51 +135,156 @@ def compare(
     absolute: float = ABSOLUTE_TOLERANCE,
     noise: Noise | None = None,
     rounded: bool = False,
+    moved: Moved | None = None,
 ) -> list[Difference]:
     """The first line that differs, as a ``printed`` difference; empty when none does.
 
     With ``rounded`` a number that was printed with few decimals may differ by one in the last
-    of them: both sides may have been rounded apart. Numbers in ``noise`` are not compared.
+    of them: both sides may have been rounded apart. Numbers in ``noise`` are not compared, those
+    in ``moved`` may be apart by as much more.
 
-    Whole numbers must be equal, others within ``absolute + relative * |reference|``.
-    A NaN equals nothing, itself included: a result that is none is not a match.
+    Whole numbers must be equal, others within ``absolute + relative * |reference|``; an array's
+    are measured against its largest, and what is printed again and again, such as a loss, may
+    differ by a ten-millionth of the largest that was printed there. A NaN equals nothing, itself
+    included: a result that is none is not a match.
     """
-    before, after = lines(reference), lines(target)
-    for number, (one, other) in enumerate(zip(before, after), start=1):
-        ignored = {place for line, place in noise or () if line == number - 1}
-        if not _same(one, other, relative, absolute, ignored, rounded):
-            return [Difference("printed", one, other, f"line {number}")]
+    before, after = _numbered(reference), _numbered(target)
+    numbers = _numbers([line for _, line in before], moved or {})
+    for place, ((number, one), (_, other)) in enumerate(zip(before, after)):
+        ignored = {at for line, at in noise or () if line == place}
+        if WHOLE in ignored:
+            continue
+        if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+            return [Difference("printed", *_excerpts(one, other), f"line {number}")]
+        found = zip(numbers[place], _NUMBER.finditer(one), _NUMBER.finditer(other))
+        for at, (allowed, left, right) in enumerate(found):
+            spare = absolute + allowed.spare
+            both = left.group(), right.group()
+            if at in ignored or _same_number(*both, relative, spare, rounded, allowed.scale):
+                continue
+            if abs(float(both[0]) - float(both[1])) <= allowed.moved:  # whole numbers, too
+                continue
+            shown = _excerpts(one, other, left.span(), right.span())
+            return [Difference("printed", *shown, f"line {number}")]
     if len(before) != len(after):
         at = min(len(before), len(after))
-        one = before[at] if at < len(before) else "end of output"
-        other = after[at] if at < len(after) else "end of output"
-        return [Difference("printed", one, other, f"line {at + 1}")]
+        one = before[at][1] if at < len(before) else "end of output"
+        other = after[at][1] if at < len(after) else "end of output"
+        rest = before[at:] or after[at:]
+        return [Difference("printed", *_excerpts(one, other), f"line {rest[0][0]}")]
     return []
 
 
-def _same(
-    one: str,
-    other: str,
+# How far numbers (line, place in it) of two runs are apart that differ in their rounding alone.
+Moved = dict[tuple[int, int], float]
+
+
+def moved(one: str, other: str) -> Moved | None:
+    """That of two outputs; None when they have not the same text or whole numbers."""
+    first, second = lines(one), lines(other)
+    if [_NUMBER.sub("#", a) for a in first] != [_NUMBER.sub("#", b) for b in second]:
+        return None
+    found: Moved = {}
+    for line, (a, b) in enumerate(zip(first, second)):
+        for place, (left, right) in enumerate(zip(_NUMBER.findall(a), _NUMBER.findall(b))):
+            apart = abs(float(left) - float(right))
+            if apart > 0:
+                found[line, place] = apart
+    return found
+
+
+@dataclass
+class _Allowed:
+    """What a printed number is measured against, and may differ by in addition."""
+
+    scale: float
+    spare: float
+    moved: float
+
+
+def _numbers(before: Sequence[str], moved: Moved) -> list[list[_Allowed]]:
+    """For each line that of its numbers."""
+    largest: dict[tuple[str, int], float] = {}
+    apart: dict[tuple[str, int], float] = {}
+    found = []
+    for line, text in enumerate(before):
+        skeleton = _NUMBER.sub("#", text)
+        matches = list(_NUMBER.finditer(text))
+        values = [float(one.group()) for one in matches]
+        groups = _groups(text, [one.start() for one in matches])
+        for place, (value, group) in enumerate(zip(values, groups)):
+            key = skeleton, group
+            if math.isfinite(value):
+                largest[key] = max(largest.get(key, 0.0), abs(value))
+            apart[key] = max(apart.get(key, 0.0), moved.get((line, place), 0.0))
+        scales: dict[int, float] = {}
+        for value, group in zip(values, groups):
+            if math.isfinite(value):
+                scales[group] = max(scales.get(group, 0.0), abs(value))
+        # Rounding grows: what it did to this line before, it may do here.
+        found.append(
+            [
+                (
+                    _Allowed(scales.get(g, 0.0), apart[skeleton, g], apart[skeleton, g]),
+                    (skeleton, g),
+                )
+                for g in groups
+            ]
+        )
+    for entries in found:
+        for allowed, key in entries:
+            allowed.spare += FLOOR * largest.get(key, 0.0)
+    return [[allowed for allowed, _ in entries] for entries in found]
+
+
+def _groups(line: str, starts: Sequence[int]) -> list[int]:
+    """For each number of a line what it shares with its array's others; alone, its place."""
+    found, depth, array, at = [], 0, 0, 0
+    for place, start in enumerate(starts):
+        for letter in line[at:start]:
+            if letter == "[":
+                array -= depth == 0
+                depth += 1
+            elif letter == "]":
+                depth = max(0, depth - 1)
+        at = start
+        found.append(array if depth else place)
+    return found
+
+
+_LONGEST = 160  # of a line that is shown whole
+_AROUND = 40
+
+
+def _excerpts(
+    one: str, other: str, left: tuple[int, int] = (0, 0), right: tuple[int, int] = (0, 0)
+) -> tuple[str, str]:
+    """Two lines as they are shown: of long ones what is around the numbers that differ."""
+    return _excerpt(one, left), _excerpt(other, right)
+
+
+def _excerpt(line: str, span: tuple[int, int]) -> str:
+    if len(line) <= _LONGEST:
+        return line
+    begin, end = max(0, span[0] - _AROUND), span[1] + _AROUND
+    return "... " * (begin > 0) + line[begin:end] + " ..." * (end < len(line))
+
+
+def _same_number(
+    left: str,
+    right: str,
     relative: float,
     absolute: float,
-    ignored: Collection[int],
     rounded: bool,
+    scale: float | None = None,
 ) -> bool:
-    if WHOLE in ignored:
-        return True
-    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
-        return False
-    return all(
-        place in ignored or _same_number(left, right, relative, absolute, rounded)
-        for place, (left, right) in enumerate(zip(_NUMBER.findall(one), _NUMBER.findall(other)))
-    )
-
-
-def _same_number(left: str, right: str, relative: float, absolute: float, rounded: bool) -> bool:
     if left.lstrip("+-").isdigit() and right.lstrip("+-").isdigit():
         return int(left) == int(right)
     spare = max(absolute, _last_digit(left, right) if rounded else 0.0)
-    return _close(float(left), float(right), relative, spare)
+    one, other = float(left), float(right)
+    if math.isinf(one) or math.isinf(other):
+        return one == other
+    return abs(one - other) <= spare + relative * max(abs(one), scale or 0.0)  # false for NaN
 
 
 def _last_digit(left: str, right: str) -> float:
@@ -168,9 +299,3 @@ def _last_digit(left: str, right: str) -> float:
     if not plain or decimals < 4 or decimals != len(right.partition(".")[2]) or len(digits) >= 6:
         return 0.0
     return 1.01 * 10.0**-decimals
-
-
-def _close(left: float, right: float, relative: float, absolute: float) -> bool:
-    if math.isinf(left) or math.isinf(right):
-        return left == right
-    return abs(left - right) <= absolute + relative * abs(left)  # false for NaN

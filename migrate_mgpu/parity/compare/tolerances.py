@@ -18,6 +18,9 @@ GROWTH = 0.02
 # optimizer moves an element whose gradient is nothing but rounding as far as any other.
 OUTLIERS = 1e-3
 OUTLIER_FACTOR = 10.0
+# Of a model's gradients each may be apart by this share of the largest: one that is zero but for
+# rounding has the rounding of the terms that it is the sum of, which are as large as the others'.
+GRADIENT_FLOOR = 1e-6
 # Below this, relative to the largest value of the array or series, a difference is of
 # values that are zero but for rounding.
 FLOOR = 1e-7

@@ -234,9 +234,28 @@ class GraphWatch:
                             for part in tools.components(variable):
                                 start = part.initializer
                                 self._run(session, start, {start.inputs[1]: value})
+            if recorder.options.get("rounded"):
+                self._round(session, [v for _, v in known])
             self._read(session, known, "initial")
             recorder.publish_initial()
         self._last = (session, known)
+
+    def _round(self, session: Any, trained: list[Any]) -> None:
+        """Move every variable's numbers to their neighbours, up or down by chance."""
+        import numpy
+
+        rng = numpy.random.RandomState(self.recorder.options["rounded"])
+        mine = {part.name for variable in trained for part in tools.components(variable)}
+        for variable in session.graph.get_collection("variables"):
+            for part in tools.components(variable):
+                try:
+                    value = self._run(session, tools.reading(part))
+                except Exception:  # not initialised, or of no numbers
+                    continue
+                start = part.initializer
+                if getattr(value, "dtype", numpy.dtype("O")).kind == "f" and len(start.inputs) > 1:
+                    moved = _neighbours(value, rng, part.name in mine)
+                    self._run(session, start, {start.inputs[1]: moved})
 
     def _after(self, session: Any, plan: Plan, found: dict[Any, Any], fed: dict[Any, Any]) -> None:
         import numpy
@@ -309,6 +328,20 @@ class GraphWatch:
         """Read what was trained last, where its session is still open."""
         if self._last is not None and not getattr(self._last[0], "_closed", False):
             self._read(self._last[0], self._last[1], "final")
+
+
+def _neighbours(value: Any, rng: Any, trained: bool) -> Any:
+    """The next numbers of the type. A trained zero has the rounding of what it is added to; any
+    other, such as an optimizer's moment, is exact."""
+    import numpy
+
+    up = rng.random_sample(value.shape) < 0.5
+    limit = numpy.asarray(numpy.inf, value.dtype)
+    moved = numpy.nextafter(value, numpy.where(up, limit, -limit))
+    size = (float(numpy.abs(value).max()) if value.size else 0.0) or 1.0
+    size *= float(numpy.finfo(value.dtype).eps)
+    near = numpy.where(up, size, -size) if trained else numpy.zeros_like(value)
+    return numpy.where(value == 0, near, moved).astype(value.dtype)
 
 
 class _Callbacks(dict):  # type: ignore[type-arg]

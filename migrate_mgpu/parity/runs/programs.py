@@ -43,6 +43,7 @@ class Options:
     roots: tuple[Path, ...] = ()
     origin: Path | None = None  # what the programs' roots are copies of
     module: str | None = None  # run by `python -m`, from the folder that it begins in
+    rounded: int = 0  # how first values are rounded otherwise; not at all with zero
     progress: TextIO | None = None  # is told how many steps both sides have done
 
     def root_of(self, program: Path) -> Path:
@@ -159,6 +160,7 @@ def _process(
     chosen: dict[str, Any] = {
         "steps": options.steps,
         "dropout": options.dropout,
+        "rounded": options.rounded,
         "isolate": str(copy),
         "hardware": hardware.describe(),
         "place": place.as_data(devices),

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from migrate_mgpu.parity import second_run, verdict
-from migrate_mgpu.parity.compare import ladder, outcome, printed
+from migrate_mgpu.parity.compare import ladder, outcome, printed, rounding
+from migrate_mgpu.parity.compare.rounding import Rounding
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.parity.second_run import SecondRun
@@ -368,3 +369,103 @@ def test_last_printed_digit():
     assert printed.compare("0.12", "0.13", rounded=True)
     assert printed.compare("0.123456", "0.123457", rounded=True) == []  # within the tolerance
     assert printed.compare("0.123456", "0.123476", rounded=True)
+
+
+def test_nan_on_both_sides_at_the_same_step_is_told(tmp_path):
+    both = [side(tmp_path, name, series=series(3.0, NAN, NAN)) for name in "ab"]
+    judged = verdict.judge(1, *both, Tolerances())
+    assert judged.verdict == outcome.NOT_COMPARABLE
+    assert judged.reason.startswith("the loss is no number on either side from step 2 on")
+    later = side(tmp_path, "c", series=series(3.0, 2.0, NAN))
+    assert verdict.judge(1, both[0], later, Tolerances()).verdict == outcome.NOT_EQUIVALENT
+    wrong = side(tmp_path, "d", series=series(3.1, NAN, NAN))
+    assert verdict.judge(1, both[0], wrong, Tolerances()).verdict == outcome.NOT_EQUIVALENT
+
+
+def test_a_gradient_that_is_rounding_beside_larger_ones(tmp_path):
+    small = {"gradient/1": numpy.full([3], 4e-8, "float32")}
+    one = side(tmp_path, "a", arrays=small)
+    other = side(tmp_path, "b", arrays={"gradient/1": numpy.full([3], -9e-8, "float32")})
+    assert broken(one, other) is None
+    large = side(tmp_path, "c", arrays={"gradient/1": numpy.full([3], 1e-4, "float32")})
+    assert broken(one, large) == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "rung"),
+    [
+        ({}, None),
+        ({"series": series(1.5, 1.0, 0.501)}, 4),  # not the same multiple at every step
+        ({"arrays": {"gradient/0": numpy.ones([2, 3], "float32")}}, 4),
+        ({"arrays": {"final/0": numpy.ones([2, 3], "float32")}}, 4),
+    ],
+)
+def test_where_a_loss_is_scaled_is_a_convention(tmp_path, changes, rung):
+    """What is trained says whether the gradients are scaled as well."""
+    one = side(tmp_path, "a", **{"series": series(1.5, 1.0, 0.5), **changes})
+    other = side(tmp_path, "b")
+    assert broken(one, other) == rung
+    if rung is None:
+        first = ladder.compare(one, other, Tolerances())[3].outputs[0]
+        assert first.detail.startswith("2 times the reference's at every step")
+
+
+def test_other_factors_are_no_convention(tmp_path):
+    other = side(tmp_path, "b", series=series(4.5, 3.0, 1.5))
+    assert broken(side(tmp_path, "a"), other) == 4
+
+
+def measured(first: Side, *others: Side) -> Rounding:
+    found = rounding.between(first, others)
+    assert found is not None
+    return Rounding(**json.loads(json.dumps(found.as_data())))
+
+
+def test_what_rounding_does_is_allowed_and_no_more(tmp_path):
+    one = side(tmp_path, "a", "loss 0.51234567\n", series=series(3.0, 2.0, 1.0))
+    moved = {"final/1": numpy.full([3], 0.5005, "float32")}
+    again = side(tmp_path, "b", "loss 0.51236\n", series=series(3.0, 2.001, 1.0), arrays=moved)
+    seen = measured(one, one, again)
+    assert seen.losses["loss"] == pytest.approx([0.0, 0.004, 0.004])  # it stays
+    far = {"final/1": numpy.full([3], 0.5015, "float32")}
+    other = side(tmp_path, "c", "loss 0.51238\n", series=series(3.0, 2.003, 1.003), arrays=far)
+    judged = verdict.judge(1, one, other, Tolerances())
+    assert judged.verdict == outcome.NOT_EQUIVALENT and verdict.rounding_may_explain(judged)
+    found = verdict.with_rounding(judged, Tolerances(), SecondRun(), seen)
+    assert found.verdict == outcome.EQUIVALENT, found.reason
+    assert any("rounding" in note for note in found.reference.training["notes"])
+    for wrong in (
+        {"series": series(3.001, 2.003, 1.003)},
+        {"series": series(3.0, 2.003, 1.006)},
+        {"arrays": {"final/1": numpy.full([3], 0.503, "float32")}},
+        {"arrays": {"after_one/0": numpy.ones([2, 3], "float32")}},
+        {"stdout": "loss 0.5126\n"},
+    ):
+        given = {"series": series(3.0, 2.003, 1.003), "arrays": far, "stdout": "loss 0.51238\n"}
+        changes = {**given, **wrong}
+        other = side(tmp_path, "d", changes.pop("stdout"), **changes)
+        judged = verdict.judge(1, one, other, Tolerances())
+        found = verdict.with_rounding(judged, Tolerances(), SecondRun(), seen)
+        assert found.verdict == outcome.NOT_EQUIVALENT, wrong
+
+
+def test_where_rounding_is_all_nothing_is_said_to_be_equal(tmp_path):
+    one = side(tmp_path, "a")
+    chaotic = measured(one, side(tmp_path, "b", series=series(3.0, 2.0, 1.3)))
+    other = side(tmp_path, "c", series=series(3.0, 2.0, 1.2))
+    judged = verdict.judge(1, one, other, Tolerances())
+    found = verdict.with_rounding(judged, Tolerances(), SecondRun(), chaotic)
+    assert found.verdict == outcome.NOT_COMPARABLE
+    assert "from step 3 on: compare fewer steps (--steps 2)" in found.reason
+    arrays = {f"final/{i}": numpy.zeros(shape) for i, shape in ((0, [2, 3]), (1, [3]))}
+    moved = measured(one, side(tmp_path, "d", arrays=arrays))
+    other = side(tmp_path, "e", arrays={"final/1": numpy.full([3], 0.6, "float32")})
+    judged = verdict.judge(1, one, other, Tolerances())
+    found = verdict.with_rounding(judged, Tolerances(), SecondRun(), moved)
+    assert found.verdict == outcome.NOT_COMPARABLE and "rounding alone moves it" in found.reason
+
+
+def test_rounding_that_changes_the_text_explains_none_of_it(tmp_path):
+    one, two = side(tmp_path, "a", "best 1\n"), side(tmp_path, "b", "worst 2\n")
+    assert measured(one, two).printed is None
+    assert rounding.between(one, [side(tmp_path, "c", series=series(3.0, 2.0))]) is None

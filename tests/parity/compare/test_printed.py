@@ -94,3 +94,41 @@ def test_different(reference, target, line):
 def test_tolerance_is_a_choice():
     assert printed.compare("1.0", "1.01", relative=0.02) == []
     assert printed.compare("1.0", "1.01", relative=0.001) != []
+
+
+ROW = "[0.00381414 0.73456731]"
+
+
+def test_an_array_is_one_line_and_measured_against_its_largest():
+    assert printed.compare(f"p\n[{ROW}\n {ROW}]\nq 1\n", f"p\n[{ROW} {ROW}]\nq 1\n") == []
+    (found,) = printed.compare(f"p\n[{ROW}\n {ROW}]\nq 1\n", f"p\n[{ROW} {ROW}]\nq 2\n")
+    assert found.where == "line 4"
+    near = ROW.replace("381414", "381919")  # 5e-6, of 0.7
+    assert printed.compare(ROW, near) == []
+    assert printed.compare("0.00381414 0.73456731", "0.00381919 0.73456731")  # no array
+    assert printed.compare(ROW, ROW.replace("381414", "382919"))
+    # What only begins like an array ends with its line.
+    assert printed.lines("[INFO\n1 2\n[1,\n2]\n3\n") == ["[INFO", "1 2", "[1, 2]", "3"]
+
+
+def test_a_loss_that_falls_to_nothing():
+    one = "loss 4.5\nloss 3.1e-07\n"
+    assert printed.compare(one, "loss 4.5\nloss 7e-07\n") == []
+    assert printed.compare(one, "loss 4.5\nloss 9.9e-07\n")
+    assert printed.compare("loss 0.5\nloss 3.1e-07\n", "loss 0.5\nloss 7e-07\n")
+
+
+def test_long_lines_are_shown_where_they_differ():
+    long = " ".join(f"{n}.5" for n in range(100))
+    (found,) = printed.compare(long, long.replace(" 70.5", " 70.6"))
+    assert "70.5 71.5" in found.reference and "70.6 71.5" in found.target
+    assert len(found.reference) < 120
+
+
+def test_what_rounding_moves():
+    assert printed.moved("a 0.5 3\n", "a 0.75 4\n") == {(0, 0): 0.25, (0, 1): 1.0}
+    assert printed.moved("a 0.5\n", "b 0.5\n") is None
+    moved = {(0, 1): 1.0}
+    assert printed.compare("a 0.5 3\n", "a 0.5 4\n", moved=moved) == []
+    assert printed.compare("a 0.5 3\n", "a 0.5 5\n", moved=moved)
+    assert printed.compare("a 0.5 3\n", "a 0.6 3\n", moved=moved)

@@ -1,0 +1,134 @@
+"""How far rounding alone drives a program: the reference, run with first values rounded otherwise.
+
+Two runtimes add up in other orders. What becomes of that depends on the program: a recurrent
+network multiplies it, Adam moves a weight whose gradient is nothing but rounding as far as any
+other. So it is measured: the reference runs again with the first value of each variable, and of the
+optimizer's own, moved to the next number of its type, and what that changes is allowed, a few
+times over, wherever the default tolerances are not enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from migrate_mgpu.parity.compare import numeric, printed
+from migrate_mgpu.parity.probe import matching
+from migrate_mgpu.parity.runs.sides import Side
+
+if TYPE_CHECKING:
+    from migrate_mgpu.parity.compare.numeric import Array
+
+# What two runtimes do to a program may be this many times as large as what was measured.
+FACTOR = 4.0
+# Where that is more than this share of what is compared, nothing can be said of it.
+LOST = 0.05
+KINDS = ("gradient", "after_one", "final")
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What may be apart by rounding, as absolute differences.
+
+    Attributes:
+      losses: by series, of each step.
+      arrays: by the key in the trace, of any element.
+      outputs: by the result's number and name, and by the record's label.
+      printed: [line, place, difference]; None where the printed text changes.
+    """
+
+    losses: Mapping[str, Sequence[float]]
+    arrays: Mapping[str, float]
+    outputs: Mapping[str, float]
+    printed: Sequence[tuple[int, int, float]] | None
+
+    def as_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def lost_at(self, name: str, curve: Sequence[float]) -> int | None:
+        """The step (from 0) from which on rounding is all that a loss curve shows."""
+        scale = max((abs(value) for value in curve if math.isfinite(value)), default=0.0)
+        known = enumerate(self.losses.get(name, ()))
+        return next((step for step, apart in known if apart > LOST * scale), None)
+
+    def moved(self) -> printed.Moved:
+        return {(line, place): apart for line, place, apart in self.printed or ()}
+
+
+def between(first: Side, others: Sequence[Side]) -> Rounding | None:
+    """What may be apart, from runs that differ in their rounding alone; None where one of them
+    did not finish, or took another number of steps."""
+    losses: dict[str, list[float]] = {}
+    arrays: dict[str, float] = {}
+    outputs: dict[str, float] = {}
+    moved: printed.Moved | None = {}
+    for other in others:
+        if other.failure:
+            return None
+        for name, a, b in matching.pair_series(dict(first.training), dict(other.training)):
+            one, two = numeric.curve(a), numeric.curve(b)
+            if len(one) != len(two):
+                return None
+            apart = [_finite(FACTOR * abs(x - y)) for x, y in zip(one, two)]
+            grown = list(accumulate(apart, max))
+            losses[name] = [max(*both) for both in zip(grown, losses.get(name, grown))]
+        _arrays(first, other, arrays)
+        _outputs(first, other, outputs)
+        seen = printed.moved(first.stdout, other.stdout)
+        if seen is None or moved is None:
+            moved = None
+        else:
+            for key, value in seen.items():
+                moved[key] = max(FACTOR * value, moved.get(key, 0.0))
+    lines = None if moved is None else [(*key, value) for key, value in sorted(moved.items())]
+    return Rounding(losses, arrays, outputs, lines)
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
+def _apart(a: Array, b: Array) -> float:
+    import numpy
+
+    if a.shape != b.shape or not a.size or a.dtype.kind not in "fiub":
+        return 0.0
+    return _finite(FACTOR * float(numpy.abs(a.astype("float64") - b.astype("float64")).max()))
+
+
+def _arrays(first: Side, other: Side, found: dict[str, float]) -> None:
+    one, two = first.load_arrays(), other.load_arrays()
+    pairs = matching.pair(first.training["variables"], other.training["variables"])[0]
+    for kind in KINDS:
+        for i, j in pairs:
+            key = f"{kind}/{i}"
+            if key in one and f"{kind}/{j}" in two:
+                found[key] = max(found.get(key, 0.0), _apart(one[key], two[f"{kind}/{j}"]))
+
+
+def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:
+    one, two = first.load_arrays(), other.load_arrays()
+    both = zip(first.training.get("outputs", []), other.training.get("outputs", []))
+    for number, (a, b) in enumerate(both):
+        for name in a["values"].keys() & b["values"].keys():
+            key = output_key(number, name)
+            apart = _finite(FACTOR * abs(a["values"][name] - b["values"][name]))
+            found[key] = max(found.get(key, 0.0), apart)
+        for name in a["arrays"].keys() & b["arrays"].keys():
+            key = output_key(number, name)
+            apart = _apart(one[a["arrays"][name]], two[b["arrays"][name]])
+            found[key] = max(found.get(key, 0.0), apart)
+    records = zip(first.training.get("records", []), other.training.get("records", []))
+    for i, (a, b) in enumerate(records):
+        key = f"record {a['name']}"
+        if a["name"] == b["name"] and f"record/{i}" in one and f"record/{i}" in two:
+            apart = _apart(one[f"record/{i}"], two[f"record/{i}"])
+            found[key] = max(found.get(key, 0.0), apart)
+
+
+def output_key(number: int, name: str) -> str:
+    """What a result's rounding is kept under: its number among all results, and its name."""
+    return f"{number} {name}"

@@ -85,9 +85,9 @@ def measure_rounding(
       side: its first run, which left ``initial.npz`` in ``folder``.
     """
     key = _key(side, program, devices, options)
-    stored = storage.folder() / "second-runs" / f"{key}.rounding.json"
+    stored = storage.folder() / "second-runs" / f"{key}.rounding.npz"
     if stored.is_file():
-        return Rounding(**json.loads(stored.read_text(encoding="utf-8")))
+        return Rounding.load(stored)
     initial = folder / "initial.npz"
     if not initial.is_file():
         return None
@@ -98,8 +98,7 @@ def measure_rounding(
         runs.append(programs.run_one(runtime, program, devices, again, *where))
     found = rounding.between(side, runs)
     if found is not None:
-        stored.parent.mkdir(parents=True, exist_ok=True)
-        stored.write_text(json.dumps(found.as_data()) + "\n", encoding="utf-8")
+        found.save(stored)
     return found
 
 

@@ -27,7 +27,7 @@ WRONG = {
         "normalized_adam",
         "    print(step, now.numpy())",
         "    variables[0][0, 0].assign(variables[0][0, 0] + 1e-5); print(step, now.numpy())",
-        8,
+        6,
     ),
 }
 
@@ -56,11 +56,12 @@ def test_equal_loops_are_equal(folder, name):
 def test_rounding_is_told(folder):
     found = false_alarms.judge(folder, "normalized_adam", f"normalized_adam.{TARGET}", TARGET)
     assert any("rounding" in note for note in found.reference.training["notes"])
-    told = {output.name: output for output in found.rungs[7].outputs}
     # The normalization takes this bias away: Adam moves it by the rounding of its gradient.
-    bias = told.pop("weights/Variable_1")
-    assert bias.status == outcome.NOT_COMPARED and "rounding alone" in bias.detail
-    assert {output.status for output in told.values()} == {outcome.EQUAL}
+    bias = next(o for o in found.rungs[7].outputs if o.name == "weights/Variable_1")
+    assert bias.status != outcome.DIFFERS
+    before = false_alarms.sides.collect(folder, "normalized_adam", "", "").load_arrays()
+    after = false_alarms.sides.collect(folder, f"normalized_adam.{TARGET}", "", "").load_arrays()
+    assert abs(before["final/1"] - after["final/1"]).max() > 1e-3
 
 
 def test_another_scale_of_the_loss_is_told(folder):

@@ -149,17 +149,17 @@ def _training(
             rtol, atol = allowed.relative(name, default, step), allowed.absolute(name)
             if kind == "gradient":
                 atol += floors.get(i, 0.0)
-            if rounding is not None:
-                apart = rounding.arrays.get(f"{kind}/{i}", 0.0)
-                atol += apart
-                if (
-                    a is not None
-                    and a.size
-                    and apart > LOST * float(abs(a).max()) + floors.get(i, 0.0)
-                ):
-                    text = f"rounding alone moves it by {apart / FACTOR:.1e}"
+            elif f"initial/{i}" in first and first[f"initial/{i}"].size:
+                # An update is rounded as what it is added to.
+                atol += tolerances.FLOOR * float(abs(first[f"initial/{i}"]).max())
+            apart = rounding.arrays.get(f"{kind}/{i}") if rounding else None
+            if apart is not None and a is not None and a.shape == apart.shape:
+                typical = float(apart.min())  # none is below the middle one of those that move
+                if typical > LOST * float(abs(a).max()) + floors.get(i, 0.0):
+                    text = f"rounding alone moves it by {typical / FACTOR:.1e}"
                     rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
                     continue
+                extra = apart if extra is None else extra + apart
             few = tolerances.OUTLIERS if kind == "final" else 0.0
             rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few))
     _conventions(rungs, series, pairs, first, allowed, rounding)

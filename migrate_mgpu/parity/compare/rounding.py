@@ -9,11 +9,13 @@ times over, wherever the default tolerances are not enough.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from migrate_mgpu.parity.compare import numeric, printed
 from migrate_mgpu.parity.probe import matching
@@ -35,18 +37,33 @@ class Rounding:
 
     Attributes:
       losses: by series, of each step.
-      arrays: by the key in the trace, of any element.
+      arrays: by the key in the trace, of each element.
       outputs: by the result's number and name, and by the record's label.
       printed: [line, place, difference]; None where the printed text changes.
     """
 
     losses: Mapping[str, Sequence[float]]
-    arrays: Mapping[str, float]
+    arrays: Mapping[str, Array]
     outputs: Mapping[str, float]
     printed: Sequence[tuple[int, int, float]] | None
 
-    def as_data(self) -> dict[str, Any]:
-        return asdict(self)
+    def save(self, path: Path) -> None:
+        import numpy
+
+        rest = {"losses": self.losses, "outputs": self.outputs, "printed": self.printed}
+        text = json.dumps(rest).encode()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as stream:
+            numpy.savez(stream, rest=numpy.frombuffer(text, dtype="uint8"), **self.arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Rounding:
+        import numpy
+
+        with numpy.load(path) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        rest = json.loads(bytes(arrays.pop("rest")).decode())
+        return cls(arrays=arrays, **rest)
 
     def lost_at(self, name: str, curve: Sequence[float]) -> int | None:
         """The step (from 0) from which on rounding is all that a loss curve shows."""
@@ -62,7 +79,7 @@ def between(first: Side, others: Sequence[Side]) -> Rounding | None:
     """What may be apart, from runs that differ in their rounding alone; None where one of them
     did not finish, or took another number of steps."""
     losses: dict[str, list[float]] = {}
-    arrays: dict[str, float] = {}
+    arrays: dict[str, Array] = {}
     outputs: dict[str, float] = {}
     moved: printed.Moved | None = {}
     for other in others:
@@ -99,14 +116,23 @@ def _apart(a: Array, b: Array) -> float:
     return _finite(FACTOR * float(numpy.abs(a.astype("float64") - b.astype("float64")).max()))
 
 
-def _arrays(first: Side, other: Side, found: dict[str, float]) -> None:
+def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
+    import numpy
+
     one, two = first.load_arrays(), other.load_arrays()
     pairs = matching.pair(first.training["variables"], other.training["variables"])[0]
     for kind in KINDS:
         for i, j in pairs:
             key = f"{kind}/{i}"
-            if key in one and f"{kind}/{j}" in two:
-                found[key] = max(found.get(key, 0.0), _apart(one[key], two[f"{kind}/{j}"]))
+            a, b = one.get(key), two.get(f"{kind}/{j}")
+            if a is None or b is None or a.shape != b.shape or not a.size:
+                continue
+            apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
+            apart[~numpy.isfinite(apart)] = 0.0
+            # An element that was lucky in these runs has the rounding of the others.
+            moved = apart[apart > 0]
+            apart = numpy.maximum(apart, numpy.median(moved) if moved.size else 0.0)
+            found[key] = numpy.maximum(apart, found[key]) if key in found else apart
 
 
 def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:

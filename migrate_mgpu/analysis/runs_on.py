@@ -6,6 +6,7 @@ import ast
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol, table
 
 
@@ -60,12 +61,15 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
     return "TF 2.15 and newest"
 
 
-def native_runs_on(modules: list[Module]) -> str:
+def native_runs_on(modules: list[Module], gone: AbstractSet[ast.AST]) -> str:
+    """The runtimes that a native program can run on; ``gone`` is what it has no more."""
     only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
     for module in modules:
         if only_2_15 & set(module.names.attributes):
             return "TF 2.15"
         for use in module.uses:
-            if use.status in ("legacy_keras", "tf2.15_only") and symbol(use.spelled):
+            if use.status not in ("legacy_keras", "tf2.15_only") or not symbol(use.spelled):
+                continue
+            if not is_inside(module, use.node, gone):
                 return "TF 2.15"
     return "TF 2.15 and newest"

@@ -110,6 +110,8 @@ class _Planner:
                     self.report.estimator(one)
             if state.session is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.native_session(state.session)
+            if state.not_eager is not None and state.kind in (BRIDGE, KEPT) and not self.off:
+                self.report.eager(state)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
         self._unwritable()
@@ -227,6 +229,8 @@ class _Planner:
                     self.changes.merge(estimator)
                     self.report.estimator(estimator)
                 self.changes.merge(state.rest)
+                if not state.estimators:
+                    self.report.eager(state)
                 if state.session is not None:
                     self.changes.merge(state.session)
                     self.report.native_session(state.session)

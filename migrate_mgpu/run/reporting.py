@@ -15,7 +15,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import EagerRewriter, SessionRewriter
 from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.new_names import LostNames
@@ -143,6 +143,19 @@ class Report:
             self.rule(one.module, one.session, rule)
             for module, node, text in one.notes:
                 self.add(module, node, rule.code, f.MANUAL, text)
+
+    def eager(self, state: State) -> None:
+        """What became of TF1's names in a program that runs eagerly."""
+        rule, why = only(EagerRewriter).rule, state.not_eager
+        if why is not None:
+            text = f"the program stays on the bridge: {why.reason}"
+            self.diagnostic(replaced(why, reason=text, code=rule.code), f.KEPT)
+            return
+        for module, node, kind in dict.fromkeys(state.rest.sites):
+            if kind is EagerRewriter:
+                self.rule(module, node, rule)
+        for module, node, text in state.rest.notes:
+            self.add(module, node, rule.code, f.MANUAL, text)
 
     def copied(self, copy: Copy) -> None:
         """A model's copies became a strategy, and what its owner is to know."""

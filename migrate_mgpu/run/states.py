@@ -28,12 +28,14 @@ from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, nati
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.core.registry import of
+from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.models.front.rewriters import EagerRewriter
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.session_config.flows import Flow
+from migrate_mgpu.session_config.insertion_point import is_straight
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
@@ -67,6 +69,10 @@ _FINE_EAGERLY = (
     "train.get_or_create_global_step", "enable_v2_behavior", "enable_eager_execution",
 )  # fmt: skip
 
+# Of those, what a Keras program may say of TF1's, and TF2 says too.
+_SETTINGS = tuple(name for name in _FINE_EAGERLY if "eager" not in name and "v2" not in name)
+_SEED = "the same seed draws other numbers in TF2 than in TF1"
+
 # Keys of diagnostics.
 _BROKEN = "broken-import"
 _TF1_NAME = "tf1-name-left"
@@ -89,6 +95,8 @@ class State:
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
     left: str = ""  # why a bridge is not made, where nothing hinders it
     session: NativeSession | None = None  # what becomes of a program that drives a graph
+    eager: ast.Call | None = None  # what makes TF1 run the program eagerly, as TF2 does
+    not_eager: Diagnostic | None = None  # what keeps such a program from being TF2's
 
     def refuse(self, reason: Diagnostic) -> None:
         self.kind, self.left = REFUSED, ""
@@ -291,13 +299,14 @@ class ProgramStates:
             state.refuse(Diagnostic(_BROKEN, Place(entry, node), text))
         if state.kind == REFUSED:
             return state
+        state.eager = self._switch(state)
         trains_keras = any(module.uses_keras_models for module in modules)
         stays = next((c.refused for c in state.estimators if c.refused is not None), None)
         if trains_keras and stays is not None:
             state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
         elif trains_keras or self._only_eager(state):
             self._native(state)
-        else:
+        elif not self._eager(state):
             self._bridge(state)
         return state
 
@@ -330,9 +339,13 @@ class ProgramStates:
         return True
 
     def _unconverted(self, state: State) -> Diagnostic | None:
-        """What keeps a program from running on TF2 once its Estimators are converted."""
+        """What keeps a program from running on TF2 once its Estimators are converted, or that
+        TF1 ran eagerly."""
+        from migrate_mgpu.models.keras.eager_optimizers import eager_optimizers
+        from migrate_mgpu.models.keras.functions import dimension
         from migrate_mgpu.models.keras.module_names import import_edits, rest
 
+        outside = ", used outside of the Estimator" if state.estimators else ""
         gone: set[ast.AST] = removable_nodes(state, self.graph)
         moved: set[ast.AST] = set()
         for one in state.estimators:
@@ -352,6 +365,17 @@ class ProgramStates:
             rules = self.conversions.rules
             style = style_at(module, module.tree)
             try:
+                if state.eager is not None:
+                    optimizers = eager_optimizers(module, state.program.modules, style)
+                    moved |= optimizers.moved
+                    state.rest.merge(optimizers)
+                    for node in module.names.attributes.get("value", ()):
+                        state.rest.edit(module, *(dimension(module, node) or ()))
+                    restated = [u for u in uses if not is_inside(module, u.node, gone)]
+                    state.rest.sites += [(module, u.node, EagerRewriter) for u in restated]
+                    for use in restated:
+                        if use.symbol.name.endswith("set_random_seed"):
+                            state.rest.note(module, use.node, _SEED)
                 found = rest(module, uses, gone | moved, style, rules)
             except Refused as refused:
                 return refused.diagnostic
@@ -359,7 +383,7 @@ class ProgramStates:
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]
             if left:
-                text = f"`{_shown(left[0])}` is TF1 API, used outside of the Estimator"
+                text = f"`{_shown(left[0])}` is TF1 API{outside}"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
                 return Diagnostic(_TF1_NAME, Place(module, left[0].node), text, advice)
             written = [e for c in state.estimators for e in c.edits.get(module, ())]
@@ -368,7 +392,7 @@ class ProgramStates:
                     _, end = module.source.span(node)
                     inside = end - len(method), end
                     if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
-                        text = f"`{method}` of a Dataset is TF1 API, used outside of the Estimator"
+                        text = f"`{method}` of a Dataset is TF1 API{outside}"
                         advice = "iterate over the dataset"
                         return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
             for why in self._incompatibilities(module):
@@ -388,6 +412,68 @@ class ProgramStates:
             state.rest.merge(imports)
             state.rest.merge(found)
         return None
+
+    def _switch(self, state: State) -> ast.Call | None:
+        """The call that makes TF1 run a program eagerly, whatever becomes of it otherwise."""
+        for module in state.program.needed:
+            for sink in sink_calls(module):
+                if sink.kind.name == "enable_eager_execution" and goes_away(sink, self.graph):
+                    if is_straight(module, module.names.statement(sink.call)):
+                        return sink.call
+        return None
+
+    def _names_are_wanted(self) -> bool:
+        rule = only(EagerRewriter).rule
+        return self.conversions.rules.enabled(rule.code, rule.name)
+
+    def _restated(self, state: State, gone: AbstractSet[ast.AST]) -> set[ast.AST]:
+        """TF1's names in a Keras program that become TF2's: all, where TF1 ran it eagerly."""
+        from migrate_mgpu.models.keras.eager_optimizers import eager_optimizers
+        from migrate_mgpu.models.keras.module_names import rest
+
+        done: set[ast.AST] = set()
+        for module in state.program.needed if self._names_are_wanted() else ():
+            if not module.writable or speaks_both(module) or file_suppressed(module.source):
+                continue
+            style = style_at(module, module.tree)
+            uses = [*self._v1_uses(module), *_silently_different(module)]
+            if state.eager is None:
+                uses = [u for u in uses if u.symbol.flavour == "plain" and _is_setting(u)]
+            else:
+                try:
+                    optimizers = eager_optimizers(module, state.program.modules, style)
+                except Refused:
+                    continue
+                state.rest.merge(optimizers)
+                state.rest.sites += [(module, node, EagerRewriter) for node in optimizers.moved]
+                done |= {part for node in optimizers.moved for part in ast.walk(node)}
+            for use in uses:
+                if is_inside(module, use.node, gone) or use.node in done:
+                    continue
+                try:
+                    found = rest(module, [use], gone, style, self.conversions.rules)
+                except Refused:
+                    continue
+                if not found.left and not isinstance(use.node, (ast.Import, ast.ImportFrom)):
+                    state.rest.merge(found)
+                    done.add(use.node)
+                    state.rest.sites += [(module, use.node, EagerRewriter)] * bool(found.edits)
+                    if use.symbol.name.endswith("set_random_seed"):
+                        state.rest.note(module, use.node, _SEED)
+        return done
+
+    def _eager(self, state: State) -> bool:
+        """Whether a program that TF1 ran eagerly becomes native, with TF2's names."""
+        if state.sessions or any(self.lost.of(module) for module in state.program.needed):
+            return False
+        if state.eager is None or not self._names_are_wanted():
+            return False
+        state.not_eager = self._unconverted(state)
+        if state.not_eager is None:
+            state.kind = NATIVE
+            gone = removable_nodes(state, self.graph)
+            state.runs_on = native_runs_on(state.program.modules, gone)
+        return state.not_eager is None
 
     def _only_eager(self, state: State) -> bool:
         """Whether nothing of TF1 is left once configs and `enable_eager_execution` are gone."""
@@ -446,6 +532,11 @@ class ProgramStates:
         if not any(is_plain_v1(module) or self.lost.of(module) for module in needed):
             for module in needed:
                 use = is_tf2(module)
+                if state.not_eager is not None:
+                    why = state.not_eager
+                    text = f"it runs eagerly, and {why.reason}"
+                    state.refuse(replaced(why, reason=text))
+                    return
                 if use is not None:
                     text = f"it is TF2 code already (`tf.{use.symbol.name}`) that opens v1 sessions"
                     advice = "v1 behaviour would change it; move its options by hand"
@@ -466,12 +557,14 @@ class ProgramStates:
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
         gone = removable_nodes(state, self.graph) | {copy.call.func for copy in state.copies}
+        restated = self._restated(state, gone)
         left = [
             (module, use)
             for module in state.program.needed
             if not speaks_both(module)
             for use in [*self._v1_uses(module), *_silently_different(module)]
             if not is_inside(module, use.node, gone)
+            and use.node not in restated
             and not binds_only_removed(module, use.node, gone)
             and not (state.copies and _is_copied(module, use.node, use.spelled, gone))
             and not (use.symbol.flavour == "v1" and use.symbol.name.startswith(_FINE_EAGERLY))
@@ -500,7 +593,7 @@ class ProgramStates:
             state.refuse(Diagnostic(_TF1_NAME, Place(module, node), text, "replace it first"))
         if state.kind != REFUSED:
             state.kind = NATIVE
-            state.runs_on = native_runs_on(state.program.modules)
+            state.runs_on = native_runs_on(state.program.modules, gone)
 
 
 # Methods of a Dataset that only TF1's graph code calls.
@@ -582,6 +675,11 @@ def _asks_places(call: ast.AST | None, where: ast.AST) -> bool:
     given = [*call.args, *(k.value for k in call.keywords if k.arg == "condition")]
     alone = len(given) == 1 == len(call.args) + len(call.keywords)
     return alone and not isinstance(given[0], ast.Starred)
+
+
+def _is_setting(use: Use) -> bool:
+    """Whether a name makes no tensor: flags, the log, files, a seed."""
+    return use.symbol.name.startswith(_SETTINGS)
 
 
 def _shown(use: Use) -> str:

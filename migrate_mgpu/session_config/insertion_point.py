@@ -117,7 +117,7 @@ class Timing:
                 return Diagnostic(_LATE, place, what)
             if self.graph.enclosing(here, setting.statement) != function:
                 return Diagnostic(_LATE, place, f"{what}, in another function")
-            if setting.choice is not None or not _straight(here, setting.statement):
+            if setting.choice is not None or not is_straight(here, setting.statement):
                 text = f"{what}, and it is set under a condition"
                 return Diagnostic(_LATE, place, text)
             unknown = _unknown_at(here, setting.value, statement)
@@ -178,7 +178,7 @@ def _starts_eagerly(module: Module, call: ast.Call) -> bool:
     return False
 
 
-def _straight(module: Module, statement: ast.stmt) -> bool:
+def is_straight(module: Module, statement: ast.stmt) -> bool:
     """Whether a statement runs whenever its function does."""
     for parent in module.names.ancestors(statement):
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):

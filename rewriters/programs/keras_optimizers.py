@@ -30,6 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1
+from migrate_mgpu.analysis.definitions import below_imports, defined_above
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -38,9 +39,7 @@ from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
-from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 RULE = Rule(
@@ -187,7 +186,7 @@ def _needs_class(call: ast.Call) -> bool:
 def write(module: Module) -> EditSet:
     """The classes and their uses in a native program's module."""
     found = EditSet()
-    first = _below_imports(module)
+    first = below_imports(module)
     tf = spelling(module, first) if first is not None else None
     if first is None or tf is None:
         return found
@@ -215,17 +214,8 @@ def write(module: Module) -> EditSet:
         found.moved.add(call)
         found.note(module, call, f"`{name}` is `{short}`: {_CHANGED[name].text}")
     if texts:
-        found.edit(module, _above(module, first, "\n\n\n".join(texts).split("\n")))
+        found.edit(module, defined_above(module, first, texts))
     return found
-
-
-def _below_imports(module: Module) -> ast.stmt | None:
-    """The first statement of a module below its imports."""
-    body = module.tree.body
-    known = [i for i, s in enumerate(body) if isinstance(s, (ast.Import, ast.ImportFrom))]
-    below = body[known[-1] + 1 :] if known else []
-    fits = below and Layout(module.source, below[0]).owns_start
-    return below[0] if fits and not isinstance(module.source, Notebook) else None
 
 
 def _is_known_at(module: Module, function: ast.expr, place: ast.stmt) -> bool:
@@ -238,20 +228,6 @@ def _is_known_at(module: Module, function: ast.expr, place: ast.stmt) -> bool:
         and binding.node.lineno < place.lineno  # type: ignore[attr-defined]
         for binding in module.names.bindings_of(function)
     )
-
-
-def _above(module: Module, statement: ast.stmt, lines: list[str]) -> Edit:
-    """A definition above a statement and its comments, with two blank lines around it."""
-    source = module.source
-    start = source.place(Layout(source, statement).line_start)[0]
-    while start > 1 and source.line_text(start - 1).startswith("#"):
-        start -= 1
-    blank = 0
-    while start - blank > 1 and not source.line_text(start - blank - 1).strip():
-        blank += 1
-    text = [*[""] * max(2 - blank, 0), *lines, "", ""]
-    place = source.line_starts[start - 1]
-    return Edit(place, place, "".join(f"{line}{source.newline}" for line in text))
 
 
 def remarks(module: Module) -> Iterator[tuple[ast.AST, str]]:

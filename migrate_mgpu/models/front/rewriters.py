@@ -58,3 +58,9 @@ class SessionRewriter(Rewriter):
     """A program that drives a graph with a session, as a whole."""
 
     folder = "sessions"
+
+
+class EagerRewriter(Rewriter):
+    """A program that TF1 ran eagerly, as a whole."""
+
+    folder = "programs"

@@ -1,7 +1,8 @@
-"""Fixtures that all tests share, and the marker of those that start a TensorFlow."""
+"""Fixtures that all tests share, and the markers of those that start what takes long."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from migrate_mgpu import runtimes
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FOLDER = os.fspath(runtimes.folder())  # as it is before a test sets another one
 
 
@@ -36,31 +38,41 @@ def runtime() -> Callable[[str], runtimes.Runtime]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that may start a TensorFlow are marked: ``-m "not tensorflow"`` takes a minute."""
+    """Tests that may start a TensorFlow are marked: without them it takes a minute."""
     for item in items:
         if "runtime" in getattr(item, "fixturenames", ()):
             item.add_marker("tensorflow")
 
 
-_unmarked: list[str] = []  # the test that is running, unless it is marked
+def pytest_collection_finish() -> None:
+    """What is there now stays to the end: the garbage collector need not look at it again, and
+    need not look that often. This is a tenth of the time of the tests."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
-def _refuse_runtimes(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "subprocess.Popen" and _unmarked:
+_running: list[pytest.Item] = []  # the test that is
+
+
+def _refuse_unmarked(event: str, arguments: tuple[Any, ...]) -> None:
+    """The markers are right: a test starts no runtime, no uv and no browser without them."""
+    if event == "subprocess.Popen" and _running:
         program, command = arguments[:2]
         first = command[0] if isinstance(command, (list, tuple)) else command
-        for path in (program, first):
-            if path is not None and os.fspath(path).startswith(FOLDER + os.sep):
-                raise AssertionError(f"{_unmarked[0]} starts {path}: it needs `tensorflow`")
+        for path in (os.fspath(path) for path in (program, first) if path is not None):
+            inside = path.startswith(FOLDER + os.sep)
+            marker = "tensorflow" if inside else "external"
+            if inside or os.path.basename(path) in ("uv", *BROWSERS):
+                assert _running[0].get_closest_marker(marker) is not None, (
+                    f"{_running[0].nodeid} starts {path}: it needs `{marker}`"
+                )
 
 
-sys.addaudithook(_refuse_runtimes)
+sys.addaudithook(_refuse_unmarked)
 
 
 @pytest.fixture(autouse=True)
-def _marked_where_a_tensorflow_starts(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The marker is right: what has none starts no interpreter of a runtime."""
-    if request.node.get_closest_marker("tensorflow") is None:
-        _unmarked.append(request.node.nodeid)
+def _known_to_be_running(request: pytest.FixtureRequest) -> Iterator[None]:
+    _running.append(request.node)
     yield
-    _unmarked.clear()
+    _running.clear()

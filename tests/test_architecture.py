@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Union
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "migrate_mgpu"
@@ -37,28 +40,44 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+Import = Union[ast.Import, ast.ImportFrom]
 
 
+def statements(body: Iterable[ast.AST]) -> Iterator[Import]:
+    """The imports of a block, anywhere in it, also for types only."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, block, ()))
+
+
+@functools.cache
+def imported(name: str) -> list[Import]:
+    """A module's imports; its tree is let go. The probe's modules are read as Python 3.7 reads."""
+    version = (3, 7) if inside(name) else None
+    return list(
+        statements(ast.parse(MODULES[name].read_text("utf-8"), feature_version=version).body)
+    )
+
+
+@functools.cache
 def imports(name: str) -> set[str]:
-    """The modules of the package that a module imports, anywhere in it, also for types only."""
+    """The modules of the package that a module imports."""
     found = set()
-    for node in ast.walk(TREES[name]):
-        if isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
-            spelled = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
+    for node in imported(name):
+        if isinstance(node, ast.Import):
             spelled = [alias.name for alias in node.names]
+        elif node.module is not None and not node.level:
+            spelled = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         for one in spelled:
-            inside = one.removeprefix("migrate_mgpu.")
-            if inside == one:
+            below = one.removeprefix("migrate_mgpu.")
+            if below == one:
                 continue
-            found.add(inside if inside in MODULES else inside.rpartition(".")[0])
+            found.add(below if below in MODULES else below.rpartition(".")[0])
     return found - {name, ""}
-
-
-IMPORTS = {name: imports(name) for name in MODULES}
 
 
 def room(name: str) -> str:
@@ -94,19 +113,19 @@ def test_every_module_has_a_room() -> None:
 
 
 def test_arrows_point_down() -> None:
-    assert [f"{a} -> {b}" for a, others in IMPORTS.items() for b in others if upward(a, b)] == []
+    assert [f"{a} -> {b}" for a in MODULES for b in imports(a) if upward(a, b)] == []
 
 
 def test_only_cli_and_the_plugin_import_parity() -> None:
     for name in MODULES:
         if room(name) not in MAY_IMPORT_APART:
-            assert not {room(other) for other in IMPORTS[name]} & APART, name
+            assert not {room(other) for other in imports(name)} & APART, name
 
 
 def test_parity_knows_nothing_of_rewriting() -> None:
     for name in MODULES:
         if room(name) == "parity":
-            others = IMPORTS[name] - {"core.style", "core.options", *NOTEBOOKS}
+            others = imports(name) - {"core.style", "core.options", *NOTEBOOKS}
             assert {room(other) for other in others} <= {"parity", "runtimes"}, name
 
 
@@ -118,16 +137,13 @@ def inside(name: str) -> bool:
 def test_the_probe_imports_nothing_of_the_package() -> None:
     """It is started by its path, where this package is not installed."""
     for name in filter(inside, MODULES):
-        tree = ast.parse(MODULES[name].read_text("utf-8"), feature_version=(3, 7))
         found = {
             spelled.partition(".")[0]
-            for node in ast.walk(tree)
+            for node in imported(name)
             for spelled in (
                 [alias.name for alias in node.names]
                 if isinstance(node, ast.Import)
                 else ["." * node.level + (node.module or "")]
-                if isinstance(node, ast.ImportFrom)
-                else []
             )
         }
         assert "migrate_mgpu" not in found and not any(one.startswith(".") for one in found), name
@@ -138,7 +154,7 @@ def test_the_probe_imports_nothing_of_the_package() -> None:
 def test_nothing_outside_imports_the_probe() -> None:
     for name in MODULES:
         if not inside(name):
-            assert {other for other in IMPORTS[name] if inside(other)} <= {SHARED}, name
+            assert {other for other in imports(name) if inside(other)} <= {SHARED}, name
 
 
 def circles() -> list[list[str]]:
@@ -151,7 +167,7 @@ def circles() -> list[list[str]]:
     def visit(name: str) -> None:
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in IMPORTS.get(name, ()):
+        for other in imports(name) if name in MODULES else ():
             if other not in index:
                 visit(other)
                 low[name] = min(low[name], low[other])
@@ -164,7 +180,7 @@ def circles() -> list[list[str]]:
             if len(circle) > 1:
                 found.append(sorted(circle))
 
-    for name in IMPORTS:
+    for name in MODULES:
         if name not in index:
             visit(name)
     return sorted(found)
@@ -178,8 +194,8 @@ def private_imports() -> set[str]:
     """Names with a leading underscore that a module takes from another one."""
     return {
         f"{name} {alias.name}"
-        for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for name in MODULES
+        for node in imported(name)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("migrate_mgpu")
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.startswith("__")

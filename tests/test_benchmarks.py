@@ -73,6 +73,7 @@ def test_the_floor_has_its_own_ratios() -> None:
     assert "floor" not in cli.table(cli.Comparison("clean", "base", contenders[:1]), results[:1])
 
 
+@pytest.mark.external
 def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path) -> None:
     with pytest.raises(peers.Missing, match="no_such_package_of_ours"):
         peers.environment(tmp_path / "env", f"{tmp_path}/no_such_package_of_ours")

@@ -62,6 +62,7 @@ def resolved():
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.external
 @pytest.mark.parametrize("python", PYTHONS)
 def test_parity_resolves(resolved, python):
     if resolved.returncode and "No solution" not in resolved.stderr:
@@ -139,6 +140,7 @@ def test_a_runtime_that_was_made_comes_first(environment, monkeypatch):
     assert runtimes.for_target() == "this-environment"
 
 
+@pytest.mark.external
 def test_wheels_hold_what_is_read_at_run_time(tmp_path):
     """The schema, and the probe's modules, are in an installed package too."""
     copy = tmp_path / "copy"  # a build leaves files in its sources

@@ -48,6 +48,7 @@ def small(tmp_path, monkeypatch):
     return recipes
 
 
+@pytest.mark.external
 def test_create_find_describe_remove(small):
     assert runtimes.find("small") is None
     made = runtimes.create("small")
@@ -62,6 +63,7 @@ def test_create_find_describe_remove(small):
     assert runtimes.find("small") is None
 
 
+@pytest.mark.external
 def test_interrupted_creation_does_not_count(small, monkeypatch):
     def interrupt(name, command, progress):
         if "install" in command:
@@ -79,6 +81,7 @@ def test_interrupted_creation_does_not_count(small, monkeypatch):
     assert runtimes.find("small") is None
 
 
+@pytest.mark.external
 def test_another_pin_is_made_anew(small, tmp_path):
     runtimes.create("small")
     small["small"] = Recipe((THIS_PYTHON,), (wheel(tmp_path, "tensorflow", "9.9.10"),), "")
@@ -86,6 +89,7 @@ def test_another_pin_is_made_anew(small, tmp_path):
     assert runtimes.describe(runtimes.ensure("small"))["tensorflow"] == "9.9.10"
 
 
+@pytest.mark.external
 def test_broken_runtime_says_how_to_mend_it(small):
     made = runtimes.create("small")
     made.python.unlink()
@@ -96,6 +100,7 @@ def test_broken_runtime_says_how_to_mend_it(small):
     assert runtimes.describe(runtimes.ensure("small"))["tensorflow"] == "9.9.9"
 
 
+@pytest.mark.external
 def test_made_once_by_many_at_once(small, monkeypatch):
     real, calls = runtimes._run_uv, []
     monkeypatch.setattr(runtimes, "_run_uv", lambda n, c, p: (calls.append(c[1]), real(n, c, p)))
@@ -105,6 +110,7 @@ def test_made_once_by_many_at_once(small, monkeypatch):
     assert calls == ["venv", "pip"]
 
 
+@pytest.mark.external
 def test_it_says_what_is_made(small):
     said = io.StringIO()
     runtimes.ensure("small", said)
@@ -118,6 +124,7 @@ def test_it_says_what_is_made(small):
     assert said.getvalue() == "", "it is there"
 
 
+@pytest.mark.external
 def test_what_cannot_be_made_ends_with_one_command(small):
     small["small"] = Recipe((THIS_PYTHON,), ("no-such-package-of-this-name",), "a test")
     with pytest.MonkeyPatch.context() as patch:
@@ -128,6 +135,7 @@ def test_what_cannot_be_made_ends_with_one_command(small):
     assert str(caught.value).endswith("\nwhen that is fixed: migrate-mgpu runtimes create small")
 
 
+@pytest.mark.external
 def test_all_that_are_missing_in_one_command(small, tmp_path):
     assert runtimes.missing(["small", sys.executable]) == (
         "small is not installed; to create it: migrate-mgpu runtimes create small"
@@ -141,6 +149,7 @@ def test_all_that_are_missing_in_one_command(small, tmp_path):
     assert runtimes.missing(["small"]) is None
 
 
+@pytest.mark.external
 def test_no_such_python(small, monkeypatch):
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
     small["small"] = Recipe(("3.99",), ("x",), "")
@@ -148,6 +157,7 @@ def test_no_such_python(small, monkeypatch):
         runtimes.create("small")
 
 
+@pytest.mark.external
 def test_no_such_package(small, monkeypatch):
     monkeypatch.setenv("UV_OFFLINE", "1")
     small["small"] = Recipe((THIS_PYTHON,), ("no-such-package-of-this-name",), "")
@@ -212,6 +222,7 @@ def test_real_runtimes(runtime, name):
     assert versions["python"].startswith("3.")
 
 
+@pytest.mark.external
 def test_command(small):
     def run(*argv):
         out, err = io.StringIO(), io.StringIO()
@@ -240,6 +251,7 @@ def test_command(small):
     assert code == 8 and "no Python 3.99" in err
 
 
+@pytest.mark.external
 def test_packages_beside_tensorflow(small, tmp_path):
     more = wheel(tmp_path, "pandas", "1.0")
     name = runtimes.extended("small", [more])

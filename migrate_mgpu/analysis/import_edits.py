@@ -185,7 +185,11 @@ def _rewritten(module: Module, alias: ast.alias, planned: list[Edit]) -> bool:
 
 
 def _written(alias: ast.alias, planned: list[Edit]) -> bool:
-    """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`."""
+    """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`.
+
+    Asked of the text, because what is new is a piece that may hold the author's own code, and is
+    no syntax by itself. A mention in a string counts too: then an import stays that could go.
+    """
     local = alias.asname or alias.name.split(".")[0]
     mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
     return any(mention.search(edit.new) for edit in planned)

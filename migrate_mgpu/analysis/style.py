@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import ROOTS, Module
+from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.analysis.symbols import tensorflow_root
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.style import FileStyle
@@ -45,46 +47,38 @@ def root(module: Module, node: ast.AST) -> str:
     return style_at(module, node).tensorflow
 
 
+def spelling(module: Module, node: ast.AST) -> str | None:
+    """The nearest name of TensorFlow's root that a place sees, if there is one."""
+    for level in _roots(module, node):
+        fits = [name for name, roots in level if all(map(tensorflow_root, roots))]
+        if fits:
+            return "tf" if "tf" in fits else fits[0]
+    return None
+
+
 def _root(module: Module, node: ast.AST) -> str | None:
-    names = module.names
-    scope = names.scope_at(node)
     found: dict[str, str] = {}
-    current = scope
-    while current is not None:
-        for name, bindings in current.bindings.items():
-            if any(binding.qualname in ROOTS for binding in bindings):
-                roots = names.roots(name, scope)
-                if roots:
-                    found.setdefault(roots[0], name)
-        if current.parent is None:
-            break
-        current = current.parent
+    for level in _roots(module, node):
+        for name, roots in level:
+            found.setdefault(roots[0], name)
     if found:
         return found.get("tensorflow") or next(iter(found.values()))
-    scopes = names.scopes.values()
+    scopes = module.names.scopes.values()
     bound = [b for one in scopes for bindings in one.bindings.values() for b in bindings]
     return "tf" if any(binding.qualname in ROOTS for binding in bound) else None
 
 
-def spelling(module: Module, statement: ast.AST) -> str | None:
-    """The name by which TensorFlow's root module is known at a statement, if it is."""
+def _roots(module: Module, node: ast.AST) -> Iterator[list[tuple[str, list[str]]]]:
+    """For each scope around a place, from within: names bound there, and the roots they may be."""
     names = module.names
-    scope = names.scope_at(statement)
-    best: str | None = None
-    current = scope
+    scope = names.scope_at(node)
+    current: Scope | None = scope
     while current is not None:
-        for name, bindings in current.bindings.items():
-            if names.defining_scope(name, scope) is not current:
-                continue
-            if any(binding.qualname in ROOTS for binding in bindings):
-                roots = names.roots(name, scope)
-                if (
-                    roots
-                    and all(tensorflow_root(path) for path in roots)
-                    and (best is None or name == "tf")
-                ):
-                    best = name
-        if best or current.parent is None:
-            break
+        yield [
+            (name, roots)
+            for name, bindings in current.bindings.items()
+            if any(binding.qualname in ROOTS for binding in bindings)
+            and names.defining_scope(name, scope) is current
+            and (roots := names.roots(name, scope))
+        ]
         current = current.parent
-    return best

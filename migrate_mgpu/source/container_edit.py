@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from migrate_mgpu.source.header_edit import smallest_edit
 from migrate_mgpu.source.members import without
 from migrate_mgpu.source.source import Edit, Source, splice
 
@@ -15,8 +16,6 @@ def without_members(source: Source, statement: ast.stmt, members: Collection[ast
 
     Empty where nothing is left that the statement would do.
     """
-    import libcst as cst
-
     start, end = source.span(statement)
     edits: list[Edit] = []
     for node in ast.walk(statement):
@@ -28,15 +27,25 @@ def without_members(source: Source, statement: ast.stmt, members: Collection[ast
             continue
         if len(gone) == len(own):
             return ""
-        first, last = source.span(node)
-        # In brackets, where any line break may be.
-        tree = cst.parse_expression(f"({source.text[first:last]}\n)")
-        tree = tree.with_changes(lpar=tree.lpar[1:], rpar=tree.rpar[:-1])
-        assert isinstance(tree, (cst.Tuple, cst.List, cst.Dict))
-        elements: Sequence[Any] = tree.elements
-        kept, _ = without(elements, gone, cst.SimpleWhitespace(""))
-        tree = tree.with_changes(elements=kept)
-        if len(kept) == 1 and isinstance(kept[0], cst.Element):
-            tree = kept[0].value
-        edits.append(Edit(first - start, last - start, cst.Module([]).code_for_node(tree)))
+        one = member_edit(source, node, gone)
+        edits.append(Edit(one.start - start, one.end - start, one.new))
     return splice(source.text[start:end], edits)
+
+
+def member_edit(
+    source: Source, node: ast.Tuple | ast.List | ast.Dict, gone: Collection[int]
+) -> Edit:
+    """The edit that takes members out of one of them; of a tuple's last one only itself is left."""
+    import libcst as cst
+
+    start, end = source.span(node)
+    # In brackets, where any line break may be.
+    tree = cst.parse_expression(f"({source.text[start:end]}\n)")
+    tree = tree.with_changes(lpar=tree.lpar[1:], rpar=tree.rpar[:-1])
+    assert isinstance(tree, (cst.Tuple, cst.List, cst.Dict))
+    elements: Sequence[Any] = tree.elements
+    kept, _ = without(elements, gone, cst.SimpleWhitespace(""))
+    tree = tree.with_changes(elements=kept)
+    if len(kept) == 1 and isinstance(kept[0], cst.Element):
+        tree = kept[0].value
+    return smallest_edit(start, source.text[start:end], cst.Module([]).code_for_node(tree))

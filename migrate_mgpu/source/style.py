@@ -94,7 +94,8 @@ class FileStyle:
     ) -> str:
         """A new call, broken where it does not fit behind ``column`` characters of a line.
 
-        ``nested``: its arguments may be new calls that do not fit either.
+        ``nested``: its arguments may be new calls that do not fit either. It is parsed to see
+        where it may break, and for nothing else: a template and the author's code meet in it.
         """
         if column + len(text) + tail <= self.width or "\n" in text:
             return text

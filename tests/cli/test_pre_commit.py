@@ -18,7 +18,7 @@ NO_NETWORK = (
     "Max retries exceeded", "Network is unreachable", "Connection refused",
 )  # fmt: skip
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.external
 
 
 def git(folder: Path, *arguments: str) -> None:

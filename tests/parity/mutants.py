@@ -13,12 +13,14 @@ judges all mutants in seconds. A record whose programs have changed is stale, an
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,21 +88,38 @@ def run(names: Collection[str], folder: Path, target: str = TARGET) -> None:
 
 def judge(name: str, folder: Path) -> verdict.Judged:
     """The verdict on what lies in the folder."""
+    return verdict.judge(DEVICES, *both(name, folder), Tolerances())
+
+
+def both(name: str, folder: Path) -> tuple[Side, Side]:
+    """The reference and the target, as they lie in the folder."""
     reference = _side(folder, reference_of(name), REFERENCE)
-    return verdict.judge(DEVICES, reference, _side(folder, name, TARGET), Tolerances())
+    return reference, _side(folder, name, TARGET)
 
 
 def _side(folder: Path, name: str, runtime: str) -> Side:
     side = sides.collect(folder, name, f"{name}.py", runtime)
     assert side.trace is not None, f"{name}: nothing was recorded: {side.stderr[-2000:]}"
-    kept_in_memory(side)
+    if side.arrays is not None:
+        give(side, _arrays(side.arrays))
     return side
 
 
-def kept_in_memory(side: Side) -> None:
-    """Read the arrays once: what judges a side asks for all of them several times."""
-    arrays = side.load_arrays()
-    side.load_arrays = lambda: arrays  # type: ignore[method-assign]
+def give(side: Side, arrays: Mapping[str, Any]) -> None:
+    """Let these be the side's arrays: what judges it asks for all of them several times."""
+    side.load_arrays = lambda: dict(arrays)  # type: ignore[method-assign]
+
+
+@functools.cache
+def _arrays(path: Path) -> Mapping[str, Any]:
+    """Recorded arrays, read once for all that are compared with this run."""
+    import numpy
+
+    with numpy.load(path) as stored:
+        found = {name: stored[name] for name in stored.files if name != "record"}
+    for value in found.values():
+        value.setflags(write=False)
+    return found
 
 
 def row(name: str, judged: verdict.Judged) -> dict[str, Any]:
@@ -168,13 +187,13 @@ def unpack(folder: Path) -> None:
         how = "python tests/parity/mutants.py --record"
         assert path.is_file(), f"no record of {name}: {how}"
         with numpy.load(path) as found:
-            arrays = dict(found)
-        stored = json.loads(bytes(arrays.pop("record")).decode())
+            stored = json.loads(bytes(found["record"]).decode())
+            more = len(found.files) > 1
         assert stored["key"] == stamp, f"the record of {name} is stale: {how}"
         (folder / f"{name}.json").write_text(json.dumps(stored["trace"]), encoding="utf-8")
         (folder / f"{name}.stdout").write_text(stored["stdout"], encoding="utf-8")
-        if arrays:
-            numpy.savez(folder / f"{name}.json.npz", **arrays)
+        if more:
+            shutil.copyfile(path, folder / f"{name}.json.npz")
 
 
 # The page ----------------------------------------------------------------------------------

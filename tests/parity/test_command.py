@@ -262,7 +262,7 @@ def test_a_process_that_leaves_its_group_is_ended(live, tmp_path):
     assert left.stdout == ""
 
 
-@pytest.mark.slow
+@pytest.mark.external
 @pytest.mark.tensorflow
 def test_the_first_comparison_of_a_machine_ends_in_a_verdict(tmp_path):
     """TF1 code, and no runtime was ever made: both are, and said to be."""

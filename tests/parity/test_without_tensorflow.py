@@ -75,9 +75,23 @@ def valid(text: str) -> dict:
     return result
 
 
-def test_results_fit_the_schema(tmp_path):
-    programs = pair(tmp_path / "p", "print('loss', 0.5)\n", "print('loss', 0.6)\n")
-    status, stdout, _ = run(*programs, *HERE, "--json")
+def kept(records: Path) -> str:
+    """The newest comparison's result, as `--json` would have printed it."""
+    return max(records.glob("*/result.json")).read_text()
+
+
+@pytest.fixture(scope="module")
+def unequal(tmp_path_factory) -> tuple[int, str, str, str]:
+    """A pair that prints another loss: the exit status, what is printed, the result."""
+    folder = tmp_path_factory.mktemp("unequal")
+    programs = pair(folder / "p", "print('loss', 0.5)\n", "print('loss', 0.6)\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIGRATE_MGPU_TRACES", str(folder / "records"))
+        return (*run(*programs, *HERE), kept(folder / "records"))
+
+
+def test_results_fit_the_schema(unequal):
+    status, _, _, stdout = unequal
     result = valid(stdout)
     (one,) = result["results"]
     assert status == 1 and one["headline"] == 9
@@ -90,8 +104,8 @@ def test_results_fit_the_schema(tmp_path):
         jsonschema.validate(broken, schema())
 
 
-def test_the_terminal_names_the_hardware(tmp_path):
-    _, stdout, _ = run(*pair(tmp_path / "p", "print(1)\n"), *HERE)
+def test_the_terminal_names_the_hardware(unequal):
+    _, stdout, _, _ = unequal
     about = hardware.describe()
     assert f"{about['cpu']}, {about['cores']} cores, {about['memory_mib']} MiB" in stdout
     assert "1 device, logical CPUs in the place of GPUs: this machine shows no GPU" in stdout
@@ -121,7 +135,7 @@ def test_a_crash_is_the_message(tmp_path):
     ]
     for consequence in ("neither program", "not compared", "evaluation", "differs"):
         assert consequence not in stdout
-    (one,) = valid(run(*programs, *HERE, "--json")[1])["results"]
+    (one,) = valid(kept(tmp_path / "records"))["results"]
     assert (one["target"]["crash"]["file"], one["target"]["crash"]["line"]) == ("helper.py", 2)
     assert one["reference"]["crash"] is None
     assert {rung["reason"] for rung in one["rungs"]} == {"the target did not finish"}
@@ -151,9 +165,8 @@ def test_both_crashes_are_told(tmp_path):
     )
 
 
-def test_the_verdicts_come_first_and_the_broken_rung_before_the_others(tmp_path):
-    programs = pair(tmp_path / "p", "print('loss', 0.5)\n", "print('loss', 0.6)\n")
-    _, stdout, _ = run(*programs, *HERE)
+def test_the_verdicts_come_first_and_the_broken_rung_before_the_others(unequal):
+    _, stdout, _, _ = unequal
     lines = stdout.splitlines()
     assert lines[1].startswith("1 device: NOT EQUIVALENT: rung 9, evaluation and printed results: ")
     assert lines[4].startswith("  X 9 ") and "0.5" in lines[5]
@@ -167,6 +180,7 @@ def not_migrated(place: Path, copy: Path) -> None:
 # Runtimes that are not here ---------------------------------------------------------------------
 
 
+@pytest.mark.external
 def test_where_the_runtime_cannot_be_made_nothing_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
@@ -383,11 +397,11 @@ def test_virtual_environments_are_known_by_what_they_are(tmp_path):
     assert printed(stdout, tmp_path / "records") == ".tmp after.py before.py venv\n"
 
 
-def test_that_much_is_copied_is_said(tmp_path, monkeypatch):
+def test_that_much_is_copied_is_said(unequal, tmp_path, monkeypatch):
     from migrate_mgpu.parity import pair as pairs
 
     programs = pair(tmp_path / "p", "print(1)\n")
-    assert "copying" not in run(*programs, *HERE)[2]
+    assert "copying" not in unequal[2]
     monkeypatch.setattr(pairs, "_MUCH_FILES", 1)
     said = run(*programs, *HERE)[2]
     assert said.startswith(
@@ -454,8 +468,7 @@ def test_what_the_migration_did_and_said_is_in_every_report(tmp_path):
     html = page.read_text()
     assert '<span class="removed">-print(&#39;loss&#39;, 0.5)</span>' in html
     assert "<li>before.py:2: MGPU401 manual: the model is evaluated once</li>" in html
-    status, stdout, _ = run(program, *HERE, "--json", migrate=migrate)
-    assert valid(stdout)["migration"] == {"diff": diff, "findings": told}
+    assert valid(kept(tmp_path / "records"))["migration"] == {"diff": diff, "findings": told}
 
 
 def test_what_was_announced_is_a_possible_cause_where_no_other_is_known(tmp_path):

@@ -41,27 +41,27 @@ class Field:
     comment: bool
 
 
-def fields() -> st.SearchStrategy[list[Field]]:
-    one = st.sampled_from(sorted(VALUES)).flatmap(
-        lambda path: st.builds(
-            Field,
-            st.just(path),
-            st.sampled_from(VALUES[path]),
-            st.sampled_from(
-                ["attribute", "condition"]
-                if path.startswith("graph_options")
-                else ["keyword", "keyword", "attribute", "attribute", "condition"]
-            ),
-            st.booleans(),
-        )
-    )
-    return st.lists(one, max_size=5, unique_by=lambda field: field.path)
+def _field(path: str) -> st.SearchStrategy[Field]:
+    ways = ["attribute", "condition"]
+    if not path.startswith("graph_options"):
+        ways = ["keyword", "keyword", "attribute", "attribute", "condition"]
+    value, way = st.sampled_from(VALUES[path]), st.sampled_from(ways)
+    return st.tuples(st.just(path), value, way, st.booleans()).map(lambda drawn: Field(*drawn))
+
+
+# Made once: Hypothesis checks every strategy that it has not seen, which takes as long as drawing.
+_FIELD = {path: _field(path) for path in sorted(VALUES)}
+FIELDS = st.lists(
+    st.sampled_from(sorted(VALUES)).flatmap(_FIELD.__getitem__),
+    max_size=5,
+    unique_by=lambda field: field.path,
+)
 
 
 @st.composite
 def config(draw: st.DrawFn, name: str) -> list[str]:
     """The statements that make and fill one config."""
-    chosen = draw(fields())
+    chosen = draw(FIELDS)
     keywords = [f for f in chosen if f.how == "keyword"]
     lines: list[str] = []
     arguments: list[tuple[str, bool]] = []

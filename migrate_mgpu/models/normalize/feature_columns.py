@@ -8,7 +8,6 @@ Other columns are written out one by one, and what made them goes.
 from __future__ import annotations
 
 import ast
-import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -25,6 +24,7 @@ from migrate_mgpu.models.ir import FeatureColumn, PlainNumbers
 from migrate_mgpu.models.normalize.column_tensors import ORDER, ColumnTensors, Tensor
 from migrate_mgpu.models.properties import embeds, is_category
 from migrate_mgpu.source.blocks import render
+from migrate_mgpu.source.container_edit import member_edit
 from migrate_mgpu.source.new_code import Code, call, deeper, lines
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -250,8 +250,7 @@ class _InputLayer:
             start = start_with_comments(source.text, layout.line_start)
             found.append(Edit(start, layout.next_line, ""))
         if columns.key is not None:
-            start, _ = source.span(columns.key)
-            _, end = source.span(columns.node)
-            rest = re.compile(r"[ \t]*,[ \t]*(\r?\n[ \t]*)?").match(source.text, end)
-            found.append(Edit(start, rest.end() if rest else end, ""))
+            params = names.parents[columns.node]
+            assert isinstance(params, ast.Dict)
+            found.append(member_edit(source, params, {params.values.index(columns.node)}))
         return found

@@ -68,19 +68,17 @@ def first(judged: verdict.Judged) -> tuple[str, str] | None:
 
 
 @pytest.mark.parametrize("name", NUMERIC)
-def test_a_cause_is_not_likely_for_other_numbers(stored, judged, tmp_path, name):
+def test_a_cause_is_not_likely_for_other_numbers(stored, judged, name):
     """The mutant's numbers, each a few per cent off: the same declarations, but no proof."""
     assert {one.cause for one in judged[name].diagnosis} & set(MUTANTS[name].causes)
-    reference = sides.collect(stored, mutants.reference_of(name), "a.py", "tf")
-    target = sides.collect(stored, name, "b.py", "tf")
+    reference, target = mutants.both(name, stored)
     rng = numpy.random.RandomState(0)
     arrays = target.load_arrays()
     for key, value in arrays.items():
         if key.startswith(("gradient", "after_one", "logits")):
             noise = 0.05 * rng.standard_normal(value.shape) * numpy.abs(value).max()
             arrays[key] = value + noise.astype(value.dtype)
-    target.arrays = tmp_path / "arrays.npz"
-    numpy.savez(target.arrays, **arrays)
+    mutants.give(target, arrays)
     for series in target.training["series"]:
         series["losses"] = [[x * 1.037 for x in losses] for losses in series["losses"]]
     found = verdict.judge(2, reference, target, Tolerances())
@@ -113,10 +111,8 @@ def test_older_records_are_diagnosed_too(stored, judged):
     and nothing that is wrong and likely."""
     less = set()
     for name, mutant in MUTANTS.items():
-        reference = sides.collect(stored, mutants.reference_of(name), "a.py", "tf")
-        target = sides.collect(stored, name, "b.py", "tf")
+        reference, target = mutants.both(name, stored)
         for side in (reference, target):
-            mutants.kept_in_memory(side)
             side.training.pop("declares", None)
             for series in side.training["series"]:
                 series.pop("rates", None)

@@ -23,6 +23,7 @@ import report_samples as samples
 from migrate_mgpu.parity.reports import html as page
 from migrate_mgpu.parity.reports import junit, tensorboard, words
 from migrate_mgpu.parity.reports import terminal as report
+from tests.conftest import BROWSERS
 
 HOSTILE = (
     "</style></svg><script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -221,7 +222,7 @@ document.body.textContent = "MEASURED " + document.querySelectorAll("*").length 
 
 
 def browser() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
+    for name in BROWSERS:
         found = shutil.which(name)
         if found:
             return found
@@ -236,6 +237,7 @@ def opened(path: Path, *more: str) -> str:
     return answer.stdout
 
 
+@pytest.mark.external
 def test_in_a_browser_nothing_overlaps_or_is_cut_off(bad, tmp_path):
     """The page's own policy forbids scripts: the measuring copy goes without it."""
     text = page.render([bad])
@@ -251,6 +253,7 @@ def test_in_a_browser_nothing_overlaps_or_is_cut_off(bad, tmp_path):
     assert "MEASURED" not in opened(path, "--dump-dom").rpartition("</script>")[2]
 
 
+@pytest.mark.external
 def test_in_a_browser_hostile_names_stay_text_and_it_prints(bad, tmp_path):
     path = tmp_path / "hostile.html"
     page.write([replaced(copy.deepcopy(bad), HOSTILE)], path)

@@ -31,6 +31,12 @@ VARIABLES = Table(
         "constraint", "use_resource", "synchronization", "aggregation", "shape",
     ),
 )  # fmt: skip
+# What makes, or gives, TF1's one variable that counts the steps.
+COUNTERS = (
+    "train.create_global_step", "train.get_or_create_global_step", "train.get_global_step",
+    "contrib.framework.create_global_step", "contrib.framework.get_or_create_global_step",
+    "contrib.framework.get_global_step",
+)  # fmt: skip
 # What a variable may begin with: Keras's initializer (its name alone says all of `zeros` and
 # `ones`), and TF1's parameters of the function.
 FIRST_VALUES: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -719,7 +719,8 @@ class Update:
     ``statement`` makes it, and its ``optimizer`` too unless that has a name of its own
     (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
     it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
-    ``rate`` what feeds the learning rate. ``sparse``: a gradient may be one of a table's rows.
+    ``rate`` is the learning rate where steps have one of their own, ``rate_of`` what is fed or
+    computes that. ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
     of batch normalization move with it.
     """
@@ -733,10 +734,17 @@ class Update:
     place: int
     variables: tuple[Variables, ...]
     counts: Variables | None = None
-    rate: Placeholder | None = None
+    rate: ast.expr | None = None
+    rate_of: Placeholder | Unit | None = None
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
     moves: bool = False
+
+    @property
+    def made_of(self) -> tuple[Unit, ...]:
+        """What computes its loss, and its learning rate."""
+        rates = (self.rate_of,) if isinstance(self.rate_of, Unit) else ()
+        return (self.unit, *rates)
 
 
 @record(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from migrate_mgpu.api.optimizers import (
     OPTIMIZERS,
     OptimizerRow,
 )
-from migrate_mgpu.api.schedules import SCHEDULES
+from migrate_mgpu.api.schedules import SCHEDULES, ScheduleRow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.rates import is_global_step, schedule_is_used, variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer, Schedule, Variation
@@ -120,6 +120,30 @@ def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
     return schedule
 
 
+def _schedule_row(module: Module, call: ast.Call) -> ScheduleRow | None:
+    name = name_of(module, call)
+    row = SCHEDULES.by_name.get(name)
+    if row is not None and not row.target:
+        raise Refused(module, call, f"TF2 has no schedule like tf.{name}")
+    return row
+
+
+def schedule_at(module: Module, call: ast.Call) -> tuple[Schedule, ast.expr] | None:
+    """The schedule that a call is, and the step at which its value is asked for.
+
+    Raises:
+        Refused: TF2 has none like it, or its step is not told.
+    """
+    row = _schedule_row(module, call)
+    if row is None:
+        return None
+    arguments = NamedArguments(module, call, row.signature)
+    step = arguments.get(row.step)
+    if step is None:
+        raise Refused(module, call, f"`{arguments.shown}` is not told the step")
+    return Schedule(row.kind, module, call, arguments.rest), step
+
+
 def read_schedule(
     module: Module, call: ast.Call, bound: dict[str, ast.expr | None] | None = None
 ) -> Schedule | None:
@@ -131,12 +155,10 @@ def read_schedule(
         Refused: TF2 has none like it, its step is not the global step, or its value is
             calculated with.
     """
-    name, bound = name_of(module, call), bound or {}
-    row = SCHEDULES.by_name.get(name)
+    bound = bound or {}
+    row = _schedule_row(module, call)
     if row is None:
         return None
-    if not row.target:
-        raise Refused(module, call, f"TF2 has no schedule like tf.{name}")
     arguments = NamedArguments(module, call, row.signature)
     step = arguments.get(row.step)
     if not (isinstance(step, ast.Name) and step.id in bound and bound[step.id] is None):

@@ -9,15 +9,9 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.ir import Variation
 
-_STEPS = {
-    "train.get_global_step",
-    "train.get_or_create_global_step",
-    "train.create_global_step",
-    "contrib.framework.get_global_step",
-    "contrib.framework.get_or_create_global_step",
-}
 _SAME = {"cast", "to_int32", "to_int64", "to_float", "identity"}
 _PYTHON = {"float", "int", "min", "max", "abs", "round", "len", "sum", "pow", "sqrt"}
 
@@ -27,7 +21,7 @@ def is_global_step(module: Module, node: ast.expr | None) -> bool:
     for _ in range(5):
         node = assigned(module, node)
         name = name_of(module, node)
-        if name in _STEPS:
+        if name in COUNTERS:
             return True
         if name in _SAME and isinstance(node, ast.Call) and node.args:
             node = node.args[0]

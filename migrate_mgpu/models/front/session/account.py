@@ -24,6 +24,7 @@ class Account(UnitReading):
                 Role.PLACEHOLDER,
                 Role.VARIABLES,
                 Role.OPTIMIZER,
+                Role.SCHEDULE,
                 Role.UPDATE,
                 Role.UNIT,
             ) or (role is Role.GONE and not entry.opens):

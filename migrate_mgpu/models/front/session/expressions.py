@@ -15,7 +15,9 @@ from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
+from migrate_mgpu.models.ir import Schedule
 
 # Python's own functions that only compute.
 _PLAIN = {
@@ -39,6 +41,7 @@ class Parts:
     builders: dict[ast.AST, Function] = field(default_factory=dict)
     draws: list[ast.Call] = field(default_factory=list)
     layers: list[ast.Call] = field(default_factory=list)
+    schedules: list[tuple[Schedule, ast.expr]] = field(default_factory=list)
     rows: bool = False
 
     def add(self, other: Parts) -> None:
@@ -46,6 +49,7 @@ class Parts:
         self.builders.update(other.builders)
         self.draws += other.draws
         self.layers += other.layers
+        self.schedules += other.schedules
         self.rows |= other.rows
 
 
@@ -113,6 +117,11 @@ class Expressions:
                 found.layers.append(layer.call)
                 waiting += self.layers.tensors(layer)  # the rest makes it, once
                 continue
+            schedule = schedule_at(self.module, part) if isinstance(part, ast.Call) else None
+            if schedule is not None:
+                found.schedules.append(schedule)
+                waiting.append(schedule[1])
+                continue
             if not (stays and isinstance(part, ast.Call) and not self._builds(part)):
                 self._part(part, node, found)
             waiting += ast.iter_child_nodes(part)
@@ -178,6 +187,9 @@ class Expressions:
             if any(keyword.arg is None for keyword in call.keywords):
                 raise Refused(module, call, f"`{shown}` is given arguments by `**`")
             inside = self.of_function(target)
+            if inside.schedules:
+                text = f"`{target.name}` makes a schedule"
+                raise Refused(module, inside.schedules[0][0].node, text)
             if inside.layers:
                 text = f"`{target.name}` makes layers"
                 raise Refused(module, inside.layers[0], text, "apply them where the graph is built")

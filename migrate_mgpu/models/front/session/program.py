@@ -18,6 +18,7 @@ from migrate_mgpu.models.ir import (
     Optimizer,
     Placeholder,
     Run,
+    Schedule,
     Step,
     Unit,
     Update,
@@ -98,6 +99,7 @@ class Role(enum.Enum):
     PLACEHOLDER = enum.auto()
     VARIABLES = enum.auto()
     OPTIMIZER = enum.auto()
+    SCHEDULE = enum.auto()  # a learning rate that its optimizer asks for itself
     UPDATE = enum.auto()
     UNIT = enum.auto()  # builds what steps compute
     RUN = enum.auto()
@@ -134,6 +136,8 @@ class SessionProgram:
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
     ``layers`` are those that units make, by their calls, in order; ``moving``: some step moves
     averages of theirs; ``folded`` are values in ``dictionaries`` that steps know.
+    ``schedules`` are learning rates that units compute, by their calls, with the units' nodes;
+    ``handed`` those that an optimizer asks itself.
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
     ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
     that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
@@ -158,6 +162,8 @@ class SessionProgram:
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)
     moving: bool = False
     folded: set[ast.expr] = field(default_factory=set)
+    schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)
+    handed: set[ast.Call] = field(default_factory=set)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)

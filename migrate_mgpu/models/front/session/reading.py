@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
@@ -202,6 +203,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         name = name_of(self.module, call)
         if name in PLACEHOLDERS:
             return self._placeholder(statement, target, call)
+        if name in COUNTERS:
+            return self._global_step(statement, target, call)
         if is_update_ops(self.module, call):
             self.meanings[target.id] = Moves()
             return Role.GONE

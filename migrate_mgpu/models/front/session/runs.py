@@ -387,10 +387,10 @@ class RunReader:
         folded: tuple[tuple[Placeholder, ast.expr], ...],
         moves: bool,
     ) -> Step:
-        trained = [update.unit for update in updates]
+        trained = [unit for update in updates for unit in update.made_of]
         units = closure([*fetched, *trained])
         needed = [p for unit in units for p in unit.feeds]
-        needed += [update.rate for update in updates if update.rate is not None]
+        needed += [one.rate_of for one in updates if isinstance(one.rate_of, Placeholder)]
         folded = tuple(one for one in folded if one[0] in needed)
         known = [placeholder for placeholder, _ in folded]
         for placeholder in dict.fromkeys(needed):
@@ -407,7 +407,8 @@ class RunReader:
                     raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
         for update in updates:
             self._check_last(update, units)
-        late = [unit for unit in units if isinstance(unit.node, ast.expr)]
+        own = {unit for update in self.found.updates for unit in update.made_of}
+        late = [u for u in units if isinstance(u.node, ast.expr) and u not in own]
         constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
         made = tuple(units) if not late else call
         key = (feeds, tuple(map(_same, values)), updates, made, constants, moves)
@@ -419,14 +420,14 @@ class RunReader:
         return step
 
     def _check_last(self, update: Update, units: list[Unit]) -> None:
-        """In a step that trains, the loss is the last value of its name."""
-        loss = update.loss
-        if not isinstance(loss, ast.Name):
-            return
-        making = [unit for unit in units if loss.id in targets_of(unit.node)]
-        if making and making[-1] is not update.unit:
-            text = f"`{loss.id}` stands for more than one part of the graph in this step"
-            raise Refused(self.module, loss, text, "give each a name of its own")
+        """In a step that trains, the loss is the last value of its name, as is the rate."""
+        for node, unit in ((update.loss, update.unit), (update.rate, update.rate_of)):
+            if not isinstance(node, ast.Name):
+                continue
+            making = [other for other in units if node.id in targets_of(other.node)]
+            if making and making[-1] is not unit:
+                text = f"`{node.id}` stands for more than one part of the graph in this step"
+                raise Refused(self.module, node, text, "give each a name of its own")
 
     # -- feeds ------------------------------------------------------------------------
 

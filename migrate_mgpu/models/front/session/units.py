@@ -7,12 +7,21 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
 from migrate_mgpu.models.front.session.layers import LayerReading
 from migrate_mgpu.models.front.session.program import GRAPH, Every, Gradients, Init, Role, closure
 from migrate_mgpu.models.front.session.runs import mentions_of
-from migrate_mgpu.models.ir import Collected, Optimizer, Placeholder, Unit, Update, Variables
+from migrate_mgpu.models.ir import (
+    Collected,
+    Optimizer,
+    Placeholder,
+    Schedule,
+    Unit,
+    Update,
+    Variables,
+)
 
 
 class UnitReading(LayerReading):
@@ -57,6 +66,8 @@ class UnitReading(LayerReading):
         reads: list[Variables] = []
         for name in parts.names:
             self._name(name, after, feeds, reads)
+        for schedule, _ in parts.schedules:
+            self._schedule(schedule, node)
         for call in parts.layers:
             reads.append(self._layer(call, node))
         self._drawn(parts)
@@ -132,6 +143,17 @@ class UnitReading(LayerReading):
             if labels is not None and self._is_trained(labels):
                 text = "its labels depend on variables, and TF1 sends no gradient into them"
                 raise Refused(self.module, labels, text, "wrap them in tf.stop_gradient")
+
+    def _schedule(self, schedule: Schedule, node: ast.AST) -> None:
+        """A schedule whose value a unit asks for: it is made once, of Python's own values."""
+        assert isinstance(schedule.node, ast.Call)
+        if schedule.node in self.found.schedules:
+            return
+        step = SCHEDULES.by_kind[schedule.kind].step
+        for name, value in schedule.arguments.items():
+            if name != step:
+                self._host_only(value, "a schedule")
+        self.found.schedules[schedule.node] = node, schedule
 
     def _is_trained(self, node: ast.expr) -> bool:
         units = [

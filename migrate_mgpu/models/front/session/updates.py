@@ -11,17 +11,19 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import COUNTERS
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.gradients import GradientReader
 from migrate_mgpu.models.front.session.program import Every, Holds, Role, closure
-from migrate_mgpu.models.front.session.units import UnitReading
+from migrate_mgpu.models.front.session.rates import RateReading
 from migrate_mgpu.models.front.session.variables import VariableReading
 from migrate_mgpu.models.ir import (
     Collected,
     GradientClip,
+    LearningRate,
     Optimizer,
-    Placeholder,
     Unit,
     Update,
     Variables,
@@ -35,7 +37,7 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 _APPLY = ("grads_and_vars", "global_step", "name")
 
 
-class UpdateReading(VariableReading, AverageReading, UnitReading):
+class UpdateReading(VariableReading, AverageReading, RateReading):
     """Reads optimizers, `minimize` and `apply_gradients`."""
 
     @cached_property
@@ -47,26 +49,19 @@ class UpdateReading(VariableReading, AverageReading, UnitReading):
         if optimizer is None:
             raise Refused(self.module, call, "this optimizer is not known")
         rate = optimizer.learning_rate
+        changes = self._rate_of(optimizer) is not None
         for value in optimizer.arguments.values():
-            if value is not rate.value or self._fed_rate(optimizer) is None:
-                self._host_only(value, "the optimizer")
-        if rate.variation is Variation.SCHEDULED or rate.schedule is not None:
-            raise Refused(self.module, call, "its learning rate follows the steps")
-        for value in optimizer.arguments.values():
+            if value is rate.value and changes:
+                continue
+            self._host_only(value, "the optimizer")
             if self.expressions.builds(value):
                 raise Refused(self.module, value, "a tensor is an argument of the optimizer")
+        if changes:
+            changing = LearningRate(rate.value, Variation.SCHEDULED)
+            return replaced(optimizer, learning_rate=changing)
+        if rate.variation is Variation.SCHEDULED or rate.schedule is not None:
+            raise Refused(self.module, call, "its learning rate follows the steps")
         return optimizer
-
-    def _fed_rate(self, optimizer: Optimizer) -> Placeholder | None:
-        """The placeholder that is a learning rate."""
-        value = optimizer.learning_rate.value
-        found = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
-        if not isinstance(found, Placeholder):
-            return None
-        if optimizer.kind == "momentum":
-            text = "its learning rate is fed: TF1's momentum differs from Keras's where it changes"
-            raise Refused(self.module, value or optimizer.node, text)
-        return found
 
     def _every(self) -> Every:
         return Every(tuple(v for v in self.found.variables if v.trainable))
@@ -186,7 +181,11 @@ class UpdateReading(VariableReading, AverageReading, UnitReading):
         if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
-        rate = self._fed_rate(optimizer)
+        rate = self._rate_of(optimizer)
+        if self._by_itself(optimizer, rate, counts):
+            assert isinstance(rate, Unit)
+            self._hand_over(rate)
+            rate = None
         update = Update(
             target.id,
             statement,
@@ -197,6 +196,7 @@ class UpdateReading(VariableReading, AverageReading, UnitReading):
             self.place,
             trained,
             counts,
+            None if rate is None else optimizer.learning_rate.value,
             rate,
             sparse,
             clips,
@@ -263,6 +263,10 @@ class UpdateReading(VariableReading, AverageReading, UnitReading):
     def _counter(self, node: ast.expr | None) -> Variables | None:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return None
+        if self._is_counter(node):
+            named = [use for use in self.module.uses if use.symbol.name in COUNTERS]
+            if len(named) == 1:
+                return None  # nobody reads it
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         if (
             isinstance(found, Variables)

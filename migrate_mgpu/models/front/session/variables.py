@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import Reading
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -28,6 +28,19 @@ class VariableReading(Reading):
                     if self.expressions.makes(target):
                         return True
         return False
+
+    def _global_step(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
+        """`step = tf.train.get_or_create_global_step()`: a variable that counts from zero."""
+        if any(made.kind in COUNTERS for made in self.found.made):
+            text = "TF1's global step is asked for twice"
+            raise Refused(self.module, call, text, "keep it in one variable")
+        self._only_binding(target)
+        made = Operation(name_of(self.module, call), self.module, call, {})
+        self.found.made.append(made)
+        found = Variables(target.id, statement, Collected.ONE, (made,), False)
+        self.found.variables.append(found)
+        self.meanings[target.id] = found
+        return Role.VARIABLES
 
     def _listed(self, node: ast.expr) -> tuple[Variables, ...]:
         """The variables of a list of them; none where it has something else."""

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Operation, Placeholder
 from migrate_mgpu.models.keras.constructors import initializer_edits
@@ -35,6 +36,9 @@ def variable_replacement(made: Operation, scope: str = "") -> Replacement:
     """
 
     def write(context: Context) -> str:
+        if made.kind in COUNTERS:
+            name = f"name={context.style.string('global_step')}"
+            return f"{context.tf}.Variable(0, trainable=False, {name}, dtype={context.tf}.int64)"
         if made.kind == "get_variable":
             return _get_variable(made, context, scope)
         assert isinstance(made.node, ast.Call)

@@ -27,14 +27,20 @@ class StepNames:
             for call, made in program.layers.items()
         }
         self._of_layers = {made.variables: call for call, made in program.layers.items()}
+        self._schedules = {
+            call: self._fresh(*_of_schedule(module, call)) for call in program.schedules
+        }
         self._specs = {p: self._fresh(f"{p.name}_spec") for p in program.placeholders}
         self._optimizers: dict[Update, str] = {}
         self._trained: dict[Update, str] = {}
+        self._rates: dict[Update, str] = {}
         several = len(program.updates) > 1
         for update in program.updates:
             own = update.optimizer_name or self._optimizer(update, several)
             self._optimizers[update] = own
             name = f"{update.name}_variables" if several else "variables"
+            if update.rate is not None and update.optimizer.kind == "momentum":
+                self._rates[update] = self._fresh(f"{own}_rate")
             self._trained[update] = self._fresh(name, "trained_variables")
         self._gone = {update.name for update in program.updates}  # the author's, free again
         self._steps: dict[Step, str] = {}
@@ -58,6 +64,10 @@ class StepNames:
         """The name of a layer, by the call that made and applied it."""
         return self._layers[call]
 
+    def schedule(self, call: ast.Call) -> str:
+        """The name of a schedule, by the call that made it and asked for its value."""
+        return self._schedules[call]
+
     def variables(self, variables: Variables) -> str:
         """What reaches the variables of a statement, or the layer that has them."""
         call = self._of_layers.get(variables)
@@ -68,6 +78,10 @@ class StepNames:
 
     def optimizer(self, update: Update) -> str:
         return self._optimizers[update]
+
+    def rate(self, update: Update) -> str:
+        """What has the learning rate of an update whose steps have one of their own."""
+        return self._rates.get(update, f"{self._optimizers[update]}.learning_rate")
 
     def trained(self, update: Update) -> str:
         return self._trained[update]
@@ -140,3 +154,9 @@ def _of_layer(module: Module, found: Found) -> list[str]:
     if isinstance(target, ast.Name) and is_telling(target.id):
         told.append(f"{target.id}_layer")
     return [*told, found.stem]
+
+
+def _of_schedule(module: Module, call: ast.Call) -> list[str]:
+    parent = module.names.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    return [f"{target.id}_schedule", "schedule"] if isinstance(target, ast.Name) else ["schedule"]

@@ -114,7 +114,8 @@ class StepWriter:
             self.block.line(self._clipped(clip), 1)
         optimizer = self.names.optimizer(update)
         if update.rate is not None:
-            self.block.line(f"{optimizer}.learning_rate.assign({update.rate.name})", 1)
+            rate = self.context.render(update.rate)
+            self.block.line(f"{self.names.rate(update)}.assign({rate})", 1)
         self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.session.program import Lane, Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.ir import Optimizer, Step
+from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
@@ -19,6 +19,7 @@ from migrate_mgpu.models.keras.session.handing import HandingWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
@@ -54,7 +55,7 @@ class _Writer:
         self.names = StepNames(program)
         self.sharing = Sharing(program)
         for operation in program.made:
-            if operation.kind != "placeholder":
+            if not isinstance(operation, Placeholder):
                 scope = program.scopes.get(operation.node, "")
                 self.context.replaced[operation.node] = variable_replacement(operation, scope)
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
@@ -63,6 +64,8 @@ class _Writer:
         self.layers = LayerWriter(program, self.names, self.style)
         self.context.replaced.update(self.layers.uses())
         self.savers = SaverWriter(program, self.names, self.style)
+        self.rates = RateWriter(program, self.names, self.style)
+        self.context.replaced.update(self.rates.uses())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -243,7 +246,7 @@ class _Writer:
         return place if late and max(u.place for u in late) == place else place + 1
 
     def _is_loss(self, node: ast.expr) -> bool:
-        return any(update.loss is node for update in self.program.updates)
+        return any(node in (one.loss, one.rate) for one in self.program.updates)
 
     @staticmethod
     def _goes(role: Role) -> bool:
@@ -287,7 +290,10 @@ class _Writer:
         made = [
             line
             for entry in entries[index:end]
-            for line in self.layers.made(entry.statement, self.context, indent)
+            for line in (
+                *self.layers.made(entry.statement, self.context, indent),
+                *self.rates.made(entry.statement, self.context, indent),
+            )
         ]
         texts = ["\n".join(made)] if made else []
         texts += [self._function(step, indent) for step in steps]
@@ -392,7 +398,16 @@ class _Writer:
             optimizer = self.program.optimizers[name.id][1]
             writer = OptimizerWriter(optimizer, self.style)
             self._classes(writer)
-            self._edit(*self._constructor(writer, optimizer))
+            self._edit(*outermost(self._constructor(writer, optimizer)))
+            start = self.source.span(statement)[0]
+            for line in self._rates(optimizer):
+                above = f"{line}\n{self.source.indent_of(statement)[: -entry.dedent or None]}"
+                self.found.edit(self.module, Edit(start, start, above))
+            self.found.moved.add(statement)
+        elif role is Role.SCHEDULE:
+            assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
+            text = self.rates.schedule(statement.value, self.context)
+            self._edit(Edit(*self.source.span(statement.value), text))
             self.found.moved.add(statement)
         elif role is Role.UPDATE:
             self._update(entry)
@@ -402,13 +417,31 @@ class _Writer:
             self.found.moved.add(statement)
 
     def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:
-        """The edits of an optimizer's call; a rate that is fed has no value yet."""
+        """The edits of an optimizer's call; a rate that steps have has no value yet."""
+        update = self._of_optimizer(optimizer)
         value = optimizer.learning_rate.value
-        fed = {p.name for p in self.program.placeholders}
-        if not isinstance(value, ast.Name) or value.id not in fed:
+        if isinstance(value, ast.Call) and value in self.program.handed:
+            text = self.rates.schedule(value, self.context)
+            return (*writer.edits(), Edit(*self.source.span(value), text))
+        if update is None or update.rate is None:
             return writer.edits()
-        start, end = self.source.span(value)
-        return (*writer.edits(), Edit(start, end, "0.0"))
+        rate = self.names.rate(update)
+        text = f"lambda step: {rate}" if optimizer.kind == "momentum" else "0.0"
+        return (*writer.edits(), Edit(*self.source.span(update.rate), text))
+
+    def _of_optimizer(self, optimizer: Optimizer) -> Update | None:
+        return next((u for u in self.program.updates if u.optimizer is optimizer), None)
+
+    def _rates(self, optimizer: Optimizer) -> list[str]:
+        """A variable for the rate that steps give an optimizer, where Keras's will not do."""
+        update = self._of_optimizer(optimizer)
+        if update is None or update.rate is None:
+            return []
+        made = self.rates.made(update.rate, self.context, "")
+        if optimizer.kind != "momentum":
+            return made
+        tf = self.style.tensorflow
+        return [*made, f"{self.names.rate(update)} = {tf}.Variable(0.0, trainable=False)"]
 
     def _classes(self, writer: OptimizerWriter) -> None:
         for text in writer.classes:
@@ -430,6 +463,7 @@ class _Writer:
             call = update.optimizer.node
             assert isinstance(call, ast.Call)
             edits = self.context.with_arguments(call, self._constructor(writer, update.optimizer))
+            lines += self._rates(update.optimizer)
             head = f"{optimizer} = "
             text = render(self.source, call, edits, len(indent) + len(head), indent)
             lines.append(f"{head}{text}{comment}")

@@ -179,14 +179,6 @@ REFUSED = {
         ),
         "a gradient may be one of some rows",
     ),
-    "fed rate of momentum": (
-        program(
-            MODEL.replace("GradientDescentOptimizer(0.1)", "MomentumOptimizer(rate, 0.9)"),
-            "sess.run(train, {x: rows, rate: 0.1})\n",
-            head=HEAD + "rate = tf.placeholder(tf.float32, [])\n",
-        ),
-        "its learning rate is fed",
-    ),
     "float64": (
         program(
             MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()"),
@@ -197,10 +189,10 @@ REFUSED = {
     "schedule": (
         program(
             MODEL.replace(
-                "Optimizer(0.1)", "Optimizer(tf.train.exponential_decay(0.1, count, 2, 0.5))"
+                "Optimizer(0.1)", "Optimizer(tf.train.exponential_decay(0.1, count, count, 0.5))"
             )
         ),
-        "`count`, a part of the graph",
+        "a schedule depends on `count`",
     ),
     "another's variable": (
         program(MODEL.replace("minimize(loss)", "minimize(loss, var_list=[count])")),

@@ -61,7 +61,7 @@ class RateReading(UnitReading):
         first = made.arguments.get("initial_value")
         return made.kind in COUNTERS or (constant(first) == 0 and first is not None)
 
-    def _hand_over(self, rate: Unit) -> None:
+    def _leave_to_optimizer(self, rate: Unit) -> None:
         """A schedule that its optimizer asks itself is no unit of a step."""
         made = rate.node
         if isinstance(made, ast.Assign):

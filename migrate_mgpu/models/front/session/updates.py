@@ -184,7 +184,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         rate = self._rate_of(optimizer)
         if self._by_itself(optimizer, rate, counts):
             assert isinstance(rate, Unit)
-            self._hand_over(rate)
+            self._leave_to_optimizer(rate)
             rate = None
         update = Update(
             target.id,

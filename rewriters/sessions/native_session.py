@@ -20,6 +20,10 @@ numbers and format, and each run deletes what its own saver would have. (A
 ``tf.train.CheckpointManager`` deletes files of earlier runs, and a ``tf.train.Checkpoint`` of
 an optimizer restores the learning rate of the run that saved it.) There are no ``.meta`` files.
 
+Summaries are the operations that TF1 made, with the tags that it gave them, and what is written
+is the same; ``tf.summary.scalar`` of TF2 would give others. Of a variable, a summary that is
+fetched with a training step tells the value of before it (TF1 told that one or the next).
+
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
 value draws are others than TF1's from the same graph seed.

@@ -34,7 +34,8 @@ class Account(UnitReading):
         known |= set(self.found.builders) | set(self.found.makers)
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
-        known |= {saver.statement for saver in self.found.savers}
+        known |= {one.statement for one in (*self.found.savers, *self.found.event_writers)}
+        known |= self.found.graphs
         for lane in self.found.lanes:
             known |= {item for block in lane.blocks for item in block.items}
             pairs = zip(lane.entries, lane.roles)

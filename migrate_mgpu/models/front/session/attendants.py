@@ -1,4 +1,4 @@
-"""What stands around the steps of a session's program, as facts: savers and what they save."""
+"""What stands around the steps of a session's program, as facts: savers, summaries, writers."""
 
 from __future__ import annotations
 
@@ -57,3 +57,48 @@ class SaverCall:
     session: ast.expr
     gone: tuple[str, ...] = ()
     step: ast.Name | None = None
+
+
+@record(frozen=True, eq=False)
+class Summary:
+    """`tf.summary.scalar("loss", loss)`: ``tag`` as TF1 has it, ``values`` by TF1's parameters.
+
+    ``statement`` makes nothing else; ``variable`` is what a loop over variables tells of each.
+    """
+
+    kind: str
+    tag: str
+    call: ast.Call
+    statement: ast.stmt
+    values: dict[str, ast.expr]
+    variable: NamedVariable | None = None
+
+
+@record(frozen=True, eq=False)
+class Merge:
+    """`merged = tf.summary.merge_all()`, with the summaries that there are."""
+
+    statement: ast.Assign
+    summaries: tuple[Summary, ...]
+
+
+@record(frozen=True, eq=False)
+class EventWriter:
+    """`writer = tf.summary.FileWriter(folder, sess.graph)`; ``gone`` are arguments of TF1's."""
+
+    name: str
+    statement: ast.Assign
+    call: ast.Call
+    graph: bool
+    gone: tuple[str, ...]
+
+
+@record(frozen=True, eq=False)
+class WriterCall:
+    """`writer.add_summary(summary, step)`, or the graph that is added."""
+
+    call: ast.Call
+    statement: ast.Expr
+    writer: EventWriter
+    kind: str
+    receiver: ast.Name

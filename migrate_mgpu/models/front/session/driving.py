@@ -1,4 +1,4 @@
-"""What stands around the steps of a session's program: savers."""
+"""What stands around the steps of a session's program: savers, summaries and their writers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import Saver, SaverCall
+from migrate_mgpu.models.front.session.attendants import EventWriter, Saver, SaverCall
 from migrate_mgpu.models.front.session.graph_names import GraphNames
-from migrate_mgpu.models.front.session.program import BESIDE, Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
+from migrate_mgpu.models.front.session.summaries import SummaryReader
 
 
 class DrivingReader:
@@ -21,7 +22,9 @@ class DrivingReader:
         self.module = found.scope.module
         self.found = found
         self.runs = runs
-        self.savers = SaverReader(found, GraphNames(found.scope, graph), runs.meaning)
+        names = GraphNames(found, graph)
+        self.savers = SaverReader(found, names, runs.meaning)
+        self.summaries = SummaryReader(found, names, runs)
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -33,7 +36,13 @@ class DrivingReader:
             saver = self.savers.made(statement, target, call)
             self.found.savers.append(saver)
             return saver
-        return None
+        return self.summaries.writer(statement, call)
+
+    def made_elsewhere(self, statement: ast.stmt) -> bool:
+        """Whether a statement of other code makes a writer of summaries."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            return False
+        return self.summaries.writer(statement, statement.value) is not None
 
     def read(self, statement: ast.stmt) -> None:
         """Reads the calls in a statement, and explains the names in them.
@@ -47,6 +56,11 @@ class DrivingReader:
             receiver = call.func.value
             if not isinstance(receiver, ast.Name):
                 continue
+            writer = self.writer(receiver)
+            if writer is not None:
+                if all(one.call is not call for one in self.found.writer_calls):
+                    self.summaries.called(call, writer)
+                continue
             meaning = self.runs.meaning(receiver)
             if isinstance(meaning, Saver) and all(c.call is not call for c in self._calls):
                 found = self.savers.called(call, meaning)
@@ -57,6 +71,27 @@ class DrivingReader:
                 self.runs.known |= {receiver, found.session}
                 if found.step is not None:
                     self.runs.known.add(found.step)
+
+    def writer(self, name: ast.Name) -> EventWriter | None:
+        """The writer of summaries that a name stands for."""
+        found = self.runs.meaning(name)
+        if isinstance(found, EventWriter):
+            return found
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        for one in self.found.event_writers:
+            target = one.statement.targets[0]
+            assert isinstance(target, ast.Name)
+            if (
+                home is not None
+                and one.name == name.id
+                and (names.defining_scope(name.id, names.scope_of_name[target]) is home)
+            ):
+                if len(home.bindings[name.id]) != 1:
+                    text = f"`{name.id}` is given another value elsewhere"
+                    raise Refused(self.module, name, text, "give the two names of their own")
+                return one
+        return None
 
     @property
     def _calls(self) -> list[SaverCall]:
@@ -76,6 +111,11 @@ class DrivingReader:
         }
         for name in self.module.names.scope_of_name:
             if isinstance(name.ctx, ast.Load) and name not in self.runs.known:
-                if name not in handed and isinstance(self.runs.meaning(name), BESIDE):
+                if name in handed:
+                    continue
+                if isinstance(self.runs.meaning(name), Saver):
                     text = f"`{name.id}` is used for more than saving and restoring"
+                    raise Refused(self.module, name, text)
+                if self.writer(name) is not None:
+                    text = f"`{name.id}` is used for more than writing summaries"
                     raise Refused(self.module, name, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -61,6 +61,8 @@ class Expressions:
         self.graph = graph
         self.layers = layers
         self._functions: dict[ast.AST, Parts] = {}
+        # Calls that only compute for another reason, with the expressions that they take in.
+        self.takes: Mapping[ast.Call, tuple[ast.expr, ...]] = {}
 
     # -- does it have to do with a graph? -------------------------------------
 
@@ -112,6 +114,9 @@ class Expressions:
         waiting = [node]
         while waiting:
             part = waiting.pop(0)
+            if isinstance(part, ast.Call) and part in self.takes:
+                waiting += self.takes[part]
+                continue
             layer = self.layers.of(part) if isinstance(part, ast.Call) else None
             if layer is not None:
                 found.layers.append(layer.call)

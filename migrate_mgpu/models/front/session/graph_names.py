@@ -11,34 +11,26 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.attendants import NamedVariable
-from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 
 
 class GraphNames:
-    """Names variables in the order in which they are made."""
+    """Names variables and summaries in the order in which they are made."""
 
-    def __init__(self, scope: SessionScope, graph: CallGraph) -> None:
-        self.scope = scope
-        self.module: Module = scope.module
+    def __init__(self, found: SessionProgram, graph: CallGraph) -> None:
+        self.found = found
+        self.scope = found.scope
+        self.module: Module = self.scope.module
         self.graph = graph
         self._taken: dict[str, int] = {}
         self._known: dict[Variables, list[NamedVariable]] = {}
         self._scopes: dict[ast.stmt, str] = {}
-        opened: list[tuple[ast.stmt, str]] = []
-        for entry in scope.entries:
-            while opened and not _holds(opened[-1][0], entry.statement):
-                opened.pop()
-            path = opened[-1][1] if opened else ""
-            if entry.opens and entry.statement in scope.blocks:
-                named = _scope_name(self.module, entry.statement)
-                if named:
-                    path += self._unique(path + named)[len(path) :] + "/"
-                opened.append((entry.statement, path))
-            self._scopes[entry.statement] = path
+        self._opened: list[tuple[ast.stmt, str]] = []
+        self._next = 0  # of the scope's entries, which have their names up to here
 
     def of(self, variables: Variables) -> list[NamedVariable]:
-        """The variables that a statement makes, which are asked for in order, with their names.
+        """The variables that a statement makes, with their names.
 
         Raises:
             Refused: TF1's name of one cannot be told.
@@ -46,8 +38,38 @@ class GraphNames:
         if variables.listed:
             return [named for one in variables.listed for named in self.of(one)]
         if variables not in self._known:
-            self._known[variables] = self._named(variables)
+            self._come_to(variables.unit)
+            if variables not in self._known:
+                self._known[variables] = self._named(variables)
         return self._known[variables]
+
+    def _come_to(self, statement: ast.stmt) -> None:
+        """Gives the statements above one their names, and it its scope."""
+        made = {one.unit: one for one in self.found.variables}
+        entries = self.scope.entries
+        while self._next < len(entries) and statement not in self._scopes:
+            entry = entries[self._next]
+            self._next += 1
+            while self._opened and not _holds(self._opened[-1][0], entry.statement):
+                self._opened.pop()
+            path = self._opened[-1][1] if self._opened else ""
+            if entry.opens and entry.statement in self.scope.blocks:
+                named = _scope_name(self.module, entry.statement)
+                if named:
+                    path = self._unique(path + named) + "/"
+                self._opened.append((entry.statement, path))
+            self._scopes[entry.statement] = path
+            if entry.opens or entry.statement is statement:
+                continue
+            if entry.statement in made and made[entry.statement].made:
+                variables = made[entry.statement]
+                self._known[variables] = self._named(variables)
+                continue
+            for call in ast.walk(entry.statement):
+                if isinstance(call, ast.Call) and name_of(self.module, call):
+                    name = _literal_name(call)
+                    if name:
+                        self._unique(path + name)
 
     def _named(self, variables: Variables) -> list[NamedVariable]:
         value = variables.unit.value
@@ -89,7 +111,8 @@ class GraphNames:
         return self._prefix(statement)
 
     def fresh(self, statement: ast.stmt, name: str) -> str:
-        """The name of one more variable that a statement makes."""
+        """The name of one more variable or summary that a statement makes."""
+        self._come_to(statement)
         return self._unique(self._scopes[statement] + name)
 
     def _bound(self, part: ast.expr, given: ast.expr) -> ast.expr | None:
@@ -129,6 +152,15 @@ def _holds(block: ast.stmt, statement: ast.stmt) -> bool:
     return block.lineno <= statement.lineno <= (block.end_lineno or block.lineno) and (
         statement is not block
     )
+
+
+def _literal_name(call: ast.Call) -> str:
+    """The name that a call gives its operation."""
+    for keyword in call.keywords:
+        if keyword.arg == "name":
+            known = constant(keyword.value)
+            return known if isinstance(known, str) else ""
+    return ""
 
 
 def _scope_name(module: Module, block: ast.stmt) -> str:

@@ -163,6 +163,8 @@ class LaneReading(Account):
             return Role.HOST
         if self._begins(statement):
             return Role.GONE
+        if self.driving.made_elsewhere(statement):
+            return Role.BESIDE
         self.driving.read(statement)
         if self.runs.is_dictionary(statement):
             return Role.HOST

@@ -10,7 +10,14 @@ from typing import Union
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.attendants import Saver, SaverCall
+from migrate_mgpu.models.front.session.attendants import (
+    EventWriter,
+    Merge,
+    Saver,
+    SaverCall,
+    Summary,
+    WriterCall,
+)
 from migrate_mgpu.models.front.session.scope import Entry, Home, SessionScope
 from migrate_mgpu.models.ir import (
     GradientClip,
@@ -75,9 +82,20 @@ class Moves:
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
 GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init)
 Meaning = Union[
-    Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init, Host, Saver
+    Placeholder,
+    Variables,
+    Unit,
+    Update,
+    Optimizer,
+    Gradients,
+    Every,
+    Moves,
+    Init,
+    Host,
+    Saver,
+    EventWriter,
 ]
-BESIDE = (Saver,)  # what stands around the steps
+BESIDE = (Saver, EventWriter)  # what stands around the steps
 
 
 @record(frozen=True, eq=False)
@@ -143,7 +161,8 @@ class SessionProgram:
     that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
     with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
     statement by which that gives parts of the graph away, with ``shown``, what stays in it.
-    ``dropped`` are statements in blocks that only initialize variables.
+    ``dropped`` are statements in blocks that only initialize variables. ``summarizing`` are those
+    that give summaries names, ``graphs`` mentions of the graph for writers of them.
     """
 
     scope: SessionScope
@@ -175,6 +194,21 @@ class SessionProgram:
     savers: list[Saver] = field(default_factory=list)
     saver_calls: list[SaverCall] = field(default_factory=list)
     dropped: list[ast.stmt] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+    merges: dict[ast.Call, Merge] = field(default_factory=dict)
+    summarizing: set[ast.stmt] = field(default_factory=set)
+    event_writers: list[EventWriter] = field(default_factory=list)
+    writer_calls: list[WriterCall] = field(default_factory=list)
+    graphs: set[ast.AST] = field(default_factory=set)
+
+    def taken(self, node: ast.AST) -> list[ast.expr]:
+        """Expressions of other statements that become a part of one."""
+        value = node.value if isinstance(node, ast.Assign) else None
+        merge = self.merges.get(value) if isinstance(value, ast.Call) else None
+        if merge is None:
+            return []
+        told = [one for one in merge.summaries if one.variable is None]
+        return [value for one in told for value in one.values.values()]
 
 
 def closure(units: Iterable[Unit]) -> list[Unit]:

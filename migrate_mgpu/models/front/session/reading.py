@@ -53,6 +53,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         super().__init__(module, graph, configs)
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
         self.driving = DrivingReader(self.found, graph, self.runs)
+        self.expressions.takes = self.driving.summaries.takes
 
     def read(self) -> SessionProgram:
         node = self.scope.node
@@ -96,6 +97,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         if self._dictionary(statement):
             return self._host(statement)
         self.driving.read(statement)
+        if self.driving.summaries.stated(statement):
+            return Role.UNIT
         if self.returns(statement):
             return Role.HOST
         if self.hands(statement) and not self.runs.concerns(statement):
@@ -226,6 +229,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             self.meanings[target.id] = optimizer
             self.found.optimizers[target.id] = statement, optimizer
             return Role.OPTIMIZER
+        if self.driving.summaries.named(statement, call):
+            return self._unit(statement, target, call)
         made = self.driving.made(statement, target, call)
         if made is not None:
             self._only_binding(target)

@@ -16,7 +16,7 @@ from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
@@ -43,7 +43,7 @@ class SaverWriter:
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - dedent]
         inner = indent + self.style.indent
-        lines = [f"{self.style.string(n)}: {self._code(v)}" for n, v in saver.saved]
+        lines = [f"{self.style.string(n)}: {code_of(self.source, v)}" for n, v in saver.saved]
         for state in saver.states:
             lines += self._state(state, inner)
         column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
@@ -58,14 +58,6 @@ class SaverWriter:
         if text not in self.classes:
             self.classes.append(text)
         self.found.needs(self.module, *imports)
-
-    def _code(self, named: NamedVariable) -> str:
-        """How the program reaches a variable."""
-        name = named.variables.name
-        if named.variables.collected is Collected.ONE:
-            return name
-        key = named.key
-        return f"{name}[{self.source.code(key) if isinstance(key, ast.expr) else key}]"
 
     def _state(self, state: SavedState, inner: str) -> list[str]:
         """The items that stand for what an optimizer keeps."""
@@ -129,6 +121,15 @@ class SaverWriter:
             edit.rename("save_path", "path")
             edit.order(("path", "global_step"))
             yield from edit.edits()
+
+
+def code_of(source: Source, named: NamedVariable) -> str:
+    """How the program reaches a variable."""
+    name = named.variables.name
+    if named.variables.collected is Collected.ONE:
+        return name
+    key = named.key
+    return f"{name}[{source.code(key) if isinstance(key, ast.expr) else key}]"
 
 
 def dropped(module: Module, statement: ast.stmt) -> Edit:

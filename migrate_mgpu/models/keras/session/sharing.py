@@ -131,7 +131,8 @@ class Sharing:
 
     def _reads(self, unit: Unit) -> list[str]:
         found: list[str] = []
-        for part in ast.walk(unit.node):
+        taken = self.program.taken(unit.node)
+        for part in (*ast.walk(unit.node), *(p for node in taken for p in ast.walk(node))):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 scope = self.names.scope_of_name[part]
                 if self.names.defining_scope(part.id, scope) is self.home:

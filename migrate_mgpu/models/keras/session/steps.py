@@ -92,6 +92,9 @@ class StepWriter:
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)
                 self.block.statement(item.node, self.context.edits(item.node), deeper)
+                if item.node in self.program.summarizing:  # a list that may have several lines
+                    base = self.block.indent + self.block.source.indent_unit * deeper
+                    self.block.lines[-1] = self.block.lines[-1].replace("\n", f"\n{base}")
 
     def _training(self, update: Update, items: Iterable[Unit | Part]) -> None:
         tf = self.style.tensorflow

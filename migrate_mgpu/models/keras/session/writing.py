@@ -23,6 +23,7 @@ from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
+from migrate_mgpu.models.keras.session.summaries import SummaryWriter
 from migrate_mgpu.source.blocks import leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
@@ -66,6 +67,10 @@ class _Writer:
         self.savers = SaverWriter(program, self.names, self.style)
         self.rates = RateWriter(program, self.names, self.style)
         self.context.replaced.update(self.rates.uses())
+        self.summaries = SummaryWriter(
+            program, self.names, self.style, self._dedent_of, self._shown_at
+        )
+        self.context.replaced.update(self.summaries.uses())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -98,8 +103,9 @@ class _Writer:
         )
         for edit in runs.edits():
             self._edit(edit)
-        for edit in self.savers.calls():
+        for edit in (*self.savers.calls(), *self.summaries.calls()):
             self._edit(edit)
+        self.found.merge(self.summaries.found)
         for statement in self.program.dropped:
             self._edit(dropped(self.module, statement))
         self.found.merge(self.savers.found)
@@ -244,6 +250,14 @@ class _Writer:
         late = [u for u in step.units if isinstance(u.node, ast.expr) and not self._is_loss(u.node)]
         place = step.place
         return place if late and max(u.place for u in late) == place else place + 1
+
+    def _shown_at(self, statement: ast.stmt) -> str:
+        """The name of a step that trains and is known at a statement."""
+        places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
+        for step in self.program.steps:
+            if step.updates and self._slot(step) <= places.get(statement, len(places)):
+                return self.names.step(step)
+        return ""
 
     def _is_loss(self, node: ast.expr) -> bool:
         return any(node in (one.loss, one.rate) for one in self.program.updates)
@@ -413,7 +427,11 @@ class _Writer:
             self._update(entry)
             self.found.moved.add(statement)
         elif role is Role.BESIDE:
-            self._edit(*self.savers.made(statement, self._dedent_of(statement)))
+            for writer in self.program.event_writers:
+                if writer.statement is statement:
+                    self._edit(*self.summaries.made(writer))
+            if any(saver.statement is statement for saver in self.program.savers):
+                self._edit(*self.savers.made(statement, self._dedent_of(statement)))
             self.found.moved.add(statement)
 
     def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:

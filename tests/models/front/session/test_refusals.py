@@ -327,6 +327,36 @@ REFUSED = {
         "variables get their first values in a loop or a block",
     ),
     "no first values": (program(start="sess = tf.Session()\n"), "something runs before"),
+    # summaries
+    "a summary whose tag is computed": (
+        program(before="tf.summary.scalar('loss%d' % rows.size, loss)\n"),
+        "TF1's tag of a summary cannot be told",
+    ),
+    "a summary with an operation's name": (
+        program(before="tf.summary.scalar('Mean', loss)\n"),
+        "an operation may have its name as well",
+    ),
+    "summaries of a family": (
+        program(before="tf.summary.scalar('a', loss, family='b')\n"),
+        "`family` of a summary",
+    ),
+    "a summary of a name that changes": (
+        program(
+            before="tf.summary.scalar('a', out)\nout = out * 2.0\nall = tf.summary.merge_all()\n"
+        ),
+        "has another name where summaries are merged",
+    ),
+    "a writer that is asked for its folder": (
+        program(
+            run=STEP + "print(writer.get_logdir())\n",
+            before="writer = tf.summary.FileWriter('a')\n",
+        ),
+        "`writer.get_logdir` has no form in TF2",
+    ),
+    "a writer that is kept": (
+        program(run=STEP + "writers = [writer]\n", before="writer = tf.summary.FileWriter('a')\n"),
+        "`writer` is used for more than writing summaries",
+    ),
     # savers
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),

@@ -1,0 +1,165 @@
+"""Summaries of a session's program: the operations that TF1 made, and the writer of TF2."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, SUMMARIES
+from migrate_mgpu.models.front.session.attendants import EventWriter, Merge, Summary, WriterCall
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.savers import code_of
+from migrate_mgpu.source.blocks import leading
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
+
+
+class SummaryWriter:
+    """Writes summaries, and what writes them to event files."""
+
+    def __init__(
+        self,
+        program: SessionProgram,
+        names: StepNames,
+        style: FileStyle,
+        dedent: Callable[[ast.AST], int],
+        shown: Callable[[ast.stmt], str],
+    ) -> None:
+        """``shown`` gives the name of a step whose graph is known at a statement, or nothing."""
+        self.program = program
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.names = names
+        self.style = style
+        self.dedent = dedent
+        self.shown = shown
+        self.found = EditSet()
+
+    # -- in steps -----------------------------------------------------------------------
+
+    def uses(self) -> dict[ast.AST, Replacement]:
+        """What stands where a summary was made, or some were merged."""
+        found: dict[ast.AST, Replacement] = {
+            summary.call: self._one(summary)
+            for summary in self.program.summaries
+            if summary.variable is None
+        }
+        found.update({call: self._merged(made) for call, made in self.program.merges.items()})
+        for statement in self.program.summarizing:
+            if isinstance(statement, ast.Assign) and statement.value not in found:
+                assert isinstance(statement.value, ast.Call)
+                found[statement.value] = self._listed(statement.value)
+        return found
+
+    def _one(self, summary: Summary) -> Replacement:
+        return lambda context: self._text(summary, context)
+
+    def _text(self, summary: Summary, context: Context) -> str:
+        row = next(row for row in SUMMARIES.rows if row.kind == summary.kind)
+        given = [f"{row.parameters[0].new_name}={self.style.string(summary.tag)}"]
+        for parameter in row.parameters[1:]:
+            if parameter.name in summary.values:
+                value = summary.values[parameter.name]
+                text = code_of(self.source, summary.variable) if summary.variable else ""
+                given.append(f"{parameter.new_name}={text or context.render(value)}")
+        return f"{context.tf}.{row.target}({', '.join(given)})"
+
+    def _merged(self, merge: Merge) -> Replacement:
+        """All summaries in a list, each with the comments of its statement."""
+
+        def write(context: Context) -> str:
+            unit = self.source.indent_unit
+            lines: list[str] = []
+            told: set[ast.stmt] = set()
+            for summary in merge.summaries:
+                if summary.statement not in told and summary.statement is not merge.statement:
+                    told.add(summary.statement)
+                    comments = leading(self.source, summary.statement)
+                    lines += [unit + text for text in comments if text]
+                lines.append(f"{unit}{self._text(summary, context)},")
+            head = f"{context.tf}.raw_ops.MergeSummary(inputs=["
+            return "\n".join([head, *lines, "])"])
+
+        return write
+
+    def _listed(self, call: ast.Call) -> Replacement:
+        """`tf.summary.merge([loss_summary, accuracy_summary])`"""
+
+        def write(context: Context) -> str:
+            inputs = next(value for value in (*call.args, *(k.value for k in call.keywords)))
+            return f"{context.tf}.raw_ops.MergeSummary(inputs={context.render(inputs)})"
+
+        return write
+
+    # -- writers ------------------------------------------------------------------------
+
+    def made(self, writer: EventWriter) -> Iterator[Edit]:
+        """`writer = tf.summary.create_file_writer(folder)`, and the graph of a step."""
+        edit = CallEdit(self.source, writer.call, FILE_WRITER)
+        edit.function(f"{self.style.tensorflow}.summary.create_file_writer")
+        edit.drop(*writer.gone)
+        yield from edit.edits()
+        if writer.graph:
+            lines = self._graph(writer.name, writer.statement)
+            layout = Layout(self.source, writer.statement)
+            indent = self._indent(writer.statement)
+            text = "".join(f"{indent}{line}\n" for line in lines)
+            if lines and layout.owns_lines:
+                yield Edit(
+                    layout.next_line, layout.next_line, text.replace("\n", self.source.newline)
+                )
+            if not lines:
+                self._left_out(writer.call)
+
+    def _left_out(self, node: ast.AST) -> None:
+        text = "the graph is not written for TensorBoard: no step is known here"
+        self.found.note(self.module, node, text)
+
+    def _indent(self, node: ast.stmt) -> str:
+        indent = self.source.indent_of(node)
+        return indent[: len(indent) - self.dedent(node)]
+
+    def _graph(self, receiver: str, statement: ast.stmt) -> list[str]:
+        step = self.shown(statement)
+        if not step:
+            return []
+        return [
+            f"with {receiver}.as_default():",
+            f"{self.source.indent_unit}{self.style.tensorflow}.summary.graph("
+            f"{step}.get_concrete_function().graph)",
+        ]
+
+    def calls(self) -> Iterator[Edit]:
+        """`with writer.as_default(): tf.summary.experimental.write_raw_pb(summary, step)`"""
+        for found in self.program.writer_calls:
+            if found.kind == "add_summary":
+                yield from self._written(found)
+            elif found.kind == "add_graph":
+                lines = self._graph(found.receiver.id, found.statement)
+                if not lines:
+                    self._left_out(found.call)
+                text = f"\n{self._indent(found.statement)}".join(lines) or "pass"
+                start, end = self.source.span(found.statement)
+                yield Edit(start, end, text.replace("\n", self.source.newline))
+
+    def _written(self, found: WriterCall) -> Iterator[Edit]:
+        indent = self._indent(found.statement)
+        start, _ = self.source.span(found.statement)
+        head = f"with {found.receiver.id}.as_default():\n{indent}{self.source.indent_unit}"
+        edit = CallEdit(self.source, found.call, ADD_SUMMARY)
+        edit.function(f"{self.style.tensorflow}.summary.experimental.write_raw_pb")
+        edit.rename("global_step", "step")
+        edit.order(("summary",))
+        if edit.get("step") is None:
+            edit.add("step", "0")
+        for one in edit.edits():
+            if one.start == start:
+                text = head + one.new
+                yield Edit(one.start, one.end, text.replace("\n", self.source.newline))
+            else:
+                yield one

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from migrate_mgpu.core.registry import Case, only
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.output.catalogue import Entry, entries
 from migrate_mgpu.run.migrate import migrate
 
@@ -43,7 +43,7 @@ def _section(entry: Entry) -> str:
     parts = ["", f"## {entry.code}", "", f"`{entry.name}`", "", doc]
     if entry.cases:
         parts += ["", "### Examples", ""]
-        native = entry.code == only(SessionRewriter).rule.code
+        native = entry.code in {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
         parts.append("\n\n".join(_example(case, native) for case in entry.cases))
     return "\n".join(parts)
 
@@ -51,7 +51,7 @@ def _section(entry: Entry) -> str:
 def _example(case: Case, native: bool) -> str:
     """The case as the tool treats it: a case may name a part of the finding only.
 
-    The examples of all rules but one are of bridged programs, whatever their sessions do.
+    The examples of all rules but two are of bridged programs, whatever their sessions do.
     """
     given = [("example.py", case.before.encode())]
     result = migrate(given, bridge=True, write=False, native_sessions=native)

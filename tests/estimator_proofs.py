@@ -43,6 +43,7 @@ else:
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "estimator"
 COPIES = FIXTURES.with_name("copies")  # of `multi_gpu_model`
 SESSIONS = FIXTURES.with_name("session")
+TOWERS = FIXTURES.with_name("towers")
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 PROOF = "proof.json"
@@ -62,7 +63,7 @@ class Program:
     @property
     def native_sessions(self) -> bool:
         """Whether it is a session's program, which becomes native; others show the bridge."""
-        return self.folder.parent == SESSIONS
+        return self.folder.parent in (SESSIONS, TOWERS)
 
     @property
     def before(self) -> Path:
@@ -105,7 +106,7 @@ def programs(*families: Path) -> list[Program]:
     """Every fixture, or those of some families."""
     found = {
         path.parent
-        for family in families or (FIXTURES, COPIES, SESSIONS)
+        for family in families or (FIXTURES, COPIES, SESSIONS, TOWERS)
         for path in family.glob("*/before*")
     }
     return [load(folder) for folder in sorted(found)]

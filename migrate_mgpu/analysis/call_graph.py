@@ -189,6 +189,9 @@ class CallGraph:
             elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 references = self.references(Function(module, parent))
                 references = [r for r in references if r.module in program]
+                start = None if references else _start(module, parent)
+                if start is not None and parent not in seen:
+                    return self._runs_once(module, start, program, {*seen, parent})
                 if parent in seen or len(references) != 1:
                     return False
                 reference = references[0]
@@ -359,6 +362,20 @@ def _may_bind_module(name: str, binding: Binding) -> bool:
             return "import" in ast.unparse(made.func)
         return isinstance(made, (ast.Name, ast.Attribute, ast.IfExp, ast.BoolOp, ast.Subscript))
     return binding.kind in ("import", "other")
+
+
+def _start(module: Module, function: Definition) -> ast.Call | None:
+    """`tf.app.run()`, which calls the `main` of the file that is started, if that is its one."""
+    if function.name != "main" or not isinstance(module.names.parents[function], ast.Module):
+        return None
+    starts = [
+        call
+        for call in module.names.calls
+        if (module.names.qualname(call.func) or "").endswith("app.run")
+        and not call.args
+        and not any(keyword.arg == "main" for keyword in call.keywords)
+    ]
+    return starts[0] if len(starts) == 1 else None
 
 
 def _is_started(reference: Reference) -> bool:

@@ -712,6 +712,42 @@ class Variables:
     listed: tuple[Variables, ...] = ()
 
 
+class Combined(enum.Enum):
+    """What one gradient is made of those of all towers."""
+
+    MEAN = enum.auto()
+    SUM = enum.auto()
+
+
+class Stage(enum.Enum):
+    """When a step computes a unit, in a program of towers."""
+
+    WHOLE = enum.auto()  # once, before the towers
+    INPUT = enum.auto()  # what each tower takes of it
+    TOWER = enum.auto()  # in each tower
+    COMBINED = enum.auto()  # once, of what the towers gave
+
+
+@record(frozen=True, eq=False)
+class Towers:
+    """A loop that builds a copy of a model on each of some devices.
+
+    ``device`` is the expression that names a copy's, of the names of the loop. ``index`` is
+    the name that counts the copies, if there is one; ``items`` are the names that are an item
+    of a sequence in each, with the sequence.
+    """
+
+    loop: ast.For
+    device: ast.expr
+    index: str
+    items: tuple[tuple[str, ast.expr], ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that differ in each copy."""
+        return frozenset([self.index, *(name for name, _ in self.items)]) - {""}
+
+
 @record(frozen=True, eq=False)
 class Update:
     """One optimizer's step on a loss, as an operation of its own: ``optimizer.minimize(loss)``.
@@ -722,7 +758,8 @@ class Update:
     ``rate`` is the learning rate where steps have one of their own, ``rate_of`` what is fed or
     computes that. ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
-    of batch normalization move with it.
+    of batch normalization move with it. ``combined``: they are those of all towers, made one;
+    ``tower_clips`` are what happens to each tower's before.
     """
 
     name: str
@@ -739,6 +776,8 @@ class Update:
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
     moves: bool = False
+    combined: Combined | None = None
+    tower_clips: tuple[GradientClip, ...] = ()
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
@@ -753,7 +792,9 @@ class Unit:
 
     ``after`` are the units whose values it takes, ``feeds`` and ``reads`` the placeholders and
     variables that it mentions itself. ``node`` is an expression where it stands at a run alone.
-    ``place`` is where it stands among the statements of the scope.
+    ``place`` is where it stands among the statements of the scope. ``inputs`` are the parts of
+    it that are another unit's value, in which each tower has one of its own. ``first``: only
+    the first tower has it.
     """
 
     node: ast.stmt | ast.expr
@@ -762,6 +803,30 @@ class Unit:
     feeds: tuple[Placeholder, ...] = ()
     reads: tuple[Variables, ...] = ()
     sparse: bool = False
+    stage: Stage = Stage.WHOLE
+    inputs: tuple[tuple[ast.expr, TowerInput], ...] = ()
+    first: bool = False
+
+
+@record(frozen=True, eq=False)
+class TowerInput(Unit):
+    """What each tower takes of its own, known by ``names``: `x_split[i]`, `X[i * b:(i + 1) * b]`.
+
+    ``item``: it is an item of the sequence that ``node`` is. ``rows``: it has some of the rows
+    of one tensor.
+    """
+
+    names: tuple[str, ...] = ()
+    item: bool = False
+    rows: bool = False
+
+
+@record(frozen=True, eq=False)
+class Gathered(Unit):
+    """A list, known by ``name``, of what ``value`` is in each tower."""
+
+    name: str = ""
+    value: ast.Name | None = None
 
 
 @record(frozen=True, eq=False)

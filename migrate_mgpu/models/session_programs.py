@@ -19,10 +19,11 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
 from migrate_mgpu.models.front.session.scope import Entry, is_session
+from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
 from migrate_mgpu.source.source import Edit
@@ -37,11 +38,15 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 
 @record(eq=False)
 class NativeSession(EditSet):
-    """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes."""
+    """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes.
+
+    ``towers`` is the loop that builds copies of its model, if there is one.
+    """
 
     module: Module
     refused: Diagnostic | None = None
     session: ast.Call | None = None
+    towers: ast.For | None = None
 
 
 class NativeSessions:
@@ -61,6 +66,7 @@ class NativeSessions:
         self.kept = kept
         self.written = written
         self.rule = only(SessionRewriter).rule
+        self.towers = only(TowerRewriter).rule
         self._users: dict[Module, int] = {}
         for program in project.programs():
             for module in program.modules:
@@ -88,16 +94,20 @@ class NativeSessions:
 
     def _convert(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession:
         module = program.entry
+        towers = find_towers(module)
+        loop = towers.loop if towers is not None else None
         try:
             if module in self.kept:
                 raise Refused.because(self.kept[module])
             self._check(program)
+            if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
+                raise Refused(module, loop, f"{self.towers.code} is off")
             read = read_program(module, self.graph, configs)
-            found = NativeSession(module, None, read.scope.session)
+            found = NativeSession(module, None, read.scope.session, loop)
             found.merge(write_program(read))
             self._others(read, found, configs)
         except Refused as refused:
-            return NativeSession(module, refused.diagnostic)
+            return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found

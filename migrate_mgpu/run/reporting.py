@@ -15,7 +15,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
-from migrate_mgpu.models.front.rewriters import EagerRewriter, SessionRewriter
+from migrate_mgpu.models.front.rewriters import EagerRewriter, SessionRewriter, TowerRewriter
 from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.new_names import LostNames
@@ -134,13 +134,17 @@ class Report:
 
     def native_session(self, one: NativeSession) -> None:
         """What became of a program that drives a graph with a session."""
+        towers = only(TowerRewriter).rule
         rule = only(SessionRewriter).rule
         if one.refused is not None:
             why = one.refused
+            rule = towers if one.towers is not None else rule
             text = f"the session stays, on the bridge: {why.reason}"
             self.diagnostic(replaced(why, reason=text, code=rule.code), f.KEPT)
         elif one.session is not None:
             self.rule(one.module, one.session, rule)
+            if one.towers is not None:
+                self.rule(one.module, one.towers, towers)
             for module, node, text in one.notes:
                 self.add(module, node, rule.code, f.MANUAL, text)
 

@@ -8,7 +8,7 @@ import pytest
 
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.registry import Case, documented
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.session_config.program_rewriter import PythonRewriter
 from tests.support.migration import after, migrated, run, said
 
@@ -16,7 +16,7 @@ NO_FISSIX = pytest.mark.skipif(find_spec("fissix") is None, reason="fissix is no
 CASES = [
     pytest.param(
         case,
-        isinstance(rewriter, SessionRewriter),
+        isinstance(rewriter, (SessionRewriter, TowerRewriter)),
         id=f"{rewriter.rule.name}: {case.name}",
         marks=NO_FISSIX if isinstance(rewriter, PythonRewriter) else (),
     )

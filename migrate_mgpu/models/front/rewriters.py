@@ -64,3 +64,9 @@ class EagerRewriter(Rewriter):
     """A program that TF1 ran eagerly, as a whole."""
 
     folder = "programs"
+
+
+class TowerRewriter(Rewriter):
+    """A copy of a model on each GPU, in a program that drives a graph with a session."""
+
+    folder = "towers"

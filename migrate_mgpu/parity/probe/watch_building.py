@@ -137,7 +137,7 @@ class GraphBuilding:
         if replica is None:
             index = len(state.train_ops)
         if index == len(state.train_ops):
-            shares = replica is not None or _divided(graph)
+            shares = replica is not None or _divided(graph) or _added(state, pairs)
             state.train_ops.append(TrainOp(index, "sum" if shares else "mean"))
         train_op = state.train_ops[index]
         train_op.pairs[replica or 0] = pairs
@@ -176,10 +176,24 @@ def _divided(graph: Any) -> bool:
 
 def _linked(state: GraphState, pairs: list[Any]) -> list[Any]:
     """The losses whose gradients are applied, in the order of their ``tf.gradients`` calls."""
+    owners, found = _way(state, pairs)
+    hit = {owners[op] for op in found if op in owners}
+    return [state.calls[i][0] for i in sorted(hit)]
+
+
+def _added(state: GraphState, pairs: list[Any]) -> bool:
+    """Whether the towers' gradients are added up: nothing on their way divides."""
+    owners, found = _way(state, pairs)
+    kinds = {op.type for op in found if op not in owners}
+    return "AddN" in kinds and not kinds & {"Mean", "RealDiv", "Div", "Mul"}
+
+
+def _way(state: GraphState, pairs: list[Any]) -> tuple[dict[Any, int], set[Any]]:
+    """The operations that give gradients, with the number of their ``tf.gradients`` call, and
+    those between them and what is applied."""
     owners: dict[Any, int] = {}
     for i, (_, gradients) in enumerate(state.calls):
         for gradient in gradients:
             owners[getattr(gradient, "values", gradient).op] = i
     begin = [getattr(g, "values", g).op for g, _ in pairs if g is not None and not callable(g)]
-    hit = {owners[op] for op in tools.ancestors(begin, stop=owners) if op in owners}
-    return [state.calls[i][0] for i in sorted(hit)]
+    return owners, tools.ancestors(begin, stop=owners)

@@ -10,7 +10,9 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, shuffled
 from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.units import UnitReading, unique, value_of
+from migrate_mgpu.models.ir import Gathered, Stage
 
 
 class Account(UnitReading):
@@ -30,14 +32,14 @@ class Account(UnitReading):
             ) or (role is Role.GONE and not entry.opens):
                 known.add(entry.statement)
         known |= self.configs
-        known |= {item for block in self.scope.blocks for item in block.items}
-        known |= set(self.found.builders) | set(self.found.makers)
+        known |= {part for block in self.scope.blocks for part in header_of(block)}
+        known |= {*self.found.builders, *self.found.makers, *self.found.helpers}
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
         known |= {one.statement for one in (*self.found.savers, *self.found.event_writers)}
         known |= self.found.graphs
         for lane in self.found.lanes:
-            known |= {item for block in lane.blocks for item in block.items}
+            known |= {part for block in lane.blocks for part in header_of(block)}
             pairs = zip(lane.entries, lane.roles)
             known |= {e.statement for e, role in pairs if role is Role.GONE and not e.opens}
         for use in self.module.uses:
@@ -50,7 +52,8 @@ class Account(UnitReading):
                 continue
             shown = self.module.source.code(use.node)
             raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")
-        for function in (*self.found.builders.values(), *self.found.makers.values()):
+        functions = (self.found.builders, self.found.makers, self.found.helpers)
+        for function in (one for some in functions for one in some.values()):
             for reference in self.graph.references(function):
                 inside = is_inside(self.module, reference.node, known)
                 if reference.module is not self.module or not inside:
@@ -66,9 +69,14 @@ class Account(UnitReading):
     def _check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""
         units = [unit for step in self.found.steps for unit in step.units]
+        of_loop = self.scope.towers.names if self.scope.towers is not None else frozenset()
         for unit in unique(units):
+            if isinstance(unit, Gathered):
+                continue
             value = value_of(unit.node)
             for name in self.expressions.read(value).names:
+                if unit.stage is not Stage.WHOLE and name.id in of_loop:
+                    continue
                 home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
                 if home is None or (home is self.home and self._is_of_graph(name.id)):
                     continue

@@ -33,11 +33,16 @@ class GradientReader:
         module: Module,
         meanings: Mapping[str, Meaning],
         is_fixed: Callable[[ast.expr], bool],
+        combined: Callable[[ast.Call], Gradients | None],
     ) -> None:
-        """``is_fixed`` says whether an expression has one value, whenever it is computed."""
+        """``is_fixed`` says whether an expression has one value, whenever it is computed,
+
+        ``combined`` what a call makes of the gradients of all towers.
+        """
         self.module = module
         self.meanings = meanings
         self.is_fixed = is_fixed
+        self.combined = combined
 
     def assigned(self, target: ast.expr, value: ast.expr) -> dict[str, Gradients] | None:
         """What the names of an assignment stand for; None where it gives no gradients.
@@ -96,7 +101,10 @@ class GradientReader:
                 raise Refused(self.module, node, "what is differentiated cannot be told")
             if self._is_tensors(given["xs"]):
                 return None  # a part of the graph as any other
-            return Gradients(node, self._loss(given["ys"]), given["xs"], Holds.VALUES)
+            return Gradients(node, *self._loss(given["ys"]), given["xs"], Holds.VALUES)
+        combined = self.combined(node)
+        if combined is not None:
+            return combined
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
             name = func.value.id if isinstance(func.value, ast.Name) else ""
@@ -105,8 +113,8 @@ class GradientReader:
             given = self._given(node, _COMPUTE, ("loss", "var_list"))
             if "loss" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be told")
-            loss = self._loss(given["loss"])
-            return Gradients(node, loss, given.get("var_list"), Holds.PAIRS, name)
+            loss, unit = self._loss(given["loss"])
+            return Gradients(node, loss, unit, given.get("var_list"), Holds.PAIRS, name)
         return None
 
     def _is_tensors(self, node: ast.expr) -> bool:
@@ -118,11 +126,11 @@ class GradientReader:
             for part in parts
         )
 
-    def _loss(self, node: ast.expr) -> ast.Name:
-        """What is differentiated: a name, for it is computed elsewhere, and has one value."""
-        if isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Unit):
-            if len(self.module.names.bindings_of(node)) == 1:
-                return node
+    def _loss(self, node: ast.expr) -> tuple[ast.Name, Unit]:
+        """What is differentiated: a name, for it is computed elsewhere, with what it is here."""
+        unit = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and isinstance(unit, Unit):
+            return node, unit
         text = "what is differentiated has no name of its own"
         raise Refused(self.module, node, text, "give it a name that nothing else has")
 

@@ -81,7 +81,7 @@ class LaneReading(Account):
 
     def _nodes(self) -> list[Home]:
         """The module and the functions, besides the scope that builds, that mention its graph."""
-        inside = {*self.found.builders, *self.found.makers}
+        inside = {*self.found.builders, *self.found.makers, *self.found.helpers}
         found: dict[Home, None] = {}
         if self.scope.session_node is not self.scope.node:
             found[self.scope.session_node] = None
@@ -316,7 +316,7 @@ class LaneReading(Account):
 
     def _check_lanes(self) -> None:
         """Each mention of the session or the graph elsewhere is one that is understood."""
-        inside = {*self.found.builders, *self.found.makers}
+        inside = {*self.found.builders, *self.found.makers, *self.found.helpers}
         fine = set(self.runs.known)
         for lane in self.found.lanes:
             for entry, role in zip(lane.entries, lane.roles):

@@ -20,6 +20,8 @@ from migrate_mgpu.models.front.session.attendants import (
 )
 from migrate_mgpu.models.front.session.scope import Entry, Home, SessionScope
 from migrate_mgpu.models.ir import (
+    Combined,
+    Gathered,
     GradientClip,
     Operation,
     Optimizer,
@@ -27,6 +29,7 @@ from migrate_mgpu.models.ir import (
     Run,
     Schedule,
     Step,
+    TowerInput,
     Unit,
     Update,
     Variables,
@@ -57,14 +60,20 @@ class Gradients:
 
     ``node`` is the call that computes them, ``told`` the variables that it is told, and
     ``optimizer`` the name of the one that computes them, if one does; ``clips`` in order.
+    ``listed``: it is the list of those of all towers. ``combined`` is how they were made one,
+    ``tower_clips`` what was done with each tower's before.
     """
 
     node: ast.Call
     loss: ast.Name
+    unit: Unit
     told: ast.expr | None
     holds: Holds
     optimizer: str = ""
     clips: tuple[GradientClip, ...] = ()
+    listed: bool = False
+    combined: Combined | None = None
+    tower_clips: tuple[GradientClip, ...] = ()
 
 
 @record(frozen=True, eq=False)
@@ -157,6 +166,8 @@ class SessionProgram:
     ``schedules`` are learning rates that units compute, by their calls, with the units' nodes;
     ``handed`` those that an optimizer asks itself.
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
+    ``helpers`` are those that only the graph of several towers needed, and go away.
+    ``count`` is how many those are, where something tells it.
     ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
     that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
     with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
@@ -184,6 +195,8 @@ class SessionProgram:
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)
     handed: set[ast.Call] = field(default_factory=set)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
+    helpers: dict[ast.AST, Function] = field(default_factory=dict)
+    count: ast.expr | None = None
     idle: list[ast.AST] = field(default_factory=list)
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)
     lanes: list[Lane] = field(default_factory=list)
@@ -224,6 +237,18 @@ def closure(units: Iterable[Unit]) -> list[Unit]:
     for unit in units:
         add(unit)
     return sorted(found, key=lambda unit: unit.place)
+
+
+def is_late(unit: Unit) -> bool:
+    """Whether a unit is an expression at the place that runs it, or what is minimized."""
+    return isinstance(unit.node, ast.expr) and not isinstance(unit, TowerInput)
+
+
+def given_by(unit: Unit) -> set[str]:
+    """The names that a unit gives values to."""
+    if isinstance(unit, TowerInput):
+        return set(unit.names)
+    return {unit.name} if isinstance(unit, Gathered) else targets_of(unit.node)
 
 
 def targets_of(node: ast.AST) -> set[str]:

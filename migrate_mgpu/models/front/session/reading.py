@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -26,7 +27,9 @@ from migrate_mgpu.models.front.session.program import (
     SessionProgram,
 )
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
+from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.front.session.updates import UpdateReading
+from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
@@ -54,6 +57,9 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
         self.driving = DrivingReader(self.found, graph, self.runs)
         self.expressions.takes = self.driving.summaries.takes
+        self.towers = TowerReader(
+            self.found, graph, self.meanings, self._computed, lambda node: self.gradients.read(node)
+        )
 
     def read(self) -> SessionProgram:
         node = self.scope.node
@@ -69,9 +75,10 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             raise Refused(self.module, self.scope.session, text)
         for place, entry in enumerate(self.scope.entries):
             self.place = place
-            self.found.roles.append(self._role(entry.statement, entry.opens))
+            self.found.roles.append(self._role(entry))
         self.read_lanes()
         self.driving.finish()
+        self.towers.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables get their first values"
             raise Refused(self.module, self.found.runs[0].call, text)
@@ -84,11 +91,16 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     # -- one statement ----------------------------------------------------------
 
-    def _role(self, statement: ast.stmt, opens: bool) -> Role:
-        if opens:
+    def _role(self, entry: Entry) -> Role:
+        statement = entry.statement
+        if entry.opens:
+            if entry.towers is not None and statement is entry.towers.loop:
+                self.towers.loop(self.place)
             return Role.GONE if statement in self.scope.blocks else Role.HOST
-        if statement is self.scope.maker:
+        if statement is self.scope.maker or self.towers.begins(statement):
             return Role.GONE
+        if entry.towers is not None:
+            return self._of_tower(entry)
         if isinstance(statement, _KEEPS):
             return Role.HOST
         if statement in self.configs or getattr(statement, "value", None) in self.configs:
@@ -116,6 +128,32 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
                 self.meanings[statement.target.id] = self.unit(statement, self.place)
                 return Role.UNIT
         return self._host(statement)
+
+    def _of_tower(self, entry: Entry) -> Role:
+        """What a statement of the loop that builds towers is."""
+        statement = entry.statement
+        role = self.towers.read(entry, self.place)
+        if role is None and not self.runs.concerns(statement):
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                role = self._assignment(statement, statement.targets[0])
+            elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+                if isinstance(self.meanings.get(statement.target.id), Unit):
+                    self.meanings[statement.target.id] = self.unit(statement, self.place)
+                    role = Role.UNIT
+        if role is None:
+            text = "what the loop over the devices does here is no part of a tower"
+            raise Refused(self.module, statement, text, "build the towers, and nothing else, in it")
+        if role is Role.VARIABLES:
+            made = [one for one in self.found.made if is_inside(self.module, one.node, {statement})]
+            if entry.first or any(one.kind != "get_variable" for one in made):
+                raise Refused(self.module, statement, "a tower has variables of its own")
+            self.towers.own(statement)
+        elif role is Role.OPTIMIZER:
+            self.towers.alike(statement)
+        for name in mentions_of(self.names, statement, self.home):
+            if isinstance(name.ctx, ast.Store):
+                self.towers.known.add(name.id)
+        return role
 
     def _run(self, statement: ast.stmt) -> Role:
         role = self.runs.read(statement, self.place)

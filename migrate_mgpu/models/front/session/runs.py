@@ -13,6 +13,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    Gradients,
     Host,
     Init,
     Meaning,
@@ -20,11 +21,22 @@ from migrate_mgpu.models.front.session.program import (
     Role,
     SessionProgram,
     closure,
+    is_late,
     targets_of,
 )
 from migrate_mgpu.models.front.session.reach import Named, Reach, Whole
 from migrate_mgpu.models.front.session.scope import SessionScope
-from migrate_mgpu.models.ir import Collected, Fetch, Placeholder, Run, Step, Unit, Update, Variables
+from migrate_mgpu.models.ir import (
+    Collected,
+    Fetch,
+    Gathered,
+    Placeholder,
+    Run,
+    Step,
+    Unit,
+    Update,
+    Variables,
+)
 
 _RUN = ("fetches", "feed_dict")
 _EVAL = ("feed_dict", "session")
@@ -91,6 +103,8 @@ class RunReader:
         origin = self.reach.of(node)
         if isinstance(origin, Named):
             found = self.meanings.get(origin.name)
+            if isinstance(found, Gradients):
+                return found  # of which only `average_gradients` has another name
             if isinstance(found, GRAPH) and len(self.home.bindings[origin.name]) != 1:
                 text = f"`{origin.name}` stands for more than one part of the graph"
                 raise Refused(self.module, node, text, "give each a name of its own")
@@ -356,6 +370,9 @@ class RunReader:
             if meaning.collected is not Collected.ONE:
                 raise Refused(self.module, node, "a dictionary or list of variables is fetched")
             return Fetch(node, variable=True)
+        if isinstance(meaning, Gathered):
+            text = f"`{meaning.name}` is a list of what all towers have"
+            raise Refused(self.module, node, text, "make one tensor of it before")
         if isinstance(meaning, Unit):
             units.append(meaning)
             return Fetch(node, value=self.named(node))
@@ -409,7 +426,7 @@ class RunReader:
         for update in updates:
             self._check_last(update, units)
         own = {unit for update in self.found.updates for unit in update.made_of}
-        late = [u for u in units if isinstance(u.node, ast.expr) and u not in own]
+        late = [unit for unit in units if is_late(unit) and unit not in own]
         constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
         made = tuple(units) if not late else call
         key = (feeds, tuple(map(_same, values)), updates, made, constants, moves)

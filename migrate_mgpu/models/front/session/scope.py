@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -12,12 +13,22 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.graph_collections import is_dependency
+from migrate_mgpu.models.front.towers.loop import (
+    asks_first,
+    find_towers,
+    is_cpu,
+    is_same_scope,
+    read_towers,
+    shares,
+)
+from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.source.statements import Layout
 
 _SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
+Header = Union[ast.With, ast.For, ast.If]
 _ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 
 
@@ -30,12 +41,15 @@ class Entry:
 
     ``dedent`` is the indentation that goes away with the blocks around it, ``scopes`` are the
     names of TF1's scopes around it, by what they name (``name_scope``, ``variable_scope``).
+    ``towers`` are those whose loop it stands in, ``first``: only for the first of them.
     """
 
     statement: ast.stmt
     opens: bool = False
     dedent: int = 0
     scopes: tuple[tuple[str, str], ...] = ()
+    towers: Towers | None = None
+    first: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -53,7 +67,12 @@ class SessionScope:
     session_node: Home
     name: str
     entries: tuple[Entry, ...]
-    blocks: tuple[ast.With, ...]
+    blocks: tuple[Header, ...]
+
+    @property
+    def towers(self) -> Towers | None:
+        """The towers that the program builds, if it does."""
+        return next((entry.towers for entry in self.entries if entry.towers is not None), None)
 
     @property
     def maker(self) -> ast.stmt:
@@ -102,11 +121,11 @@ def read_scope(module: Module) -> SessionScope:
 
 def lines(
     module: Module, node: Home, session: ast.Call
-) -> tuple[tuple[Entry, ...], tuple[ast.With, ...]]:
+) -> tuple[tuple[Entry, ...], tuple[Header, ...]]:
     """The statements of a module or a function in one line, and the blocks that go away."""
-    blocks: list[ast.With] = []
-    entries = tuple(_entries(module, node.body, session, blocks, 0, ()))
-    return entries, tuple(blocks)
+    reader = _EntryReader(module, session)
+    entries = tuple(reader.read(node.body, Entry(node.body[0])))
+    return entries, tuple(reader.blocks)
 
 
 def _builds(module: Module, around: Home) -> Home:
@@ -171,51 +190,104 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
     raise Refused(module, session, "its session has no name of its own", _ADVICE)
 
 
-def _entries(
-    module: Module,
-    body: list[ast.stmt],
-    session: ast.Call,
-    blocks: list[ast.With],
-    dedent: int,
-    scopes: tuple[tuple[str, str], ...],
-) -> Iterator[Entry]:
-    for statement in body:
-        named = _scope(module, statement)
-        if isinstance(statement, ast.With) and (named or _goes(module, statement, session)):
-            if not Layout(module.source, statement).owns_start or _one_line(statement):
-                raise Refused(module, statement, "a `with` statement on one line")
-            blocks.append(statement)
-            yield Entry(statement, True, dedent, scopes)
-            unit = len(module.source.indent_of(statement.body[0])) - len(
-                module.source.indent_of(statement)
-            )
-            inner = (*scopes, named) if named else scopes
-            yield from _entries(module, statement.body, session, blocks, dedent + unit, inner)
-        elif is_main_guard(statement) and _holds(module, statement, session):
+class _EntryReader:
+    """Puts the statements of a scope in one line, those of some blocks among them."""
+
+    def __init__(self, module: Module, session: ast.Call) -> None:
+        self.module = module
+        self.session = session
+        self.blocks: list[Header] = []  # those that go away
+
+    def read(self, body: list[ast.stmt], around: Entry) -> Iterator[Entry]:
+        """``around`` is the entry of the block that has these statements."""
+        for statement in body:
+            found = replaced(around, statement=statement, opens=False)
+            inner = self._opened(statement, found)
+            if inner is None:
+                yield found
+                continue
+            assert isinstance(statement, (ast.With, ast.For, ast.If))
+            if not is_main_guard(statement):
+                if not Layout(self.module.source, statement).owns_start or _one_line(statement):
+                    raise Refused(self.module, statement, "a statement with a block on one line")
+                self.blocks.append(statement)
+                first, indent = statement.body[0], self.module.source.indent_of
+                unit = len(indent(first)) - len(indent(statement))
+                inner = replaced(inner, dedent=found.dedent + unit)
+            yield replaced(found, opens=True, towers=inner.towers)
+            yield from self.read(statement.body, inner)
+
+    def _opened(self, statement: ast.stmt, found: Entry) -> Entry | None:
+        """What is known of the statements in a block; None where it is read as a whole."""
+        module = self.module
+        if isinstance(statement, ast.With):
+            named = _scope(module, statement, found.towers is not None)
+            if named:
+                return replaced(found, scopes=(*found.scopes, named))
+            if _goes(module, statement, self.session):
+                return found
+            return self._only_names(statement, found)
+        if is_main_guard(statement) and _holds(module, statement, self.session):
             assert isinstance(statement, ast.If)
             if statement.orelse or _one_line(statement):
                 raise Refused(module, statement, "a main guard with an `else`")
-            yield Entry(statement, True, dedent, scopes)
-            yield from _entries(module, statement.body, session, blocks, dedent, scopes)
-        else:
-            yield Entry(statement, False, dedent, scopes)
+            return found
+        if found.towers is None:
+            towers = read_towers(module, statement)
+            return None if towers is None else replaced(found, towers=towers)
+        if isinstance(statement, ast.If) and not statement.orelse:
+            if asks_first(found.towers, statement.test) and not shares(module, statement):
+                return replaced(found, first=True)
+        return None
+
+    def _only_names(self, statement: ast.With, found: Entry) -> Entry | None:
+        """A block that only says where its statements are, or names what they make."""
+        module = self.module
+        for item in statement.items:
+            node = item.context_expr
+            named = _named(module, item, found.towers is not None)
+            if named and found.towers is not None:
+                found = replaced(found, scopes=(*found.scopes, named))
+                continue
+            kind = name_of(module, node) if isinstance(node, ast.Call) else ""
+            if found.towers is not None and kind in ("name_scope", "device"):
+                continue
+            if is_same_scope(module, node) or (self._has_towers and is_cpu(module, node)):
+                continue
+            if _is_graph(module, node) and item.optional_vars is None:
+                continue
+            return None
+        return found
+
+    @cached_property
+    def _has_towers(self) -> bool:
+        return find_towers(self.module) is not None
 
 
-def _scope(module: Module, statement: ast.stmt) -> tuple[str, str] | None:
-    """`with tf.name_scope("layer"):`, which only names what is made in it."""
+def _scope(module: Module, statement: ast.stmt, shared: bool) -> tuple[str, str] | None:
+    """`with tf.name_scope("layer"):`, which only names what is made in it.
+
+    ``shared``: it may say of its variables that they are those that there are already.
+    """
     if not isinstance(statement, ast.With) or len(statement.items) != 1:
         return None
-    call = statement.items[0].context_expr
+    return _named(module, statement.items[0], shared)
+
+
+def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] | None:
+    call = item.context_expr
     kind = name_of(module, call) if isinstance(call, ast.Call) else ""
     if kind not in ("name_scope", "variable_scope") or not isinstance(call, ast.Call):
         return None
-    if len(call.args) != 1 or call.keywords or statement.items[0].optional_vars is not None:
+    reuse = shared and [keyword.arg for keyword in call.keywords] == ["reuse"]
+    more = call.keywords and not reuse
+    if len(call.args) != 1 or more or item.optional_vars is not None:
         return None
     name = constant(call.args[0])
     return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
 
 
-def _one_line(statement: ast.With | ast.If) -> bool:
+def _one_line(statement: Header) -> bool:
     return statement.body[0].lineno == statement.lineno
 
 
@@ -242,3 +314,10 @@ def _is_graph(module: Module, node: ast.expr) -> bool:
         and isinstance(node.func.value, ast.Call)
         and name_of(module, node.func.value) == "Graph"
     )
+
+
+def header_of(block: Header) -> list[ast.AST]:
+    """The nodes of a statement that are not in its block."""
+    if isinstance(block, ast.With):
+        return list(block.items)
+    return [block.target, block.iter] if isinstance(block, ast.For) else [block.test]

@@ -13,6 +13,7 @@ from migrate_mgpu.models.front.session.expressions import Parts
 from migrate_mgpu.models.front.session.layers import LayerReading
 from migrate_mgpu.models.front.session.program import GRAPH, Every, Gradients, Init, Role, closure
 from migrate_mgpu.models.front.session.runs import mentions_of
+from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
     Collected,
     Optimizer,
@@ -26,6 +27,8 @@ from migrate_mgpu.models.ir import (
 
 class UnitReading(LayerReading):
     """Reads units: what each takes, and that it does nothing else."""
+
+    towers: TowerReader
 
     def _is_graph(self, value: ast.expr) -> bool:
         for name in mentions_of(self.names, value, self.home):
@@ -58,16 +61,28 @@ class UnitReading(LayerReading):
         Raises:
             Refused: it does more.
         """
+        return self._computed(node, place, of_tower=True)
+
+    def _computed(self, node: ast.stmt | ast.expr, place: int, of_tower: bool = False) -> Unit:
+        """``of_tower``: in the loop over the devices, what a tower takes is no part of it."""
         value = value_of(node)
         parts = self.expressions.read(value)
         self.found.builders.update(parts.builders)
         after: list[Unit] = []
         feeds: list[Placeholder] = []
         reads: list[Variables] = []
+        entry = self.scope.entries[place]
+        inputs = self.towers.inputs(entry, value, place) if of_tower else ()
+        given = {part for one, _ in inputs for part in ast.walk(one)}
         for name in parts.names:
+            if name in given:
+                continue
+            if of_tower:
+                self.towers.carried(name, entry)
             self._name(name, after, feeds, reads)
         for schedule, _ in parts.schedules:
             self._schedule(schedule, node)
+        after += (one for _, one in inputs)
         for call in parts.layers:
             reads.append(self._layer(call, node))
         self._drawn(parts)
@@ -76,8 +91,12 @@ class UnitReading(LayerReading):
             before = self.meanings[node.target.id]
             assert isinstance(before, Unit)
             after.append(before)
-        unit = Unit(node, place, unique(after), unique(feeds), unique(reads), parts.rows)
+        unit = Unit(
+            node, place, unique(after), unique(feeds), unique(reads), parts.rows, inputs=inputs
+        )
         self._labels(value, unit)
+        if of_tower:
+            unit = self.towers.stage(entry, unit)
         if isinstance(node, ast.stmt):
             self.found.units[place] = unit
         return unit

@@ -16,12 +16,11 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.gradients import GradientReader
-from migrate_mgpu.models.front.session.program import Every, Holds, Role, closure
+from migrate_mgpu.models.front.session.program import Every, Gradients, Holds, Role, closure
 from migrate_mgpu.models.front.session.rates import RateReading
 from migrate_mgpu.models.front.session.variables import VariableReading
 from migrate_mgpu.models.ir import (
     Collected,
-    GradientClip,
     LearningRate,
     Optimizer,
     Unit,
@@ -42,7 +41,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
 
     @cached_property
     def gradients(self) -> GradientReader:
-        return GradientReader(self.module, self.meanings, self._is_fixed)
+        return GradientReader(self.module, self.meanings, self._is_fixed, self.towers.combined)
 
     def _optimizer(self, call: ast.Call) -> Optimizer:
         optimizer = read_optimizer(self.module, call)
@@ -71,7 +70,9 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         statements = [self.names.statement(b.node) for b in self.names.bindings_of(name)]
         own = {entry.statement for entry in self.scope.entries if not entry.opens}
         if not all(
-            s in own and isinstance(s, ast.Assign) and _is_of_gradients(s.value) for s in statements
+            s in self.towers.lists.values()
+            or (s in own and isinstance(s, ast.Assign) and _is_of_gradients(s.value))
+            for s in statements
         ):
             text = f"`{name.id}` is given another value elsewhere"
             raise Refused(self.module, name, text, "give the two names of their own")
@@ -120,7 +121,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         if "global_step" in given:
             more["global_step"] = given["global_step"]
         return self._update(
-            statement, target, call, optimizer, name, {"loss": found.loss, **more}, found.clips
+            statement, target, call, optimizer, name, {"loss": found.loss, **more}, found
         )
 
     def _minimize(
@@ -133,7 +134,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
                 isinstance(value, ast.Constant) and value.value is None
             ):
                 raise Refused(self.module, value, f"`minimize` with `{key}`")
-        return self._update(statement, target, call, optimizer, name, given, ())
+        return self._update(statement, target, call, optimizer, name, given, None)
 
     def _update(
         self,
@@ -143,8 +144,11 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         optimizer: Optimizer,
         name: str,
         given: Mapping[str, ast.expr],
-        clips: tuple[GradientClip, ...],
+        gradients: Gradients | None,
     ) -> Role:
+        clips = gradients.clips if gradients is not None else ()
+        tower_clips = gradients.tower_clips if gradients is not None else ()
+        combined = gradients.combined if gradients is not None else None
         loss = given.get("loss")
         if loss is None:
             raise Refused(self.module, call, "what is minimized is not told")
@@ -154,6 +158,10 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             found = self.meanings[loss.id]
             assert isinstance(found, Unit)
             unit = found
+        if gradients is not None and gradients.unit is not unit:
+            text = f"`{gradients.loss.id}` has another value here than where it is differentiated"
+            raise Refused(self.module, call, text, "give the two names of their own")
+        self.towers.check_update(call, unit, combined, self.scope.entries[self.place])
         counts = self._counter(given.get("global_step"))
         self._only_binding(target)
         units = closure([unit])
@@ -172,7 +180,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         if any(u.name and u.optimizer is optimizer for u in self.found.updates):
             raise Refused(self.module, call, "one optimizer minimizes two losses")
         sparse = any(u.sparse for u in units)
-        if sparse and clips:
+        if sparse and (clips or tower_clips):
             text = "a gradient that may be one of some rows of a table is clipped"
             raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
         if sparse and not moves_same_rows(optimizer):
@@ -201,6 +209,8 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             sparse,
             clips,
             self._is_moved(statement),
+            combined,
+            tower_clips,
         )
         self.found.moving |= update.moves
         self.found.updates.append(update)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
-from migrate_mgpu.models.ir import Collected, Update, Variables
+from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
+from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -86,6 +87,17 @@ class LayerWriter:
             Collected.ONE: "{}", Collected.VALUES: "*{}.values()", Collected.ITEMS: "*{}"
         }[variables.collected].format(name)  # fmt: skip
 
+    @staticmethod
+    def _parts(part: Part) -> dict[str, Placeholder]:
+        """Placeholders of which parts of a batch have some rows each, by the parts' names."""
+        found: dict[str, Placeholder] = {}
+        inputs = {u for unit in part.units for u in unit.after if isinstance(u, TowerInput)}
+        for one in inputs:
+            feeds = {placeholder for unit in closure([one]) for placeholder in unit.feeds}
+            if one.rows and len(feeds) == 1:
+                found.update(dict.fromkeys(one.names, feeds.pop()))
+        return found
+
     def built(self, part: Part, name: str, context: Context) -> str:
         """What makes the variables of the layers of a shared function.
 
@@ -94,6 +106,11 @@ class LayerWriter:
         step = next(step for step in self.program.steps if part.builds in step.updates)
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
         given.update({placeholder.name: self.names.spec(placeholder) for placeholder in step.feeds})
+        given.update({name: self.names.spec(one) for name, one in self._parts(part).items()})
+        for taken in part.takes:
+            if taken not in given:
+                node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
+                raise Refused(self.program.scope.module, node, f"layers are made here: {text}")
         arguments = ", ".join(given[taken] for taken in part.takes)
         comment = "  # makes the variables of its layers"
         return f"{context.tf}.function({name}).get_concrete_function({arguments}){comment}"

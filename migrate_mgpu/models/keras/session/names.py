@@ -8,7 +8,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram
-from migrate_mgpu.models.ir import Placeholder, Step, Update, Variables
+from migrate_mgpu.models.ir import Placeholder, Stage, Step, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.network.naming import is_telling
 from migrate_mgpu.models.keras.session.sharing import Part
 
@@ -47,6 +47,17 @@ class StepNames:
         for step in program.steps:
             self._steps[step] = self._fresh(*self._candidates(step, several))
         self._parts: dict[Part, str] = {}
+        self.strategy = self._fresh("strategy", "mirrored_strategy")
+        self._splits: dict[tuple[TowerInput, ...], str] = {}
+        self._replicas = {
+            step: self._fresh(*self._of_replica(step))
+            for step in program.steps
+            if any(unit.stage is not Stage.WHOLE for unit in step.units)
+        }
+        self.scaled = self._fresh("scaled_loss", "shared_loss")
+        self.part_of = self._fresh("part", "part_of_replica")
+        self.of_replica = self._fresh("context", "replica")
+        self.index = self._fresh("index", "replica_id")
         self.tape = self._fresh("tape")
         self.gradients = self._fresh("gradients", "grads")
         self.loss = self._fresh("loss", "loss_value")
@@ -59,6 +70,28 @@ class StepNames:
             candidates = ["forward"] if first else []
             self._parts[part] = self._fresh(*candidates, f"get_{short}", f"make_{short}")
         return self._parts[part]
+
+    def split(self, inputs: tuple[TowerInput, ...]) -> tuple[str, bool]:
+        """The name of what gives each replica its part of a batch, and whether it is new."""
+        is_new = inputs not in self._splits
+        if is_new:
+            names = [name for one in inputs for name in one.names]
+            short = "_and_".join(names) if len(names) < 3 else "inputs"
+            self._splits[inputs] = self._fresh(
+                *([] if self._splits else ["split_batch"]), f"split_{short}", "split_parts"
+            )
+        return self._splits[inputs], is_new
+
+    def replica(self, step: Step) -> str:
+        """The name of what each replica does in a step."""
+        return self._replicas[step]
+
+    def _of_replica(self, step: Step) -> tuple[str, ...]:
+        name = self._steps[step]
+        if name.startswith("compute_"):
+            return f"tower_{name[len('compute_') :]}", f"{name}_in_tower"
+        short = name[: -len("_step")] if name.endswith("_step") else name
+        return f"{short}_tower", f"{short}_in_tower"
 
     def layer(self, call: ast.Call) -> str:
         """The name of a layer, by the call that made and applied it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.session.program import SessionProgram, closure, targets_of
-from migrate_mgpu.models.ir import Collected, Step, Unit, Update, Variables
+from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
+from migrate_mgpu.models.ir import Collected, Stage, Step, TowerInput, Unit, Update, Variables
 
 _FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
 
@@ -58,6 +59,7 @@ class Sharing:
         """The part that all who train have, made of placeholders alone."""
         training = [set(step.units) for step in self.program.steps if step.updates]
         fed = {placeholder.name for placeholder in self.program.placeholders}
+        fed |= {name for u in self._units if isinstance(u, TowerInput) for name in u.names}
         for part in self.parts:
             if set(part.takes) <= fed and all(set(part.units) <= units for units in training):
                 return part
@@ -70,7 +72,7 @@ class Sharing:
         for update in self.program.updates:
             new = [u for u in closure([update.unit]) if {*_layers(u)} - built]
             if new:
-                units = closure(new)
+                units = [unit for unit in closure(new) if unit.stage is update.unit.stage]
                 built.update(v for unit in units for v in _layers(unit))
                 found.append(replaced(self._part(units), builds=update))
         return found
@@ -81,12 +83,12 @@ class Sharing:
             have = [part for part in networks if set(part.units) <= set(step.units)]
             known = {unit for part in have for unit in part.units}
             for unit in step.units:
-                if isinstance(unit.node, ast.stmt) and unit not in known:
+                if isinstance(unit.node, ast.stmt) and unit not in known and _is_shared(unit):
                     steps.setdefault(unit, set()).add(step)
-        groups: dict[frozenset[Step], list[Unit]] = {}
+        groups: dict[tuple[frozenset[Step], Stage], list[Unit]] = {}
         for unit in sorted(steps, key=lambda unit: unit.place):
             if len(steps[unit]) > 1:
-                groups.setdefault(frozenset(steps[unit]), []).append(unit)
+                groups.setdefault((frozenset(steps[unit]), unit.stage), []).append(unit)
         found = list(networks)
         for units in groups.values():
             lines = sum((u.node.end_lineno or 0) - u.node.lineno + 1 for u in units)
@@ -100,10 +102,10 @@ class Sharing:
         known: set[str] = set()
         takes: dict[str, None] = {}
         for unit in units:
-            for name in self._reads(unit):
-                if name not in known and self._is_value(name):
+            for name in self.reads(unit):
+                if name not in known and self.is_value(name):
                     takes[name] = None
-            known |= targets_of(unit.node)
+            known |= given_by(unit)
         gives: dict[str, None] = {}
         wanted: set[str] = set()
         for step in self.program.steps:
@@ -111,28 +113,37 @@ class Sharing:
                 continue
             for unit in step.units:
                 if unit not in inside:
-                    wanted.update(self._reads(unit))
+                    wanted.update(self.reads(unit))
             for value in (*step.values, *(update.loss for update in step.updates)):
                 if isinstance(value, ast.Name):
                     wanted.add(value.id)
         for unit in units:
-            for name in sorted(targets_of(unit.node)):
+            for name in sorted(given_by(unit)):
                 if name in wanted:
                     gives[name] = None
         order = [p.name for p in self.program.placeholders]
         ordered = sorted(takes, key=lambda n: order.index(n) if n in order else len(order))
         return Part(tuple(units), tuple(ordered), tuple(gives))
 
-    def _is_value(self, name: str) -> bool:
+    def is_value(self, name: str) -> bool:
         """Whether a name stands for a placeholder's or a unit's value."""
         if any(placeholder.name == name for placeholder in self.program.placeholders):
             return True
-        return any(name in targets_of(unit.node) for unit in self.program.units.values())
+        return any(name in given_by(unit) for unit in self._units)
 
-    def _reads(self, unit: Unit) -> list[str]:
-        found: list[str] = []
+    @cached_property
+    def _units(self) -> set[Unit]:
+        known = {unit for step in self.program.steps for unit in step.units}
+        return known.union(self.program.units.values())
+
+    def reads(self, unit: Unit) -> list[str]:
+        """The names of the scope that a unit takes values of."""
+        found: list[str] = [name for _, one in unit.inputs for name in one.names]
+        inputs = {part for one, _ in unit.inputs for part in ast.walk(one)}
         taken = self.program.taken(unit.node)
         for part in (*ast.walk(unit.node), *(p for node in taken for p in ast.walk(node))):
+            if part in inputs:
+                continue
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 scope = self.names.scope_of_name[part]
                 if self.names.defining_scope(part.id, scope) is self.home:
@@ -178,30 +189,34 @@ class Sharing:
         wanted: dict[tuple[Unit, str], Unit | None] = {}
         current: dict[str, Unit | None] = {}
         for unit in step.units:  # the author's order
-            for name in self._reads(unit):
+            for name in self.reads(unit):
                 wanted[unit, name] = current.get(name)
-            for name in targets_of(unit.node):
+            for name in given_by(unit):
                 current[name] = unit
         last = current
         now: dict[str, Unit | None] = {}
         for item in order:
             if isinstance(item, Unit):
-                if any(wanted[item, name] is not now.get(name) for name in self._reads(item)):
+                if any(wanted[item, name] is not now.get(name) for name in self.reads(item)):
                     return False
-                for name in targets_of(item.node):
+                for name in given_by(item):
                     now[name] = item
                 continue
             local = {name: now.get(name) for name in item.takes}
             for unit in item.units:
-                if any(wanted[unit, name] is not local.get(name) for name in self._reads(unit)):
+                if any(wanted[unit, name] is not local.get(name) for name in self.reads(unit)):
                     return False
-                for name in targets_of(unit.node):
+                for name in given_by(unit):
                     local[name] = unit
             for name in item.gives:
                 now[name] = local[name]
         given = {v.id for v in step.values if isinstance(v, ast.Name)}
         given |= {u.loss.id for u in step.updates if isinstance(u.loss, ast.Name)}
         return all(now.get(name) is last.get(name) for name in given)
+
+
+def _is_shared(unit: Unit) -> bool:
+    return unit.stage in (Stage.WHOLE, Stage.TOWER)
 
 
 def _layers(unit: Unit) -> list[Variables]:

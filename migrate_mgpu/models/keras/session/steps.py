@@ -45,8 +45,21 @@ class StepWriter:
         self.block.line(f"return {', '.join(part.gives)}", 1)
         return self._text()
 
-    def step(self, step: Step) -> str:
-        """A step's function, with ``\\n`` between its lines."""
+    def step(self, step: Step) -> list[str]:
+        """A step's function, below those that only it needs, with ``\\n`` between their lines."""
+        self._header(step)
+        items = self.sharing.ordered(step) or []
+        if step.updates:
+            self._training(step.updates[0], items)
+            self._counted(step.updates[0])
+        else:
+            self._items(items, 1)
+        values = [self.context.render(value) for value in step.values]
+        if values:
+            self.block.line(f"return {', '.join(values)}", 1)
+        return [self._text()]
+
+    def _header(self, step: Step) -> None:
         tf = self.style.tensorflow
         if step.feeds:
             specs = [self.names.spec(placeholder) for placeholder in step.feeds]
@@ -57,20 +70,14 @@ class StepWriter:
         self.block.line(f"def {self.names.step(step)}({parameters}):")
         for one, value in step.folded:
             self.block.line(f"{one.name} = {known_text(one, value, self.context)}", 1)
-        items = self.sharing.ordered(step) or []
-        if step.updates:
-            self._training(step.updates[0], items)
-        else:
-            self._items(items, 1)
-        values = [self.context.render(value) for value in step.values]
-        if values:
-            self.block.line(f"return {', '.join(values)}", 1)
-        return self._text()
 
     def _clipped(self, clip: GradientClip) -> str:
         """A line that limits the gradients."""
+        return self._limited(clip, [self.context.render(limit) for limit in clip.limits])
+
+    def _limited(self, clip: GradientClip, given: Iterable[str]) -> str:
         tf, gradients = self.style.tensorflow, self.names.gradients
-        limits = ", ".join(self.context.render(limit) for limit in clip.limits)
+        limits = ", ".join(given)
         if clip.by is ClippedBy.GLOBAL_NORM:
             return f"{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {limits})"
         name = "value" if clip.by is ClippedBy.VALUE else "norm"
@@ -102,24 +109,41 @@ class StepWriter:
         within = [item for item in items if inside & _units(item)]
         self.block.line(f"with {tf}.GradientTape() as {self.names.tape}:", 1)
         self._items(within, 2)
-        loss = self.names.loss
-        if isinstance(update.loss, ast.Name):
-            loss = update.loss.id
-        else:
-            self.block.line(f"{loss} = {self.context.render(update.loss)}", 2)
+        loss = self._loss(update)
         self._items((item for item in items if item not in within), 1)
         gradients, trained = self.names.gradients, self.names.trained(update)
+        self._computing()
         self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
         if update.sparse:
             each = f"{tf}.convert_to_tensor({self.names.value})"
             self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
+        self._changed(update)
+        optimizer = self.names.optimizer(update)
+        self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
+
+    def _computing(self) -> None:
+        """What stands above the gradients."""
+
+    def _loss(self, update: Update) -> str:
+        """What is differentiated; it has a line of its own where it has no name."""
+        if isinstance(update.loss, ast.Name):
+            return update.loss.id
+        self.block.line(f"{self.names.loss} = {self.context.render(update.loss)}", 2)
+        return self.names.loss
+
+    def _changed(self, update: Update) -> None:
+        """What happens to the gradients before they are applied."""
         for clip in update.clips:
             self.block.line(self._clipped(clip), 1)
-        optimizer = self.names.optimizer(update)
+        self._rated(update)
+
+    def _rated(self, update: Update) -> None:
+        """A learning rate that is fed."""
         if update.rate is not None:
             rate = self.context.render(update.rate)
             self.block.line(f"{self.names.rate(update)}.assign({rate})", 1)
-        self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
+
+    def _counted(self, update: Update) -> None:
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)
 

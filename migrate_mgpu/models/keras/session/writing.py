@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.front.session.program import Lane, Role, SessionProgram
-from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.program import Lane, Role, SessionProgram, is_late
+from migrate_mgpu.models.front.session.runs import mentions_of
+from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
@@ -24,7 +29,13 @@ from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.models.keras.session.summaries import SummaryWriter
-from migrate_mgpu.source.blocks import leading, outermost, render, trailing
+from migrate_mgpu.models.keras.towers.steps import (
+    TowerStepWriter,
+    comments_of_towers,
+    devices_of,
+    inputs_of_towers,
+)
+from migrate_mgpu.source.blocks import Block, leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
@@ -32,6 +43,8 @@ _FORGOTTEN = (
     "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
     "without that they would"
 )
+# What a strategy has to own, where there is one.
+OWNED = (Role.VARIABLES, Role.OPTIMIZER, Role.UPDATE)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
 
 
@@ -71,6 +84,7 @@ class _Writer:
             program, self.names, self.style, self._dedent_of, self._shown_at
         )
         self.context.replaced.update(self.summaries.uses())
+        self.context.replaced.update(inputs_of_towers(program))
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -81,10 +95,14 @@ class _Writer:
         for place, (entry, role) in enumerate(pairs):
             if role is Role.PLACEHOLDER and self._is_known(entry.statement):
                 program.roles[place] = Role.GONE
+        self._has_strategy = False
+        self._delayed: list[tuple[Entry, Role]] = []
+        self.tower_comments = comments_of_towers(program)
         self.whole: list[tuple[int, int]] = []  # spans that are written anew
 
     def write(self) -> EditSet:
         self._functions()
+        self._helpers()
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
@@ -156,6 +174,29 @@ class _Writer:
 
     # -- the author's functions -----------------------------------------------------
 
+    def _helpers(self) -> None:
+        """Functions that only the graph needed go away, with the comments above them."""
+        helpers = set(self.program.helpers)
+        for node in self.module.tree.body:
+            if node not in helpers and not self._only_of(node, helpers):
+                continue
+            start, stop = self._above(node), Layout(self.source, node).next_line
+            above, below = self._blank_above(start), self._blank_below(stop)
+            start, stop = self._joined(start, stop, above, below)
+            self._edit_region(start, stop, "")
+            self.found.gone.add(node)
+
+    def _only_of(self, statement: ast.stmt, functions: set[ast.AST]) -> bool:
+        """Whether a statement makes a constant that only some functions read."""
+        if not isinstance(statement, ast.Assign) or constant(statement.value) is None:
+            return False
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name) or len(statement.targets) != 1:
+            return False
+        names = self.module.names
+        read = [m for m in names.mentions(target.id, names.module_scope) if m is not target]
+        return bool(read) and all(is_inside(self.module, one, functions) for one in read)
+
     def _functions(self) -> None:
         for node in (*self.program.builders, *self.program.makers):
             for part in ast.walk(node):
@@ -221,16 +262,17 @@ class _Writer:
         while index <= len(entries):
             end, part = index, self._part(lane, index)
             if index and part != self._part(lane, index - 1) and index in slots:
-                self._region(lane, index, index, slots.pop(index))  # at the end of the cell above
+                at_end = {index: slots.pop(index)}  # at the end of the cell above
+                self._region(lane, index, index, at_end)
             while end < len(entries) and self._goes(roles[end]) and self._part(lane, end) == part:
                 end += 1
-            steps = [step for slot in range(index, end + 1) for step in slots.pop(slot, ())]
-            if index == end and not steps:
+            here = {slot: slots.pop(slot) for slot in range(index, end + 1) if slot in slots}
+            if index == end and not here:
                 if index < len(entries):
                     self._kept(entries[index], roles[index])
                 index += 1
                 continue
-            self._region(lane, index, end, steps)
+            self._region(lane, index, end, here)
             if index < end < len(entries) and self._goes(roles[end]):
                 index = end  # in another cell of the notebook
                 continue
@@ -247,7 +289,7 @@ class _Writer:
 
     def _slot(self, step: Step) -> int:
         """Before which statement a step's function stands."""
-        late = [u for u in step.units if isinstance(u.node, ast.expr) and not self._is_loss(u.node)]
+        late = [u for u in step.units if is_late(u) and not self._is_loss(u.node)]
         place = step.place
         return place if late and max(u.place for u in late) == place else place + 1
 
@@ -259,12 +301,12 @@ class _Writer:
                 return self.names.step(step)
         return ""
 
-    def _is_loss(self, node: ast.expr) -> bool:
+    def _is_loss(self, node: ast.AST) -> bool:
         return any(node in (one.loss, one.rate) for one in self.program.updates)
 
-    @staticmethod
-    def _goes(role: Role) -> bool:
-        return role in (Role.GONE, Role.UNIT)
+    def _goes(self, role: Role) -> bool:
+        owned = self._owns and role in OWNED
+        return owned or role in (Role.GONE, Role.UNIT)
 
     def _is_known(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a placeholder that is never fed: steps know its value."""
@@ -274,7 +316,14 @@ class _Writer:
             not any(made in step.feeds for step in steps)
         )
 
-    def _region(self, lane: Lane, index: int, end: int, steps: list[Step | Part]) -> None:
+    @property
+    def _owns(self) -> bool:
+        """Whether a strategy owns what is made once."""
+        return self.scope.towers is not None
+
+    def _region(
+        self, lane: Lane, index: int, end: int, slots: Mapping[int, list[Step | Part]]
+    ) -> None:
         entries, source = lane.entries, self.source
         body = lane.node.body
         if index < end:
@@ -294,23 +343,17 @@ class _Writer:
             node = entries[index].statement
             raise Refused(self.module, node, "a magic command stands among what it builds")
         kept: list[str] = []
-        for entry in entries[index:end]:
-            self.found.gone.add(entry.statement if not entry.opens else _items(entry.statement))
+        for entry, role in zip(entries[index:end], lane.roles[index:end]):
+            if role in OWNED:
+                self.found.moved.add(entry.statement)
+                continue
+            self.found.gone.update(header_of(entry.statement) if entry.opens else [entry.statement])
             kept += self._kept_comments(entry)
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
         is_module = isinstance(lane.node, ast.Module)
-        made = [
-            line
-            for entry in entries[index:end]
-            for line in (
-                *self.layers.made(entry.statement, self.context, indent),
-                *self.rates.made(entry.statement, self.context, indent),
-            )
-        ]
-        texts = ["\n".join(made)] if made else []
-        texts += [self._function(step, indent) for step in steps]
+        texts, once = self._texts(lane, index, end, slots, indent)
         gap = "\n" * (3 if is_module and not indent else 2)
         above = self._blank_above(start)
         below = self._blank_below(stop)
@@ -325,18 +368,142 @@ class _Writer:
             wanted = len(gap) - 1
             top, bottom = source.part_at(start)
             begins = not source.text[top:start].strip()
-            before = "" if begins else "\n" * max((1 if made else wanted) - above, 0)
+            wanted_above = self._gap_of_made(start) if once[0] else wanted
+            before = "" if begins else "\n" * max(wanted_above - above, 0)
             at_end = not source.text[stop:bottom].strip()
-            behind = "" if at_end else "\n" * max(wanted - (0 if kept else below), 0)
+            wanted_below = 1 if once[-1] and self._owns else wanted
+            behind = "" if at_end else "\n" * max(wanted_below - (0 if kept else below), 0)
             text = before + functions + behind + lines
         self._edit_region(start, stop, text)
 
-    def _function(self, made: Step | Part, indent: str) -> str:
+    def _gap_of_made(self, start: int) -> int:
+        """How many blank lines stand above what is made once."""
+        above = self.source.text[:start].rstrip()
+        return 0 if self._owns and above.endswith(":") else 1
+
+    def _texts(
+        self,
+        lane: Lane,
+        index: int,
+        end: int,
+        slots: Mapping[int, list[Step | Part]],
+        indent: str,
+    ) -> tuple[list[str], list[bool]]:
+        """What stands in the place of a region; of each part, whether it is made once."""
+        texts: list[str] = []
+        once: list[bool] = []
+        block = Block(self.source, indent)
+        if not self._owns:
+            for entry in lane.entries[index:end]:
+                block.lines += self._made(entry, indent)
+        for place in range(index, end + 1):
+            for made in slots.get(place, ()):
+                if block.lines:
+                    texts.append("\n".join(block.lines))
+                    once.append(True)
+                    block = Block(self.source, indent)
+                functions = self._function(made, indent)
+                texts += functions
+                once += [False] * len(functions)
+            if place < end and self._owns:
+                self._once(lane.entries[place], lane.roles[place], block)
+        if block.lines:
+            texts.append("\n".join(block.lines))
+            once.append(True)
+        return texts, once
+
+    def _made(self, entry: Entry, indent: str) -> list[str]:
+        """The lines that make the layers and the schedules of a statement."""
+        return [
+            *self.layers.made(entry.statement, self.context, indent),
+            *self.rates.made(entry.statement, self.context, indent),
+        ]
+
+    def _once(self, entry: Entry, role: Role, block: Block) -> None:
+        """What is made once, in a strategy's scope: layers, and all that has variables."""
+        inner = block.indent + self.source.indent_unit
+        lines = self._made(entry, inner)
+        if not lines and role not in OWNED:
+            return
+        if entry in self.scope.entries[: self._known_behind]:
+            self._delayed.append((entry, role))
+            return
+        for other in self._delayed:
+            self._owned(*other, block, inner)
+        self._delayed.clear()
+        self._owned(entry, role, block, inner)
+
+    def _owned(self, entry: Entry, role: Role, block: Block, inner: str) -> None:
+        lines = self._made(entry, inner)
+        if not block.lines:
+            self._strategy(block)
+            block.line(f"with {self.names.strategy}.scope():")
+        block.lines += lines
+        if role is Role.UPDATE:
+            block.comments(entry.statement, 1)
+            block.lines += [inner + line for line in self._update_lines(entry, inner)]
+        elif role in OWNED:
+            if role is Role.OPTIMIZER:
+                assert isinstance(entry.statement, ast.Assign)
+                block.lines += [inner + line for line in self._rates_of(entry.statement)]
+            edits = self._optimizer(entry) if role is Role.OPTIMIZER else None
+            edits = self.context.edits(entry.statement) if edits is None else edits
+            block.statement(entry.statement, edits, 1)
+
+    @property
+    def _tower_names(self) -> frozenset[str]:
+        return self.scope.towers.names if self.scope.towers is not None else frozenset()
+
+    @cached_property
+    def _known_behind(self) -> int:
+        """Where all is known that tells the devices: what is made before is made there.
+
+        Raises:
+            Refused: it could not be made there, or the devices change.
+        """
+        names = self.module.names
+        home = names.scopes[self.scope.node]
+        place = 0
+        for node in devices_of(self.program)[0]:
+            for name in mentions_of(names, node, home):
+                if name.id in self._tower_names:
+                    continue
+                bound = {binding.node for binding in home.bindings[name.id]}
+                above = [
+                    index
+                    for index, entry in enumerate(self.scope.entries)
+                    if not entry.opens
+                    and any(is_inside(self.module, one, {entry.statement}) for one in bound)
+                ]
+                if len(above) > 1:
+                    text = f"`{name.id}`, which tells the devices, changes"
+                    raise Refused(self.module, name, text, "give each value a name of its own")
+                place = max([place, *(index + 1 for index in above)])
+        for entry, role in list(zip(self.scope.entries, self.program.roles))[:place]:
+            if role in OWNED and any(
+                isinstance(call, ast.Call) and not name_of(self.module, call)
+                for call in ast.walk(entry.statement)
+            ):
+                text = "it is made above what tells the devices"
+                raise Refused(self.module, entry.statement, text, "make it behind that")
+        return place
+
+    def _strategy(self, block: Block) -> None:
+        """The strategy stands above the first of what it owns."""
+        if self._has_strategy:
+            return
+        self._has_strategy = True
+        devices = devices_of(self.program)[1](self.context)
+        made = f"{self.names.strategy} = {self.context.tf}.distribute.MirroredStrategy"
+        call = self.style.call(made, [devices], block.indent, len(block.indent))
+        block.lines += f"{block.indent}{call}".split("\n")
+
+    def _function(self, made: Step | Part, indent: str) -> list[str]:
         program, names = self.program, self.names
-        writer = StepWriter(
+        writer = (TowerStepWriter if self._owns else StepWriter)(
             program, names, self.sharing, self.context, self.style, indent, self.heads
         )
-        return writer.part(made) if isinstance(made, Part) else writer.step(made)
+        return [writer.part(made)] if isinstance(made, Part) else writer.step(made)
 
     def _edit_region(self, start: int, stop: int, text: str) -> None:
         newline = self.source.newline
@@ -367,11 +534,8 @@ class _Writer:
     def _header_end(self, entry: Entry) -> int:
         """Behind the lines of a block's header."""
         block = entry.statement
-        assert isinstance(block, (ast.With, ast.If))
-        line = (
-            block.items[-1].context_expr if isinstance(block, ast.With) else block.test
-        ).end_lineno
-        assert line is not None
+        assert isinstance(block, (ast.With, ast.For, ast.If))
+        line = max(getattr(p, "end_lineno", 0) or 0 for n in header_of(block) for p in ast.walk(n))
         while not self.source.line_text(line).split("#")[0].rstrip().endswith(":"):
             line += 1
         return self.source.line_starts[line]
@@ -379,6 +543,8 @@ class _Writer:
     def _kept_comments(self, entry: Entry) -> list[str]:
         """Comments of a statement that goes away without another in its place."""
         if entry.statement not in self._gone_statements or entry.statement in self.heads.values():
+            return []
+        if entry.statement in self.tower_comments:
             return []
         found = [text for text in leading(self.source, entry.statement) if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
@@ -406,15 +572,10 @@ class _Writer:
             self._edit(*outermost(self.context.edits(statement)))
             self.found.moved.add(statement)
         elif role is Role.OPTIMIZER:
-            assert isinstance(statement, ast.Assign)
-            name = statement.targets[0]
-            assert isinstance(name, ast.Name)
-            optimizer = self.program.optimizers[name.id][1]
-            writer = OptimizerWriter(optimizer, self.style)
-            self._classes(writer)
-            self._edit(*outermost(self._constructor(writer, optimizer)))
+            self._edit(*outermost(self._optimizer(entry)))
             start = self.source.span(statement)[0]
-            for line in self._rates(optimizer):
+            assert isinstance(statement, ast.Assign)
+            for line in self._rates_of(statement):
                 above = f"{line}\n{self.source.indent_of(statement)[: -entry.dedent or None]}"
                 self.found.edit(self.module, Edit(start, start, above))
             self.found.moved.add(statement)
@@ -434,6 +595,16 @@ class _Writer:
                 self._edit(*self.savers.made(statement, self._dedent_of(statement)))
             self.found.moved.add(statement)
 
+    def _optimizer(self, entry: Entry) -> tuple[Edit, ...]:
+        """The edits of an optimizer with a name of its own."""
+        assert isinstance(entry.statement, ast.Assign)
+        name = entry.statement.targets[0]
+        assert isinstance(name, ast.Name)
+        optimizer = self.program.optimizers[name.id][1]
+        writer = OptimizerWriter(optimizer, self.style)
+        self._classes(writer)
+        return self._constructor(writer, optimizer)
+
     def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:
         """The edits of an optimizer's call; a rate that steps have has no value yet."""
         update = self._of_optimizer(optimizer)
@@ -449,6 +620,11 @@ class _Writer:
 
     def _of_optimizer(self, optimizer: Optimizer) -> Update | None:
         return next((u for u in self.program.updates if u.optimizer is optimizer), None)
+
+    def _rates_of(self, statement: ast.Assign) -> list[str]:
+        name = statement.targets[0]
+        assert isinstance(name, ast.Name)
+        return self._rates(self.program.optimizers[name.id][1])
 
     def _rates(self, optimizer: Optimizer) -> list[str]:
         """A variable for the rate that steps give an optimizer, where Keras's will not do."""
@@ -469,9 +645,20 @@ class _Writer:
     def _update(self, entry: Entry) -> None:
         """`train = tf.train.AdamOptimizer(rate).minimize(loss)`: the optimizer, built."""
         statement = entry.statement
-        update = next(u for u in self.program.updates if u.statement is statement)
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - entry.dedent]
+        lines = self._update_lines(entry, indent)
+        layout = Layout(self.source, statement)
+        if not layout.owns_lines:
+            raise Refused(self.module, statement, "another statement stands on its line")
+        text = "".join(f"{indent}{line}\n" for line in lines).replace("\n", self.source.newline)
+        if layout.next_line == len(self.source.text) and not self.source.text.endswith("\n"):
+            text = text.rstrip("\r\n")
+        self._edit(Edit(layout.line_start, layout.next_line, text))
+
+    def _update_lines(self, entry: Entry, indent: str) -> list[str]:
+        statement = entry.statement
+        update = next(u for u in self.program.updates if u.statement is statement)
         lines: list[str] = []
         optimizer = self.names.optimizer(update)
         comment = trailing(self.source, statement)
@@ -493,13 +680,7 @@ class _Writer:
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")
-        layout = Layout(self.source, statement)
-        if not layout.owns_lines:
-            raise Refused(self.module, statement, "another statement stands on its line")
-        text = "".join(f"{indent}{line}\n" for line in lines).replace("\n", self.source.newline)
-        if layout.next_line == len(self.source.text) and not self.source.text.endswith("\n"):
-            text = text.rstrip("\r\n")
-        self._edit(Edit(layout.line_start, layout.next_line, text))
+        return lines
 
     # -- indentation ------------------------------------------------------------------
 
@@ -521,10 +702,6 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
-
-
-def _items(statement: ast.stmt) -> ast.AST:
-    return statement.items[0] if isinstance(statement, ast.With) else statement
 
 
 def _blanks(lines: list[str]) -> int:

@@ -142,8 +142,8 @@ REFUSED = {
         "not seen to be the gradients of these variables",
     ),
     "gradients of a loss that changes": (
-        program(PAIRS.replace("pairs =", "loss = loss * 2.0\npairs =")),
-        "what is differentiated has no name of its own",
+        program(PAIRS.replace("train =", "loss = loss * 2.0\ntrain =")),
+        "`loss` has another value here than where it is differentiated",
     ),
     "a limit that is computed": (
         program(

@@ -1,0 +1,193 @@
+"""The loop over GPUs: which statement it is, what names the devices, what only belongs to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.ir import Towers
+
+_COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
+_SETTER = "train.replica_device_setter"
+
+
+def find_towers(module: Module) -> Towers | None:
+    """The towers that a module builds, if it does."""
+    loops = (node for node in ast.walk(module.tree) if isinstance(node, ast.For))
+    return next((found for loop in loops if (found := read_towers(module, loop))), None)
+
+
+def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
+    """The towers that a statement builds; None where it is no loop that does.
+
+    What makes it one: it computes gradients on a device that its own names tell.
+    """
+    if not isinstance(statement, ast.For) or statement.orelse:
+        return None
+    if not any(map(_is_gradient, _calls(module, statement.body))):
+        return None
+    index, items = _names(module, statement)
+    found = Towers(statement, statement.target, index, items)
+    for block in _blocks(statement.body):
+        for item in block.items:
+            device = device_of(module, item.context_expr)
+            if device is not None and any(
+                isinstance(n, ast.Name) and n.id in found.names for n in ast.walk(device)
+            ):
+                return Towers(statement, device, index, items)
+    return None
+
+
+def device_of(module: Module, node: ast.expr) -> ast.expr | None:
+    """What names the device in `tf.device(...)`: its argument, or that of a device function."""
+    if not isinstance(node, ast.Call) or name_of(module, node) != "device":
+        return None
+    if len(node.args) != 1 or node.keywords:
+        return None
+    given = node.args[0]
+    if not isinstance(given, ast.Call) or is_text(module, given):
+        return given
+    if name_of(module, given) == _SETTER:
+        named = {keyword.arg: keyword.value for keyword in given.keywords}
+        if given.args or not is_none(named.get("cluster", ast.Constant(None))):
+            return None
+        return named.get("worker_device")
+    if device_function(module, given.func) is not None and given.args:
+        return given.args[0]
+    return None
+
+
+def is_text(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a text, built of others perhaps."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    if isinstance(node, ast.JoinedStr):
+        return True
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.Mod, ast.Add)) and is_text(module, node.left)
+    if isinstance(node, ast.IfExp):
+        return is_text(module, node.body) and is_text(module, node.orelse)
+    if isinstance(node, ast.Call):
+        func = node.func
+        if isinstance(func, ast.Attribute) and func.attr in ("format", "join"):
+            return is_text(module, func.value)
+        return module.names.qualname(func) == "builtins.str"
+    return False
+
+
+def one_each(module: Module, towers: Towers) -> bool:
+    """Whether each copy has a device of its own: its names are in the text as they are."""
+    for name in ast.walk(towers.device):
+        if not isinstance(name, ast.Name) or name.id not in towers.names:
+            continue
+        for parent in module.names.ancestors(name):
+            if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mod):
+                if not is_text(module, parent.left):
+                    return False
+            elif isinstance(parent, ast.BinOp) and not isinstance(parent.op, (ast.Add, ast.Sub)):
+                return False
+            if parent is towers.device:
+                break
+    return True
+
+
+def is_cpu(module: Module, node: ast.expr) -> bool:
+    """`tf.device("/cpu:0")`: where all is that stands in no tower."""
+    if not isinstance(node, ast.Call) or name_of(module, node) != "device" or not node.args:
+        return False
+    told = constant(node.args[0])
+    return isinstance(told, str) and "cpu" in told.lower() and "job" not in told.lower()
+
+
+def is_same_scope(module: Module, node: ast.expr) -> bool:
+    """`tf.variable_scope(tf.get_variable_scope())`, in which names are what they were."""
+    if not isinstance(node, ast.Call) or name_of(module, node) != "variable_scope":
+        return False
+    first = node.args[0] if node.args else None
+    return isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope"
+
+
+def asks_first(towers: Towers, node: ast.expr) -> bool:
+    """`i == 0`"""
+    return (
+        isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Name)
+        and node.left.id == towers.index
+        and isinstance(node.ops[0], ast.Eq)
+        and constant(node.comparators[0]) == 0
+        and len(node.ops) == 1
+    )
+
+
+def shares(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement says that the variables below it are those that there are already."""
+    if isinstance(statement, ast.If) and not statement.orelse:
+        return all(shares(module, one) for one in statement.body)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    func = statement.value.func
+    return isinstance(func, ast.Attribute) and func.attr == "reuse_variables"
+
+
+def _names(module: Module, loop: ast.For) -> tuple[str, tuple[tuple[str, ast.expr], ...]]:
+    """The name that counts, and those that are items of sequences."""
+    target, over = loop.target, loop.iter
+    if isinstance(over, ast.Call) and module.names.qualname(over.func) in _COUNTS:
+        from_zero = len(over.args) == 1 or (len(over.args) == 2 and constant(over.args[0]) == 0)
+        return (target.id if isinstance(target, ast.Name) and from_zero else ""), ()
+    if isinstance(over, ast.Call) and module.names.qualname(over.func) == "builtins.enumerate":
+        if len(over.args) != 1 or over.keywords:
+            return "", ()
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            first, rest = target.elts
+            if isinstance(first, ast.Name):
+                return first.id, tuple(_items(module, rest, over.args[0]))
+    return "", tuple(_items(module, target, over))
+
+
+def _items(module: Module, target: ast.expr, sequence: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, sequence
+    elif (
+        isinstance(target, ast.Tuple)
+        and isinstance(sequence, ast.Call)
+        and module.names.qualname(sequence.func) == "builtins.zip"
+        and len(sequence.args) == len(target.elts)
+    ):
+        for one, other in zip(target.elts, sequence.args):
+            yield from _items(module, one, other)
+
+
+def _calls(module: Module, body: list[ast.stmt]) -> Iterator[ast.Call]:
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call):
+                yield node
+
+
+def _is_gradient(call: ast.Call) -> bool:
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.attr in ("compute_gradients", "gradients")
+
+
+def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:
+    for statement in body:
+        if isinstance(statement, ast.With):
+            yield statement
+            yield from _blocks(statement.body)
+
+
+def device_function(module: Module, func: ast.expr) -> ast.FunctionDef | None:
+    """A function of the author's that makes one that tells each operation its device."""
+    bindings = module.names.bindings_of(func) if isinstance(func, ast.Name) else []
+    made = bindings[0].node if len(bindings) == 1 else None
+    if not isinstance(made, ast.FunctionDef):
+        return None
+    inner = [node for node in made.body if isinstance(node, ast.FunctionDef)]
+    last = made.body[-1]
+    if len(inner) != 1 or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Name):
+        return None
+    return made if last.value.id == inner[0].name else None

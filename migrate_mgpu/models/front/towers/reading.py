@@ -1,0 +1,506 @@
+"""The statements of a loop that builds towers, and what is made of its lists behind it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    Gradients,
+    Host,
+    Meaning,
+    Role,
+    SessionProgram,
+    closure,
+)
+from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.front.towers.averages import read_average
+from migrate_mgpu.models.front.towers.loop import device_function, is_text, one_each, shares
+from migrate_mgpu.models.ir import (
+    Collected,
+    Combined,
+    Gathered,
+    Placeholder,
+    Stage,
+    TowerInput,
+    Towers,
+    Unit,
+    Variables,
+)
+
+_SAME = "towers have to be built alike"
+
+
+class TowerReader:
+    """Reads what only a program of towers has, by what the names of the scope stand for."""
+
+    def __init__(
+        self,
+        found: SessionProgram,
+        graph: CallGraph,
+        meanings: dict[str, Meaning],
+        unit: Callable[[ast.stmt | ast.expr, int], Unit],
+        gradients: Callable[[ast.expr], Gradients | None],
+    ) -> None:
+        """``unit`` reads what is computed, ``gradients`` what gives gradients."""
+        self.found = found
+        self.gradients = gradients
+        self.scope = found.scope
+        self.module = found.scope.module
+        self.names = self.module.names
+        self.graph = graph
+        self.meanings = meanings
+        self.unit = unit
+        self.towers: Towers | None = found.scope.towers
+        self.home = self.names.scopes[self.scope.node]
+        self.lists = dict(self._lists())  # by name, the statement that makes each
+        self.known: set[str] = set()  # names that the loop has given a value as it is read
+        self.numbers: set[str] = set()  # of those, what is no part of the graph
+        self._parts: dict[str, TowerInput] = {}  # those without a name of the author's
+
+    def _lists(self) -> Iterator[tuple[str, ast.stmt]]:
+        """The lists that the loop fills, each made above it."""
+        filled = {
+            name
+            for entry in self.scope.entries
+            if entry.towers is not None and not entry.opens
+            for name in [_appended(entry.statement)[0]]
+            if name
+        }
+        for entry in self.scope.entries:
+            statement = entry.statement
+            if entry.towers is None and isinstance(statement, ast.Assign):
+                for name in _empty(statement) or ():
+                    if name in filled:
+                        yield name, statement
+
+    # -- which statements -----------------------------------------------------------
+
+    def begins(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes lists that the loop fills, and nothing else."""
+        if not isinstance(statement, ast.Assign):
+            return False
+        names = _empty(statement)
+        return bool(names) and all(self.lists.get(name) is statement for name in names or ())
+
+    def loop(self, place: int) -> None:
+        """The header of the loop: its names."""
+        assert self.towers is not None
+        if not one_each(self.module, self.towers):
+            text = "two towers may be on one device, which is no two replicas"
+            raise Refused(self.module, self.towers.device, text)
+        self.found.count = self._count
+        call = self.names.parents.get(self.towers.device)
+        if isinstance(call, ast.Call):
+            function = device_function(self.module, call.func)
+            if function is not None:
+                self.found.helpers[function] = Function(self.module, function)
+        for name, sequence in self.towers.items:
+            mentioned = [n.id for n in ast.walk(sequence) if isinstance(n, ast.Name)]
+            if not any(isinstance(self.meanings.get(one), GRAPH) for one in mentioned):
+                continue
+            made = self._input(self.unit(sequence, place), (name,), item=True)
+            self.meanings[name] = made
+            self.known.add(name)
+
+    def read(self, entry: Entry, place: int) -> Role | None:
+        """What a statement of the loop is; None for what is read as it is elsewhere.
+
+        Raises:
+            Refused: the towers are not built alike, or it is no part of them.
+        """
+        statement = entry.statement
+        if shares(self.module, statement) or isinstance(statement, ast.Pass):
+            return Role.GONE
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            return Role.GONE
+        name, value = _appended(statement)
+        if name:
+            assert value is not None
+            self._append(name, value, entry, place)
+            return Role.GONE
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            targets = _names_of(statement.targets[0])
+            if targets and self._is_label(statement.value):
+                self.meanings.update({one: Host() for one in targets})
+                return Role.GONE
+            if targets and self._is_whole_input(statement.value):
+                if not self._is_of_graph(statement.value):
+                    self.numbers.update(targets)
+                made = self._input(self.unit(statement, place), targets)
+                self.found.units[place] = made
+                self.meanings.update(dict.fromkeys(targets, made))
+                self.known.update(targets)
+                return Role.UNIT
+        return None
+
+    def _is_of_graph(self, value: ast.expr) -> bool:
+        """Whether a value has parts of the graph, or calls of TensorFlow's."""
+        return any(
+            isinstance(self.meanings.get(part.id), GRAPH) and part.id not in self.numbers
+            if isinstance(part, ast.Name)
+            else isinstance(part, ast.Call) and bool(name_of(self.module, part))
+            for part in ast.walk(value)
+        )
+
+    def _is_label(self, value: ast.expr) -> bool:
+        """A text that names a tower."""
+        return is_text(self.module, value) and not isinstance(value, ast.Constant)
+
+    # -- what each tower takes ----------------------------------------------------------
+
+    def _of_loop(self, node: ast.AST) -> list[ast.Name]:
+        """The mentions of names that differ in each tower, and are no part of the graph."""
+        if self.towers is None:
+            return []
+        own = self.towers.names
+        return [
+            part
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name)
+            and (
+                part.id in self.numbers
+                or (part.id in own and not isinstance(self.meanings.get(part.id), GRAPH))
+            )
+        ]
+
+    def _is_whole_input(self, value: ast.expr) -> bool:
+        """Whether a value differs in each tower by what it takes of a batch alone."""
+        if not self._of_loop(value):
+            return False
+        if isinstance(value, ast.Subscript) or not list(self._taken(value)):
+            names = [n for n in ast.walk(value) if isinstance(n, ast.Name)]
+            return not any(
+                isinstance(meaning := self.meanings.get(name.id), Variables)
+                or (isinstance(meaning, Unit) and meaning.stage not in (Stage.WHOLE, Stage.INPUT))
+                for name in names
+            )
+        return False
+
+    def _taken(self, value: ast.expr) -> Iterator[ast.Subscript]:
+        """`X[i * b:(i + 1) * b]` in an expression."""
+        for part in ast.walk(value):
+            if not isinstance(part, ast.Subscript) or not self._of_loop(part.slice):
+                continue
+            root = part.value
+            if isinstance(root, ast.Name) and isinstance(self.meanings.get(root.id), GRAPH):
+                yield part
+
+    def inputs(
+        self, entry: Entry, value: ast.expr, place: int
+    ) -> tuple[tuple[ast.expr, TowerInput], ...]:
+        """The parts of an expression that each tower takes of its own.
+
+        Raises:
+            Refused: the towers differ in something else.
+        """
+        if entry.towers is None:
+            return ()
+        parts = list(self._taken(value))
+        left = [
+            name
+            for name in self._of_loop(value)
+            if not any(name in ast.walk(part) for part in parts)
+        ]
+        for name in left:
+            text = f"`{name.id}` is another one in each tower"
+            raise Refused(self.module, name, text, _SAME)
+        return tuple((part, self._part(part, place)) for part in parts)
+
+    def _part(self, node: ast.Subscript, place: int) -> TowerInput:
+        """One such part, once, with a name that nothing else has."""
+        text = ast.unparse(node)
+        if text not in self._parts:
+            root = node.value.id if isinstance(node.value, ast.Name) else "batch"
+            short = root[:-1] if root.endswith("s") and len(root) > 2 else f"{root}_part"
+            wanted = [self._parameter(node), short, f"{root}_part", f"{root}_of_tower"]
+            taken = {name for one in self._parts.values() for name in one.names}
+            free = [name for name in wanted if name and name not in taken]
+            name = self.names.fresh(self.home, *free)
+            self._parts[text] = self._input(self.unit(node, place), (name,))
+        return self._parts[text]
+
+    def _parameter(self, node: ast.expr) -> str:
+        """What a function of the author's calls its argument."""
+        call = self.names.parents.get(node)
+        if isinstance(call, ast.keyword):
+            return call.arg or ""
+        if not isinstance(call, ast.Call) or node not in call.args:
+            return ""
+        target = self.graph.target(self.module, call.func)
+        if target is None:
+            return ""
+        parameters, index = target.parameters(), call.args.index(node)
+        return parameters[index] if index < len(parameters) else ""
+
+    def _input(self, unit: Unit, names: tuple[str, ...], item: bool = False) -> TowerInput:
+        return TowerInput(
+            unit.node,
+            unit.place,
+            unit.after,
+            unit.feeds,
+            unit.reads,
+            unit.sparse,
+            Stage.INPUT,
+            names=names,
+            item=item,
+            rows=self._is_rows(unit.node, item),
+        )
+
+    # -- units ----------------------------------------------------------------------------
+
+    def _is_rows(self, node: ast.AST, item: bool) -> bool:
+        """Whether a part is an item of a `tf.split`, or a slice of rows."""
+        value = node.value if isinstance(node, ast.Assign) else node
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            return isinstance(value.value, ast.Name) and isinstance(
+                self.meanings.get(value.value.id), Placeholder
+            )
+        if isinstance(value, ast.Subscript):
+            value, item = value.value, True
+        return item and self.split_of(value) is not None
+
+    def split_of(self, node: ast.AST) -> ast.Call | None:
+        """The `tf.split` along the rows that a sequence is."""
+        if isinstance(node, ast.Name):
+            unit = self.meanings.get(node.id)
+            if not isinstance(unit, Unit) or not isinstance(unit.node, ast.Assign):
+                return None
+            target, value = unit.node.targets[0], unit.node.value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                names = _names_of(target)
+                value = value.elts[names.index(node.id)] if node.id in names else value
+            node = value
+        if not isinstance(node, ast.Call) or name_of(self.module, node) != "split":
+            return None
+        axis = self._split_arguments(node).get("axis")
+        return node if axis is None or constant(axis) == 0 else None
+
+    @staticmethod
+    def _split_arguments(call: ast.Call) -> dict[str, ast.expr]:
+        return by_parameter(call, ("value", "num_or_size_splits", "axis", "num", "name"))
+
+    def stage(self, entry: Entry, unit: Unit) -> Unit:
+        """A unit, with when it is computed.
+
+        Raises:
+            Refused: it takes what another tower, or none, has.
+        """
+        if self.towers is None:
+            return unit
+        stages = {one.stage for one in unit.after}
+        if entry.towers is None:
+            combined = bool(stages & {Stage.TOWER, Stage.COMBINED})
+            if Stage.INPUT in stages:
+                text = "what one of the towers takes is used outside of them"
+                raise Refused(self.module, unit.node, text)
+            return replaced(unit, stage=Stage.COMBINED) if combined else unit
+        for one in closure(unit.after):
+            if one.stage is Stage.WHOLE and one.reads:
+                text = "it takes what is computed of variables above the towers"
+                raise Refused(self.module, unit.node, text, "compute that in each tower")
+        if any(v.collected is Collected.LAYER for v in unit.reads):
+            self._check_shared(unit.node)
+        if Stage.COMBINED in stages:
+            text = "it takes what the towers before it gave"
+            raise Refused(self.module, unit.node, text, _SAME)
+        if any(isinstance(one, Unit) and one.first and not entry.first for one in unit.after):
+            text = "it takes what only the first tower has"
+            raise Refused(self.module, unit.node, text, _SAME)
+        return replaced(unit, stage=Stage.TOWER, first=entry.first)
+
+    def own(self, node: ast.AST) -> None:
+        """Something that the loop makes once for all towers.
+
+        Raises:
+            Refused: each tower has one of its own.
+        """
+        self.alike(node)
+        self._check_shared(node)
+
+    def _check_shared(self, node: ast.AST) -> None:
+        if not self._shares:
+            text = "each tower has variables of its own: nothing says that they are shared"
+            raise Refused(self.module, node, text, "tf.get_variable_scope().reuse_variables()")
+
+    def alike(self, node: ast.AST) -> None:
+        """Something that mentions nothing that differs in each tower.
+
+        Raises:
+            Refused: it does.
+        """
+        for name in self._of_loop(node):
+            text = f"`{name.id}` is another one in each tower"
+            raise Refused(self.module, name, text, _SAME)
+
+    @property
+    def _shares(self) -> bool:
+        """Whether the loop says that towers share the variables that it makes."""
+        for entry in self.scope.entries:
+            if entry.towers is None:
+                continue
+            if shares(self.module, entry.statement):
+                return True
+            if entry.opens and isinstance(entry.statement, ast.With):
+                for item in entry.statement.items:
+                    call = item.context_expr
+                    if isinstance(call, ast.Call) and any(k.arg == "reuse" for k in call.keywords):
+                        return True
+        return False
+
+    def carried(self, name: ast.Name, entry: Entry) -> None:
+        """A name that has a value from above the loop, or from the tower before.
+
+        Raises:
+            Refused: it is such a name.
+        """
+        if entry.towers is None or name.id in self.known:
+            return
+        if name.id in self._stored:
+            text = f"`{name.id}` has another value in the first tower than in the others"
+            raise Refused(self.module, name, text, _SAME)
+
+    @property
+    def _stored(self) -> set[str]:
+        return {
+            name.id
+            for entry in self.scope.entries
+            if entry.towers is not None and not entry.opens
+            for name in ast.walk(entry.statement)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+
+    # -- lists ------------------------------------------------------------------------------
+
+    def _append(self, name: str, value: ast.expr, entry: Entry, place: int) -> None:
+        if name not in self.lists:
+            text = f"`{name}`, which the towers fill, is made in another way"
+            raise Refused(self.module, entry.statement, text)
+        if name in self.known or entry.first:
+            text = f"the towers put more than one value into `{name}`"
+            raise Refused(self.module, entry.statement, text)
+        self.known.add(name)
+        gradients = self.gradients(value)
+        if gradients is not None:
+            if gradients.listed:
+                raise Refused(self.module, value, "a list of gradients in a list of them")
+            self.meanings[name] = replaced(gradients, listed=True)
+            return
+        unit = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
+        if not isinstance(value, ast.Name) or not isinstance(unit, Unit):
+            text = f"what the towers put into `{name}` has no name"
+            raise Refused(self.module, value, text, "give it a name before")
+        if unit.stage is not Stage.TOWER:
+            text = f"`{name}` has parts of a batch, and not what the towers make of them"
+            raise Refused(self.module, value, text)
+        self.meanings[name] = Gathered(
+            entry.statement, place, (unit,), stage=Stage.COMBINED, name=name, value=value
+        )
+
+    def combined(self, call: ast.Call) -> Gradients | None:
+        """`average_gradients(tower_grads)`: None where it is another call.
+
+        Raises:
+            Refused: what it makes of the gradients cannot be told.
+        """
+        if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], ast.Name):
+            return None
+        given = self.meanings.get(call.args[0].id)
+        if not isinstance(given, Gradients) or not given.listed:
+            return None
+        target = self.graph.target(self.module, call.func)
+        if target is None or target.module is not self.module:
+            text = "what happens to the gradients of all towers is not followed"
+            raise Refused(self.module, call, text)
+        combined = read_average(target, self._count)
+        self.found.helpers[target.node] = target
+        return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())
+
+    def check_update(
+        self, call: ast.Call, unit: Unit, combined: Combined | None, entry: Entry
+    ) -> None:
+        """A step applies what is made of the gradients of all towers, once.
+
+        Raises:
+            Refused: it does something else.
+        """
+        if entry.towers is not None:
+            text = "each tower changes the variables by itself: its steps are not synchronous"
+            raise Refused(self.module, call, text, "apply the mean of all gradients")
+        if self.towers is None:
+            return
+        if unit.stage is not Stage.TOWER or unit.first or combined is None:
+            text = "what is minimized is not the loss of each tower"
+            raise Refused(self.module, call, text, "average the gradients of the towers")
+
+    def finish(self) -> None:
+        """What has no proved form under a strategy yet.
+
+        Raises:
+            Refused: there is some of it.
+        """
+        if self.towers is None:
+            return
+        for made in self.found.layers.values():
+            if made.found.normalizes:
+                text = "batch normalization in towers, whose averages TF1 moves by each"
+                raise Refused(self.module, made.found.call, text)
+        if self.found.savers or self.found.saver_calls:
+            maker = self.scope.maker
+            raise Refused(self.module, maker, "a program of towers has a `tf.train.Saver`")
+        if self.found.summaries:
+            raise Refused(self.module, self.scope.maker, "a program of towers writes summaries")
+
+    @property
+    def _count(self) -> ast.expr | None:
+        """How many towers there are, where their loop or a `tf.split` tells it."""
+        if self.towers is None:
+            return None
+        over = self.towers.loop.iter
+        if self.towers.index and not self.towers.items:
+            return over.args[0] if isinstance(over, ast.Call) and len(over.args) == 1 else None
+        splits = [self.split_of(sequence) for _, sequence in self.towers.items]
+        counts = [self._split_arguments(one).get("num_or_size_splits") for one in splits if one]
+        return next((one for one in counts if one is not None and self._is_number(one)), None)
+
+    def _is_number(self, node: ast.expr) -> bool:
+        """Whether an argument of `tf.split` is how many, and not a list of sizes."""
+        if isinstance(node, ast.Name):
+            bindings = self.names.bindings_of(node)
+            return all(not isinstance(one.value, (ast.List, ast.Tuple)) for one in bindings)
+        return not isinstance(node, (ast.List, ast.Tuple))
+
+
+def _appended(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    """`tower_grads.append(grads)`"""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr == "append" and len(call.args) == 1:
+            if isinstance(func.value, ast.Name):
+                return func.value.id, call.args[0]
+    return "", None
+
+
+def _empty(statement: ast.Assign) -> tuple[str, ...] | None:
+    """`tower_grads = []`, or several such lists at once."""
+    if len(statement.targets) != 1:
+        return None
+    names = _names_of(statement.targets[0])
+    values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+    empty = all(isinstance(value, ast.List) and not value.elts for value in values)
+    return names if empty and len(names) == len(values) else None
+
+
+def _names_of(target: ast.expr) -> tuple[str, ...]:
+    """The names that a target is; none where it is something else."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return tuple(names) if len(names) == len(parts) else ()

@@ -1,0 +1,1 @@
+"""Programs of towers as replicas of a strategy."""

@@ -1,0 +1,1 @@
+"""Copies of a model that a loop builds, one for each GPU."""

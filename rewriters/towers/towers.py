@@ -1,0 +1,163 @@
+"""A loop that builds a tower for each GPU becomes a strategy with a replica for each.
+
+## What it does
+The loop's body, the copy of the model that one GPU had, becomes a function that each replica
+of a ``tf.distribute.MirroredStrategy`` runs; the strategy has the devices that the loop named.
+Variables and optimizers are made in its scope. What split the batch (``tf.split``, slices by
+the loop's variable) stays as the author wrote it, in a function that gives each replica its
+part. Each kind of step is a ``tf.function`` that runs all replicas, as in
+[native-session](#mgpu205-native-session). The function that averaged the gradients goes:
+``apply_gradients`` in a replica adds up the gradients of all, so each is that of its loss
+divided by their number; a sum has no division. Gradients that were clipped after the average
+are reduced first, then clipped.
+
+## Why
+Towers are graph code. A strategy keeps a copy of the variables on each GPU and reduces the
+gradients between them, where towers sent all variables and gradients through one device.
+
+## Safety
+A value that is read behind the loop, a loss or an accuracy, is that of the last tower in TF1,
+and stays so: ``experimental_local_results(loss)[-1]``. Lists of all towers' values are the
+replicas' values, of which the author's own code makes a mean or a sum.
+
+The devices that the loop names must exist: a strategy has no soft placement, with which TF1
+put the towers of a GPU that is missing on the CPU.
+
+A program stays on the bridge where the towers are not alike, where one changes the variables
+by itself (an update inside of the loop), where what happens to the gradients is not followed,
+and where a session's program without towers would stay.
+
+## References
+``tf.distribute.MirroredStrategy``, ``tf.distribute.Strategy.run``
+"""
+
+from __future__ import annotations
+
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.models.front.rewriters import TowerRewriter
+
+RULE = Rule(
+    code="MGPU502",
+    name="towers",
+    summary="towers become replicas of a strategy",
+)
+
+_HEAD = """\
+import tensorflow as tf
+
+num_gpus = 2
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.placeholder(tf.float32, [None, 1])
+weights = tf.Variable(tf.zeros([3, 1]))
+"""
+_AVERAGE = """\
+
+def average_gradients(tower_grads):
+    average = []
+    for grad_and_vars in zip(*tower_grads):
+        grads = tf.stack([g for g, _ in grad_and_vars])
+        average.append((tf.reduce_mean(grads, 0), grad_and_vars[0][1]))
+    return average
+
+"""
+_TOWERS = """\
+
+x_splits, y_splits = tf.split(x, num_gpus), tf.split(y, num_gpus)
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+tower_grads = []
+for i in range(num_gpus):
+    with tf.device("/gpu:%d" % i), tf.name_scope("tower_%d" % i):
+        output = tf.matmul(x_splits[i], weights)
+        loss = tf.reduce_mean(tf.square(output - y_splits[i]))
+        tower_grads.append(optimizer.compute_gradients(loss))
+"""
+_RUN = """\
+train = optimizer.apply_gradients(average_gradients(tower_grads))
+
+with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(10):
+        value, _ = sess.run([loss, train], {x: [[1, 2, 3]] * 4, y: [[1]] * 4})
+        print(step, value)
+"""
+_STAYS = _RUN.replace("config=tf.ConfigProto(allow_soft_placement=True)", "")
+
+CASES = (
+    Case(
+        "a script",
+        _HEAD + _AVERAGE + _TOWERS + _RUN,
+        """\
+import tensorflow as tf
+
+num_gpus = 2
+tf.config.set_soft_device_placement(True)
+x_spec = tf.TensorSpec([None, 3], tf.float32)
+y_spec = tf.TensorSpec([None, 1], tf.float32)
+
+strategy = tf.distribute.MirroredStrategy(
+    ["/gpu:%d" % i for i in range(num_gpus)])
+with strategy.scope():
+    weights = tf.Variable(tf.zeros([3, 1]))
+
+with strategy.scope():
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    variables = [weights]
+    optimizer.build(variables)
+
+
+def split_batch(x, y):
+    x_splits, y_splits = tf.split(x, num_gpus), tf.split(y, num_gpus)
+
+    def part(context):
+        i = context.replica_id_in_sync_group
+        return x_splits[i], y_splits[i]
+
+    return strategy.experimental_distribute_values_from_function(part)
+
+
+def train_tower(x_split, y_split):
+    with tf.GradientTape() as tape:
+        output = tf.matmul(x_split, weights)
+        loss = tf.reduce_mean(tf.square(output - y_split))
+        scaled_loss = loss / strategy.num_replicas_in_sync
+    gradients = tape.gradient(scaled_loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+
+
+@tf.function(input_signature=[x_spec, y_spec])
+def train_step(x, y):
+    loss = strategy.run(train_tower, args=split_batch(x, y))
+    return strategy.experimental_local_results(loss)[-1]
+
+
+for step in range(10):
+    value = train_step([[1, 2, 3]] * 4, [[1]] * 4).numpy()
+    print(step, value)
+""",
+    ),
+    Case(
+        "an update inside of the loop",
+        _HEAD
+        + _AVERAGE
+        + _TOWERS.replace(
+            "        tower_grads.append(optimizer.compute_gradients(loss))",
+            "        grads = optimizer.compute_gradients(loss)\n"
+            "        train = optimizer.apply_gradients(grads)",
+        )
+        + _STAYS.partition("\n\n")[2],
+        refused="its steps are not synchronous",
+    ),
+    Case(
+        "towers that differ",
+        _HEAD + _AVERAGE + _TOWERS.replace("y_splits[i])", "y_splits[i]) * i") + _STAYS,
+        refused="`i` is another one in each tower",
+    ),
+    Case(
+        "gradients of which something else is made",
+        _HEAD + _AVERAGE.replace("reduce_mean", "reduce_max") + _TOWERS + _STAYS,
+        refused="what happens to the gradients of all towers here is not followed",
+    ),
+)
+
+REWRITER = TowerRewriter(RULE, CASES)

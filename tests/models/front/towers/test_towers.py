@@ -1,0 +1,341 @@
+"""Towers: which forms become replicas, and what keeps them as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.migration import migrated, run, said
+
+HEAD = """\
+import numpy as np
+import tensorflow as tf
+
+num_gpus = 2
+batch = 4
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.placeholder(tf.float32, [None, 1])
+"""
+MODEL = """\
+w = tf.Variable(tf.zeros([3, 1]))
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+"""
+AVERAGE = """
+def average_gradients(tower_grads):
+    average = []
+    for grad_and_vars in zip(*tower_grads):
+        grads = tf.stack([g for g, _ in grad_and_vars])
+        average.append((tf.reduce_mean(grads, 0), grad_and_vars[0][1]))
+    return average
+
+"""
+SPLIT = """
+x_splits = tf.split(x, num_gpus)
+y_splits = tf.split(y, num_gpus)
+"""
+LISTS = "tower_grads = []\nlosses = []\n"
+LOOP = "for i in range(num_gpus):\n"
+DEVICE = "    with tf.device('/gpu:%d' % i):\n"
+BODY = """\
+        output = tf.matmul(x_splits[i], w)
+        loss = tf.reduce_mean(tf.square(output - y_splits[i]))
+        losses.append(loss)
+"""
+GRADS = "        tower_grads.append(optimizer.compute_gradients(loss))\n"
+APPLY = "train = optimizer.apply_gradients(average_gradients(tower_grads))\n"
+RUN = """
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+rows = np.ones([8, 3])
+for step in range(3):
+    value, _ = sess.run([loss, train], {x: rows, y: rows[:, :1]})
+    print(value)
+"""
+
+
+def program(**parts: str) -> str:
+    known = {
+        "head": HEAD, "model": MODEL, "average": AVERAGE, "split": SPLIT, "lists": LISTS,
+        "loop": LOOP, "device": DEVICE, "body": BODY, "grads": GRADS, "apply": APPLY, "run": RUN,
+    }  # fmt: skip
+    return "".join({**known, **parts}.values())
+
+
+def native(text: str) -> str:
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after, _ = migrated(text, native_sessions=True)
+    compile(after, "program.py", "exec")
+    assert "compat.v1" not in after and "Session" not in after
+    assert migrated(after, native_sessions=True)[0] == after
+    return after
+
+
+def average(body: str) -> str:
+    return f"\ndef average_gradients(tower_grads):\n{body}\n"
+
+
+MEANS = {
+    "rows": average(
+        "    found = []\n"
+        "    for pairs in zip(*tower_grads):\n"
+        "        grads = []\n"
+        "        for g, _ in pairs:\n"
+        "            grads.append(tf.expand_dims(g, 0))\n"
+        "        grad = tf.reduce_mean(tf.concat(axis=0, values=grads), 0)\n"
+        "        found.append((grad, pairs[0][1]))\n"
+        "    return found\n"
+    ),
+    "the sum through the count": average(
+        "    found = []\n"
+        "    for pairs in zip(*tower_grads):\n"
+        "        with tf.device('/cpu:0'):\n"
+        "            grads = [g for g, _ in pairs if g is not None]\n"
+        "            if len(grads) == 0:\n"
+        "                continue\n"
+        "            found.append((tf.add_n(grads) / num_gpus, pairs[0][1]))\n"
+        "    return found\n"
+    ),
+    "a share of the sum": average(
+        "    found = []\n"
+        "    for pairs in zip(*tower_grads):\n"
+        "        if pairs[0][0] is None:\n"
+        "            continue\n"
+        "        mean = tf.multiply(tf.add_n([p[0] for p in pairs]), 1.0 / len(pairs))\n"
+        "        found.append((mean, pairs[0][1]))\n"
+        "    return found\n"
+    ),
+    "without a function's own list": average(
+        "    found = []\n"
+        "    for pairs in list(zip(*tower_grads)):\n"
+        "        v = pairs[0][1]\n"
+        "        grad = tf.reduce_mean([g for g, v in pairs], axis=0)\n"
+        "        found.append((grad, v))\n"
+        "    return found\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MEANS.values(), ids=MEANS)
+def test_the_mean_of_gradients_is_that_of_a_share_of_the_loss(text: str) -> None:
+    after = native(program(average=text))
+    assert "scaled_loss = loss / strategy.num_replicas_in_sync\n" in after
+    assert "average_gradients" not in after
+
+
+def test_a_sum_is_what_apply_gradients_does() -> None:
+    after = native(program(average=AVERAGE.replace("reduce_mean", "reduce_sum")))
+    assert "num_replicas_in_sync" not in after
+    assert "tape.gradient(loss, variables)" in after
+
+
+NOT_MEANS = {
+    "the largest": AVERAGE.replace("reduce_mean", "reduce_max"),
+    "along another axis": AVERAGE.replace("grads, 0", "grads, 1"),
+    "of the first": AVERAGE.replace("g for g, _ in grad_and_vars", "grad_and_vars[0][0]"),
+    "of some": AVERAGE.replace("in grad_and_vars]", "in grad_and_vars[1:]]"),
+    "by another number": average(
+        "    return [(tf.add_n([g for g, _ in p]) / batch, p[0][1]) for p in zip(*tower_grads)]\n"
+    ),
+    "with more": AVERAGE.replace("    return", "    print(average)\n    return"),
+    "only where there are gradients, inverted": AVERAGE.replace(
+        "        grads =",
+        "        if grad_and_vars[0][0] is not None:\n            continue\n        grads =",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NOT_MEANS.values(), ids=NOT_MEANS)
+def test_what_is_no_mean_stays(text: str) -> None:
+    stays(program(average=text), "gradients of all towers")
+
+
+def stays(text: str, reason: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)
+
+
+FORMS = {
+    "format": (DEVICE.replace("'/gpu:%d' % i", "'/gpu:{}'.format(i)"), "['/gpu:{}'.format(i) for"),
+    "f-string": (DEVICE.replace("'/gpu:%d' % i", "f'/device:GPU:{i}'"), "[f'/device:GPU:{i}' for"),
+    "sum": (DEVICE.replace("'/gpu:%d' % i", "'/gpu:' + str(i)"), "['/gpu:' + str(i) for i in"),
+    "setter": (
+        DEVICE.replace(
+            "'/gpu:%d' % i",
+            "tf.train.replica_device_setter(worker_device='/gpu:%d' % i, ps_device='/cpu:0')",
+        ),
+        "['/gpu:%d' % i for i in range(num_gpus)]",
+    ),
+    "scopes": (
+        "    with tf.device('/gpu:%d' % i), tf.name_scope('tower_%d' % i) as scope:\n",
+        "['/gpu:%d' % i for i in range(num_gpus)]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORMS.values(), ids=FORMS)
+def test_devices(case: tuple[str, str]) -> None:
+    device, devices = case
+    assert devices in native(program(device=device))
+
+
+def test_a_list_of_devices() -> None:
+    after = native(
+        program(
+            loop="devices = ['/gpu:0', '/gpu:1']\nfor i, device in enumerate(devices):\n",
+            device="    with tf.device(device):\n",
+        )
+    )
+    assert "strategy = tf.distribute.MirroredStrategy(devices)\n" in after
+    assert after.index("devices =") < after.index("MirroredStrategy")
+
+
+def test_items_of_zipped_splits() -> None:
+    after = native(
+        program(
+            loop="for i, (a, b) in enumerate(zip(x_splits, y_splits)):\n",
+            body=BODY.replace("x_splits[i]", "a").replace("y_splits[i]", "b"),
+        )
+    )
+    assert "range(num_gpus)]" in after and "return x_splits[i], y_splits[i]\n" in after
+    assert "def train_tower(a, b):\n" in after
+
+
+def test_what_is_read_behind_the_loop_is_the_last_towers() -> None:
+    assert "return strategy.experimental_local_results(loss)[-1]\n" in native(program())
+    first = "        if i == 0:\n            first = tf.reduce_mean(output)\n"
+    text = program(body=BODY + first, run=RUN.replace("[loss, train]", "[first, train]"))
+    assert "return strategy.experimental_local_results(first)[0]\n" in native(text)
+
+
+def test_lists_of_all_towers() -> None:
+    text = program(apply=APPLY + "mean = tf.reduce_mean(tf.stack(losses))\n")
+    after = native(text.replace("[loss, train]", "[mean, train]"))
+    assert "losses = strategy.experimental_local_results(loss)\n" in after
+    assert "mean = tf.reduce_mean(tf.stack(losses))\n    return mean\n" in after
+
+
+def test_what_all_towers_are_given_is_an_argument() -> None:
+    rate = "keep = tf.placeholder(tf.float32, [])\n"
+    text = program(model=MODEL + rate, body=BODY.replace("w)", "w) * keep"))
+    after = native(text.replace("{x: rows,", "{keep: 0.5, x: rows,"))
+    assert "strategy.run(train_tower, args=(*split_batch(x, y), keep))" in after
+
+
+def test_the_number_of_steps_is_counted_once() -> None:
+    count = "count = tf.Variable(0, trainable=False)\n"
+    after = native(
+        program(
+            model=MODEL + count,
+            apply=APPLY.replace("(tower_grads))", "(tower_grads), global_step=count)"),
+        )
+    )
+    step = after[after.index("def train_step") :]
+    assert "    count.assign_add(1)\n" in step
+
+
+STAYS = {
+    "variables of each tower": (
+        program(body="        w = tf.Variable(tf.zeros([3, 1]))\n" + BODY, model=MODEL[34:]),
+        "a tower has variables of its own",
+    ),
+    "variables that nothing shares": (
+        program(body="        w = tf.get_variable('w', [3, 1])\n" + BODY, model=MODEL[34:]),
+        "each tower has variables of its own",
+    ),
+    "layers that nothing shares": (
+        program(body=BODY.replace("tf.matmul(x_splits[i], w)", "tf.layers.dense(x_splits[i], 1)")),
+        "each tower has variables of its own",
+    ),
+    "a scale of each tower": (
+        program(body=BODY.replace("w)", "w) * i")),
+        "`i` is another one in each tower",
+    ),
+    "a sum that grows": (
+        program(lists=LISTS + "total = 0.0\n", body=BODY + "        total = total + loss\n"),
+        "`total` has another value in the first tower than in the others",
+    ),
+    "a step in each tower": (
+        program(grads="        grads = optimizer.compute_gradients(loss)\n"
+                "        train = optimizer.apply_gradients(grads)\n", apply=""),
+        "its steps are not synchronous",
+    ),
+    "the gradients of one tower": (
+        program(
+            grads="        grads = optimizer.compute_gradients(loss)\n",
+            apply="train = optimizer.apply_gradients(grads)\n",
+        ),
+        "what is minimized is not the loss of each tower",
+    ),
+    "a print": (program(body=BODY + "        print('tower', i)\n"), "is no part of a tower"),
+    "a run": (
+        program(body=BODY + "        tf.Session().run(loss)\n"),
+        "it makes more than one session",
+    ),
+    "towers from the second on": (
+        program(loop="for i in range(1, num_gpus):\n"),
+        "a part of the graph, is used outside",
+    ),
+    "two on one device": (
+        program(device=DEVICE.replace("% i", "% (i % 2)")),
+        "two towers may be on one device",
+    ),
+    "an unknown number": (
+        program(
+            loop="for i, (a, b) in enumerate(zip(parts, others)):\n",
+            split="parts = tf.unstack(tf.reshape(x, [2, -1, 3]))\nothers = tf.split(y, [4, 4])\n",
+            body=BODY.replace("x_splits[i]", "a").replace("y_splits[i]", "b"),
+        ),
+        "how many towers there are",
+    ),
+    "decay that is computed above": (
+        program(
+            model=MODEL + "decay = tf.nn.l2_loss(w)\n",
+            body=BODY.replace("        losses", "        loss = loss + decay\n        losses"),
+        ),
+        "it takes what is computed of variables above the towers",
+    ),
+    "batch normalization": (
+        program(
+            device="    with tf.device('/gpu:%d' % i), tf.variable_scope('net', reuse=i > 0):\n",
+            body=BODY.replace(
+                "tf.matmul(x_splits[i], w)",
+                "tf.layers.batch_normalization(tf.matmul(x_splits[i], w), training=True)",
+            ),
+        ),
+        "batch normalization in towers",
+    ),
+    "a saver": (
+        program(run=RUN.replace("sess = ", "saver = tf.train.Saver()\nsess = ")
+                + "saver.save(sess, 'model')\n"),
+        "a program of towers has a `tf.train.Saver`",
+    ),
+    "a list that is fetched": (
+        program(run=RUN.replace("[loss, train]", "[losses, train]")),
+        "`losses` is a list of what all towers have",
+    ),
+    "devices that change": (
+        program(head=HEAD.replace("num_gpus = 2\n", "num_gpus = 2\nnum_gpus = num_gpus * 2\n")),
+        "`num_gpus` changes",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
+def test_stays(case: tuple[str, str]) -> None:
+    stays(*case)
+
+
+def test_without_its_rule_a_program_stays() -> None:
+    from migrate_mgpu.core.selection import Selection
+
+    off = Selection(ignore=("MGPU502",))
+    result = run(program(), bridge=True, native_sessions=True, rules=off)
+    assert [one.state for one in result.programs] == ["bridge"]
+
+
+def test_false_towers_are_none() -> None:
+    """`tf.device` around a run, or a loop that computes no gradients."""
+    text = program(grads="", apply="train = optimizer.minimize(loss)\n")
+    result = run(text, bridge=True, native_sessions=True)
+    assert not any(finding.code == "MGPU502" for finding in result.findings)

@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.scope import Entry, is_session
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
+from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
@@ -99,10 +100,10 @@ class NativeSessions:
         try:
             if module in self.kept:
                 raise Refused.because(self.kept[module])
-            self._check(program)
+            beside = self._check(program)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
-            read = read_program(module, self.graph, configs)
+            read = read_program(module, self.graph, configs, beside)
             found = NativeSession(module, None, read.scope.session, loop)
             found.merge(write_program(read))
             self._others(read, found, configs)
@@ -112,18 +113,30 @@ class NativeSessions:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found
 
-    def _check(self, program: Program) -> None:
+    def _check(self, program: Program) -> set[Module]:
+        """The other modules of a program that speak to TensorFlow.
+
+        Raises:
+            Refused: it is no program of its own.
+        """
         module = program.entry
+        beside: set[Module] = set()
         session = next(
             (c for c in module.names.calls if is_session(module, c)), module.tree.body[0]
         )
         for other in program.modules:
-            if other is not module and other.uses:
+            if other is module or not other.uses:
+                continue
+            if not other.writable or self._users.get(other, 0) != 1:
                 text = f"{other.path.name}, which it imports, uses TensorFlow as well"
                 raise Refused(module, session, text)
+            if isinstance(other.source, Notebook) or other in self.kept:
+                raise Refused(module, session, f"{other.path.name}, which it imports, stays")
+            beside.add(other)
         if self._users.get(module, 0) != 1:
             text = "another program imports it"
             raise Refused(module, module.tree.body[0], text)
+        return beside
 
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
@@ -164,6 +177,11 @@ class NativeSessions:
             found.edit(module, _outer(paragraph, entry))
         found.merge(imports)
         found.merge(others)
+        for other in read.beside:
+            found.merge(import_edits(other))
+            for why in incompatibilities(other, self.written(other)):
+                if not is_inside(other, why.node, {*found.gone, *found.moved}):
+                    raise Refused.because(why)
 
 
 def _first_maker(read: SessionProgram) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -34,6 +35,7 @@ class Account(UnitReading):
         known |= self.configs
         known |= {part for block in self.scope.blocks for part in header_of(block)}
         known |= {*self.found.builders, *self.found.makers, *self.found.helpers}
+        known |= self.expressions.functions
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
         known |= {one.statement for one in (*self.found.savers, *self.found.event_writers)}
@@ -52,11 +54,11 @@ class Account(UnitReading):
                 continue
             shown = self.module.source.code(use.node)
             raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")
+        self._beside(known)
         functions = (self.found.builders, self.found.makers, self.found.helpers)
         for function in (one for some in functions for one in some.values()):
             for reference in self.graph.references(function):
-                inside = is_inside(self.module, reference.node, known)
-                if reference.module is not self.module or not inside:
+                if not is_inside(reference.module, reference.node, known):
                     text = f"`{function.name}` is used outside of the graph as well"
                     raise Refused(reference.module, reference.node, text)
         run = {unit for step in self.found.steps for unit in step.units}
@@ -65,6 +67,17 @@ class Account(UnitReading):
             raise Refused(self.module, self.scope.session, "nothing is trained in its session")
         if not any(run.step.updates for run in self.found.runs):
             raise Refused(self.module, self.scope.session, "no step trains in its session")
+
+    def _beside(self, known: AbstractSet[ast.AST]) -> None:
+        """Modules beside the program's main one do nothing with the graph but build it."""
+        for module in self.beside:
+            for use in module.uses:
+                imported = isinstance(use.node, (ast.Import, ast.ImportFrom))
+                if not imported and use.symbol.name and not is_inside(module, use.node, known):
+                    shown = module.source.code(use.node)
+                    text = f"it is not known what `{shown}` in {module.path.name} is for"
+                    raise Refused(module, use.node, text)
+            self.found.beside.append(module)
 
     def _check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -11,10 +12,12 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.ir import Schedule
@@ -56,13 +59,56 @@ class Parts:
 class Expressions:
     """Looks into the expressions of a module that build its graph."""
 
-    def __init__(self, module: Module, graph: CallGraph, layers: LayerReader) -> None:
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        layers: LayerReader,
+        beside: AbstractSet[Module] = frozenset(),
+    ) -> None:
+        """``beside`` are the program's other modules, whose functions may build as well."""
         self.module = module
         self.graph = graph
         self.layers = layers
+        self.beside = beside
         self._functions: dict[ast.AST, Parts] = {}
         # Calls that only compute for another reason, with the expressions that they take in.
         self.takes: Mapping[ast.Call, tuple[ast.expr, ...]] = {}
+        self._others: dict[Module, Expressions] = {module: self}
+
+    def _of(self, module: Module) -> Expressions:
+        """The expressions of one of the program's modules."""
+        if module not in self._others:
+            found = Expressions(module, self.graph, self.layers.of_module(module), self.beside)
+            found._functions, found._others = self._functions, self._others
+            self._others[module] = found
+        return self._others[module]
+
+    def _elsewhere(self, parts: Parts) -> Parts:
+        """What a function of another module takes, which is all known where that is read.
+
+        Raises:
+            Refused: it takes something that may change.
+        """
+        module = self.module
+        for call in parts.draws:
+            if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
+                text = "a random operation with a seed of its own: TF1 has one stream for it"
+                raise Refused(module, call, text)
+        for name in parts.names:
+            home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+            bindings = home.bindings[name.id] if home is not None else []
+            if any(binding.kind in ("import", "def", "class") for binding in bindings):
+                continue
+            if len(bindings) > 1 or (home is not None and changed_in_place(module, name)):
+                text = f"`{name.id}` changes, and the graph has one of its values"
+                raise Refused(module, name, text, "give it to the function as an argument")
+        return Parts(builders=parts.builders, rows=parts.rows)
+
+    @property
+    def functions(self) -> set[ast.AST]:
+        """The author's functions that were looked into."""
+        return set(self._functions)
 
     # -- does it have to do with a graph? -------------------------------------
 
@@ -84,8 +130,9 @@ class Expressions:
 
     def speaks(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a function, or one that it calls, mentions TensorFlow."""
-        if function.node in seen or function.module is not self.module:
-            return function.module is not self.module and bool(function.module.uses)
+        if function.node in seen:
+            return False
+        module = function.module
         inside = [
             node
             for node in ast.walk(function.node)
@@ -93,10 +140,10 @@ class Expressions:
         ]
         for node in inside:
             if isinstance(node, ast.Call):
-                target = self.graph.target(self.module, node.func)
+                target = self.graph.target(module, node.func)
                 if target is not None and self.speaks(target, seen | {function.node}):
                     return True
-            elif symbol(self.module.names.qualname(node)) is not None:
+            elif symbol(module.names.qualname(node)) is not None:
                 return True
         return False
 
@@ -121,6 +168,9 @@ class Expressions:
             if layer is not None:
                 found.layers.append(layer.call)
                 waiting += self.layers.tensors(layer)  # the rest makes it, once
+                found.rows |= layer.kind == "Embedding"
+                if layer.helper is not None:
+                    found.add(self.of_layers(layer.helper.function))
                 continue
             schedule = schedule_at(self.module, part) if isinstance(part, ast.Call) else None
             if schedule is not None:
@@ -188,7 +238,8 @@ class Expressions:
         if qualname.startswith("numpy.") and not qualname.startswith("numpy.random"):
             return
         target = self.graph.target(module, call.func)
-        if target is not None and target.module is module and target.owner is None:
+        ours = target is not None and (target.module is module or target.module in self.beside)
+        if target is not None and ours and target.owner is None:
             if any(keyword.arg is None for keyword in call.keywords):
                 raise Refused(module, call, f"`{shown}` is given arguments by `**`")
             inside = self.of_function(target)
@@ -213,6 +264,9 @@ class Expressions:
         Raises:
             Refused: it does more.
         """
+        if function.module is not self.module:
+            other = self._of(function.module)
+            return other._elsewhere(other.of_function(function))
         node = function.node
         if node in self._functions:
             return self._functions[node]
@@ -245,6 +299,65 @@ class Expressions:
         self._functions[node] = found
         return found
 
+    def of_layers(self, function: Function) -> Parts:
+        """What a function that makes and applies layers takes from outside of it.
+
+        Raises:
+            Refused: it does more.
+        """
+        if function.module is not self.module:
+            other = self._of(function.module)
+            return other._elsewhere(other.of_layers(function))
+        node = function.node
+        if node in self._functions:
+            return self._functions[node]
+        self._functions[node] = Parts()  # ends recursion
+        module, found = self.module, Parts()
+        assert isinstance(node, ast.FunctionDef)
+        if node.decorator_list:
+            raise Refused(module, node, f"`{function.name}` is not a plain function")
+        text = f"`{function.name}` does more than making and applying layers"
+        inner = _Layered(self, function)
+        for statement in ast.walk(node):
+            if not isinstance(statement, ast.stmt) or statement is node:
+                continue
+            if isinstance(statement, ast.With):
+                name_scopes(module, statement)
+                if any(scope_kind(module, item.context_expr) is None for item in statement.items):
+                    raise Refused(module, statement, text, _ADVICE)
+            elif not isinstance(statement, _STATEMENTS):
+                raise Refused(module, statement, text, _ADVICE)
+            if isinstance(statement, ast.Expr):
+                if not isinstance(statement.value, ast.Constant) and not _appends(statement.value):
+                    raise Refused(module, statement, text, _ADVICE)
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                self._returns(function, statement.value)
+            if isinstance(statement, (ast.Assign, ast.AugAssign)):
+                self._targets(statement)
+            for expression in _expressions(statement):
+                found.add(inner.read(expression))
+        scope = module.names.scopes[node]
+        found.names = [
+            name
+            for name in found.names
+            if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is not scope
+        ]
+        found.layers = []
+        self._functions[node] = found
+        return found
+
+    def _returns(self, function: Function, value: ast.expr) -> None:
+        """A variable that is fetched is of after an update, a tensor of before it."""
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+        for part in parts:
+            made: ast.expr | None = part
+            if isinstance(part, ast.Name):
+                values = [binding.value for binding in self.module.names.bindings_of(part)]
+                made = next((v for v in values if _is_variable(self.module, v)), None)
+            if _is_variable(self.module, made):
+                text = f"`{function.name}` returns a variable that it applies as well"
+                raise Refused(self.module, part, text, "return what it computes alone")
+
     def _targets(self, statement: ast.Assign | ast.AugAssign) -> None:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
@@ -260,6 +373,65 @@ class Expressions:
             isinstance(node, ast.Call) and name_of(self.module, node) in VARIABLES.by_name
             for node in ast.walk(function.node)
         )
+
+
+class _Layered(Expressions):
+    """Looks into a function that makes layers: its weights are layers as well."""
+
+    def __init__(self, outer: Expressions, function: Function) -> None:
+        super().__init__(outer.module, outer.graph, outer.layers, outer.beside)
+        self._functions, self._others = outer._functions, outer._others
+        self.function = function
+
+    def read(self, node: ast.AST, stays: bool = False) -> Parts:
+        found = Parts()
+        waiting = [node]
+        while waiting:
+            part = waiting.pop(0)
+            if isinstance(part, ast.Call):
+                if name_of(self.module, part) in VARIABLES.by_name:
+                    continue  # its first value is computed once
+                target = self.layers.functions.function(part)
+                if target is not None:
+                    found.add(self.of_layers(target))
+                    waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
+                    continue
+                row = LAYERS.by_name.get(name_of(self.module, part))
+                if row is not None and row.inputs:
+                    found.rows |= row.keras == "Embedding"
+                    waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
+                    continue
+                if isinstance(part.func, ast.Name) and self._is_parameter(part.func):
+                    waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
+                    continue  # an activation, which its callers name
+                if _makes_no_tensor(self.module, part):
+                    waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
+                    continue
+            self._part(part, node, found)
+            waiting += ast.iter_child_nodes(part)
+        return found
+
+    def _is_parameter(self, name: ast.Name) -> bool:
+        return [b.kind for b in self.module.names.bindings_of(name)] == ["parameter"]
+
+
+def _makes_no_tensor(module: Module, call: ast.Call) -> bool:
+    """Whether a call makes an initializer or a regularizer."""
+    return name_of(module, call).endswith(("_initializer", "_regularizer"))
+
+
+def _is_variable(module: Module, node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Call) and name_of(module, node) in VARIABLES.by_name
+
+
+def _appends(node: ast.expr) -> bool:
+    """`layers.append(net)`"""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, ast.Name)
+    )
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

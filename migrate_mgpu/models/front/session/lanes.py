@@ -27,16 +27,16 @@ class LaneReading(Account):
 
     def hands(self, statement: ast.stmt) -> bool:
         """Whether a statement of the scope that builds calls a function that runs something."""
-        return any(self._hand(call) is not None for call in _own_calls(statement))
+        return any(map(self.hand, _own_calls(statement)))
 
-    def _hand(self, call: ast.Call) -> Function | None:
-        """The function that a call reaches, if that runs something in the session."""
+    def hand(self, call: ast.Call) -> bool:
+        """Whether a call reaches a function that runs something in the session."""
         target = self.graph.target(self.module, call.func)
         if target is None or target.module is not self.module or target.owner is not None:
-            return None
+            return False
         if target.node is self.scope.node or not isinstance(target.node, ast.FunctionDef):
-            return None
-        return target if self.reach.runs(target) else None
+            return False
+        return self.reach.runs(target)
 
     def returns(self, statement: ast.stmt) -> bool:
         """Whether a statement gives parts of the graph to who called the scope that builds."""
@@ -81,7 +81,7 @@ class LaneReading(Account):
 
     def _nodes(self) -> list[Home]:
         """The module and the functions, besides the scope that builds, that mention its graph."""
-        inside = {*self.found.builders, *self.found.makers, *self.found.helpers}
+        inside = self._inside
         found: dict[Home, None] = {}
         if self.scope.session_node is not self.scope.node:
             found[self.scope.session_node] = None
@@ -97,6 +97,12 @@ class LaneReading(Account):
                 if node is not None:
                     found[node] = None
         return sorted(found, key=lambda node: getattr(node, "lineno", 0))
+
+    @property
+    def _inside(self) -> set[ast.AST]:
+        """The author's functions that make or compute parts of the graph."""
+        found = self.found
+        return {*found.builders, *found.makers, *found.helpers, *self.expressions.functions}
 
     def _concerns(self, name: ast.Name) -> bool:
         origin = self.reach.of(name)
@@ -224,7 +230,7 @@ class LaneReading(Account):
         """A statement of Python's own calls nothing that builds a graph."""
         for call in _own_calls(statement):
             target = self.graph.target(self.module, call.func)
-            if target is None or target.node is self.scope.node or self._hand(call) is not None:
+            if target is None or target.node is self.scope.node or self.hand(call):
                 continue
             if self.expressions.speaks(target):
                 text = f"`{target.name}`, called here, has to do with the graph"
@@ -316,7 +322,7 @@ class LaneReading(Account):
 
     def _check_lanes(self) -> None:
         """Each mention of the session or the graph elsewhere is one that is understood."""
-        inside = {*self.found.builders, *self.found.makers, *self.found.helpers}
+        inside = self._inside
         fine = set(self.runs.known)
         for lane in self.found.lanes:
             for entry, role in zip(lane.entries, lane.roles):

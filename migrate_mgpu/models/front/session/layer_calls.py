@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
+from migrate_mgpu.models.front.session.helper_calls import HelperReader
 
 # What asks for the terms that layers' regularizers add up to.
 _REGULARIZED = {
@@ -18,11 +22,26 @@ _REGULARIZED = {
 
 
 class LayerReader:
-    """Reads calls of ``tf.layers``, each once."""
+    """Reads calls of ``tf.layers``, and of functions that make layers, each once."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        is_tensor: Callable[[ast.AST], bool],
+        beside: AbstractSet[Module] = frozenset(),
+    ) -> None:
+        """``is_tensor`` says whether an expression is a part of the graph where it is read.
+
+        ``beside`` are the program's other modules.
+        """
         self.module = module
+        self.graph = graph
+        self.beside = beside
         self._calls = LayerCalls()
+        self.functions = HelperReader(
+            module, graph, self._calls, self.regularized, is_tensor, beside
+        )
         self._found: dict[ast.Call, Found | None] = {}
 
     def of(self, call: ast.Call) -> Found | None:
@@ -37,12 +56,19 @@ class LayerReader:
             if row is not None and row.inputs:
                 found = find_layers(self.module, [call], self._calls, {}, self.regularized)
                 self._found[call] = found.get(call)
+            else:
+                self._found[call] = self.functions.of(call)
         return self._found[call]
+
+    def of_module(self, module: Module) -> LayerReader:
+        """The reader of another module's functions, which are given what is not seen there."""
+        return LayerReader(module, self.graph, lambda _: False, self.beside)
 
     @property
     def regularized(self) -> bool:
         """Whether the program asks for the layers' regularization terms."""
-        return any(use.symbol.name in _REGULARIZED for use in self.module.uses)
+        modules = (self.module, *self.beside)
+        return any(use.symbol.name in _REGULARIZED for module in modules for use in module.uses)
 
     @classmethod
     def settings(cls, found: Found) -> list[ast.AST]:
@@ -57,5 +83,5 @@ class LayerReader:
     @staticmethod
     def tensors(found: Found) -> list[ast.expr]:
         """What a layer is given each time that it is applied."""
-        given = list(found.inputs)
+        given = [*found.inputs, *(node for _, node in found.keywords)]
         return [*given, found.training] if found.training is not None else given

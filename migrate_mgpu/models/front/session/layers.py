@@ -42,7 +42,8 @@ class LayerReading(Reading):
         trained = not isinstance(layer, Layer) or has_weights(layer)
         variables = Variables(found.name or "", node, Collected.LAYER, (), trained)
         self.found.variables.append(variables)
-        self.found.layers[call] = MadeLayer(found, variables, self._may_be_image(found.inputs[0]))
+        image = found.helper is None and self._may_be_image(found.inputs[0])
+        self.found.layers[call] = MadeLayer(found, variables, image)
         return variables
 
     def _training(self, node: ast.expr | None) -> None:
@@ -59,6 +60,8 @@ class LayerReading(Reading):
             Refused: a step is fed it as a tensor.
         """
         for made in self.found.layers.values():
+            if made.found.helper is not None:
+                self._check_inputs(made)
             flag = made.found.training
             meaning = self.meanings.get(flag.id) if isinstance(flag, ast.Name) else None
             if not isinstance(meaning, Placeholder):
@@ -68,6 +71,16 @@ class LayerReading(Reading):
                 if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
                     text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
                     raise Refused(self.module, flag or made.found.call, text, _ADVICE)
+
+    def _check_inputs(self, made: MadeLayer) -> None:
+        """A layer of Keras 3's takes tensors, and no flag of Python's by its position."""
+        assert made.found.helper is not None
+        for _, node in made.found.helper.inputs:
+            meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+            folded = {placeholder for step in self.found.steps for placeholder, _ in step.folded}
+            if meaning in folded:
+                text = f"`{made.found.helper.function.name}` makes layers, and is given a flag"
+                raise Refused(self.module, node, text, "use the flag where the graph is built")
 
     def _may_be_image(self, node: ast.expr, unit: Unit | None = None) -> bool:
         """Whether a tensor may have four dimensions: not where a matrix is seen.

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from typing import Union
 
 from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.attendants import (
     EventWriter,
@@ -162,9 +164,10 @@ class SessionProgram:
     of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
     ``builders`` the author's functions that compute, ``makers`` those that make variables.
     ``layers`` are those that units make, by their calls, in order; ``moving``: some step moves
-    averages of theirs; ``folded`` are values in ``dictionaries`` that steps know.
+    averages of theirs; ``folded`` are values in ``dictionaries`` that steps know;
+    ``layered`` are functions that make and apply layers; ``beside`` other modules with such.
     ``schedules`` are learning rates that units compute, by their calls, with the units' nodes;
-    ``handed`` those that an optimizer asks itself.
+    ``asked`` those that an optimizer asks itself.
     ``scopes`` are what TF1 puts before the names of variables, by their calls;
     ``helpers`` are those that only the graph of several towers needed, and go away.
     ``count`` is how many those are, where something tells it.
@@ -193,10 +196,12 @@ class SessionProgram:
     moving: bool = False
     folded: set[ast.expr] = field(default_factory=set)
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)
-    handed: set[ast.Call] = field(default_factory=set)
+    asked: set[ast.Call] = field(default_factory=set)
     scopes: dict[ast.AST, str] = field(default_factory=dict)
     helpers: dict[ast.AST, Function] = field(default_factory=dict)
     count: ast.expr | None = None
+    layered: Helpers | None = None
+    beside: list[Module] = field(default_factory=list)
     idle: list[ast.AST] = field(default_factory=list)
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)
     lanes: list[Lane] = field(default_factory=list)

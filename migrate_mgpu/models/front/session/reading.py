@@ -41,20 +41,33 @@ _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, a
 
 
 def read_program(
-    module: Module, graph: CallGraph, configs: AbstractSet[ast.AST] = frozenset()
+    module: Module,
+    graph: CallGraph,
+    configs: AbstractSet[ast.AST] = frozenset(),
+    beside: AbstractSet[Module] = frozenset(),
 ) -> SessionProgram:
     """What a module's session program does; ``configs`` are nodes that carry configurations.
+
+    ``beside`` are the program's other modules that speak to TensorFlow.
 
     Raises:
         Refused: some statement is not understood.
     """
-    return _Reader(module, graph, configs).read()
+    return _Reader(module, graph, configs, beside).read()
 
 
 class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
-    def __init__(self, module: Module, graph: CallGraph, configs: AbstractSet[ast.AST]) -> None:
-        super().__init__(module, graph, configs)
-        self.runs = RunReader(self.scope, self.found, self.meanings, self.unit, self.reach)
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        configs: AbstractSet[ast.AST],
+        beside: AbstractSet[Module],
+    ) -> None:
+        super().__init__(module, graph, configs, beside)
+        self.runs = RunReader(
+            self.scope, self.found, self.meanings, self.unit, self.reach, self.hand
+        )
         self.driving = DrivingReader(self.found, graph, self.runs)
         self.expressions.takes = self.driving.summaries.takes
         self.towers = TowerReader(
@@ -157,6 +170,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     def _run(self, statement: ast.stmt) -> Role:
         role = self.runs.read(statement, self.place)
+        if self.hands(statement):
+            self.handing.append(statement)
         if role is Role.RUN:
             self._bind_host(statement)
         return role

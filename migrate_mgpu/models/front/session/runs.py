@@ -13,7 +13,6 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
-    Gradients,
     Host,
     Init,
     Meaning,
@@ -61,7 +60,9 @@ class RunReader:
         meanings: dict[str, Meaning],
         unit: Callable[[ast.stmt | ast.expr, int], Unit],
         reach: Reach,
+        hands: Callable[[ast.Call], bool],
     ) -> None:
+        """``hands`` says whether a call is one of a function that runs something."""
         self.scope = scope
         self.module = scope.module
         self.names = scope.module.names
@@ -70,6 +71,7 @@ class RunReader:
         self.meanings = meanings
         self.unit = unit
         self.reach = reach
+        self.hands = hands
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
@@ -89,11 +91,7 @@ class RunReader:
         return self.names.scope_at(node).function() is self.home.function()
 
     def meaning(self, node: ast.AST) -> Meaning | None:
-        """What an expression stands for, wherever it is.
-
-        Raises:
-            Refused: elsewhere, its name in the scope that builds has several values.
-        """
+        """What an expression stands for, wherever it is."""
         if isinstance(node, ast.Name) and self.is_home(node):
             home = self.names.defining_scope(node.id, self.names.scope_of_name[node])
             if home is self.home:
@@ -102,13 +100,7 @@ class RunReader:
             return None
         origin = self.reach.of(node)
         if isinstance(origin, Named):
-            found = self.meanings.get(origin.name)
-            if isinstance(found, Gradients):
-                return found  # of which only `average_gradients` has another name
-            if isinstance(found, GRAPH) and len(self.home.bindings[origin.name]) != 1:
-                text = f"`{origin.name}` stands for more than one part of the graph"
-                raise Refused(self.module, node, text, "give each a name of its own")
-            return found
+            return self.meanings.get(origin.name)
         if origin is None and isinstance(node, ast.Name) and not self.is_home(node):
             bindings = self.names.bindings_of(node)
             value = bindings[0].value if len(bindings) == 1 else None
@@ -117,11 +109,18 @@ class RunReader:
         return None
 
     def named(self, node: ast.expr) -> ast.expr:
-        """A part of the graph as the scope that builds calls it."""
+        """A part of the graph as the scope that builds calls it.
+
+        Raises:
+            Refused: it calls several so.
+        """
         if isinstance(node, ast.Name) and self.is_home(node):
             return node
         origin = self.reach.of(node)
         if isinstance(origin, Named):
+            if len(self.home.bindings[origin.name]) != 1:
+                text = f"`{origin.name}` stands for more than one part of the graph"
+                raise Refused(self.module, node, text, "give each a name of its own")
             bound = self.home.bindings[origin.name][0].node
             found = [
                 part
@@ -191,7 +190,8 @@ class RunReader:
     def _check_mentions(
         self, statement: ast.stmt, calls: list[ast.Call], dictionaries: list[ast.stmt]
     ) -> None:
-        inside = {node for call in calls for node in ast.walk(call)}
+        handing = [c for c in ast.walk(statement) if isinstance(c, ast.Call) and self.hands(c)]
+        inside = {node for call in (*calls, *handing) for node in ast.walk(call)}
         local = {
             name.id
             for name in mentions_of(self.names, statement, self.home)

@@ -8,32 +8,55 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.graph import COMPUTES, DRAWS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.reach import Reach
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
+from migrate_mgpu.models.ir import Placeholder, Unit
 
 
 class Reading:
     """A program that is being read: ``meanings`` are those of its scope's names at ``place``."""
 
-    def __init__(self, module: Module, graph: CallGraph, configs: AbstractSet[ast.AST]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        configs: AbstractSet[ast.AST],
+        beside: AbstractSet[Module],
+    ) -> None:
         self.module = module
+        self.beside = beside  # the program's other modules that speak to TensorFlow
         self.graph = graph
         self.configs = configs
         self.names = module.names
-        self.layers = LayerReader(module)
-        self.expressions = Expressions(module, graph, self.layers)
         self.scope: SessionScope = read_scope(module)
         self.found = SessionProgram(self.scope)
+        self.layers = LayerReader(module, graph, self._is_tensor, beside)
+        self.found.layered = self.layers.functions.helpers
+        self.expressions = Expressions(module, graph, self.layers, beside)
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
         self.place = 0
         self.reach = Reach(graph, self.scope)
         self.runs: RunReader
         self.handing: list[ast.stmt] = []  # those of the scope that call what runs something
+
+    def _is_tensor(self, node: ast.AST) -> bool:
+        """Whether an expression that is read is a part of the graph."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                name = name_of(self.module, part)
+                if name in COMPUTES or name in DRAWS or self.layers.of(part) is not None:
+                    return True
+        return any(
+            isinstance(self.meanings.get(name.id), (Placeholder, Unit))
+            for name in mentions_of(self.names, node, self.home)
+        )
 
     def _only_binding(self, target: ast.Name) -> None:
         if len(self.names.bindings_of(target)) != 1:

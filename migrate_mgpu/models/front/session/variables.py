@@ -23,6 +23,8 @@ class VariableReading(Reading):
             if isinstance(node, ast.Call):
                 if name_of(self.module, node) in VARIABLES.by_name:
                     return True
+                if self.layers.of(node) is not None:
+                    return False
                 target = self.graph.target(self.module, node.func)
                 if target is not None and target.module is self.module:
                     if self.expressions.makes(target):

@@ -10,7 +10,8 @@ from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
 from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.keras.network.layer_texts import Making, constructor
+from migrate_mgpu.models.keras.network.classes import HelperClasses
+from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import known_text
@@ -20,7 +21,10 @@ from migrate_mgpu.source.style import FileStyle
 class LayerWriter:
     """Writes what makes layers, what applies them, and lists of their variables."""
 
-    def __init__(self, program: SessionProgram, names: StepNames, style: FileStyle) -> None:
+    def __init__(
+        self, program: SessionProgram, names: StepNames, style: FileStyle, helpers: HelperClasses
+    ) -> None:
+        self.helpers = helpers
         self.program = program
         self.names = names
         self.style = style
@@ -34,6 +38,7 @@ class LayerWriter:
     def _use(self, found: Found) -> Replacement:
         def write(context: Context) -> str:
             arguments = [context.render(node) for node in found.inputs]
+            arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
             if found.training is not None:
                 arguments.append(f"training={context.render(found.training)}")
             elif found.takes_training:
@@ -48,7 +53,11 @@ class LayerWriter:
         for call, made in self.program.layers.items():
             if made.variables.unit is statement:
                 head = f"{indent}{self.names.layer(call)} = "
-                text = constructor(made.found, context, len(head), indent, self._normalizer(made))
+                if made.found.helper is not None:
+                    text = helper_constructor(made.found, self.helpers, context)
+                else:
+                    normal = self._normalizer(made)
+                    text = constructor(made.found, context, len(head), indent, normal)
                 lines += f"{head}{text}".split("\n")
         return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Operation, Placeholder
@@ -27,6 +27,12 @@ def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> s
         text = context.render(dtype)
     shown = context.render(shape) if shape is not None else "None"
     return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {text})"
+
+
+def is_unshaped(made: Placeholder) -> bool:
+    """Whether nothing is known of a placeholder's shape."""
+    shape = made.arguments.get("shape")
+    return shape is None or is_none(shape)
 
 
 def variable_replacement(made: Operation, scope: str = "") -> Replacement:

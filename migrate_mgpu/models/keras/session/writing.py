@@ -21,8 +21,13 @@ from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.handing import HandingWriter
+from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
-from migrate_mgpu.models.keras.session.made import placeholder_text, variable_replacement
+from migrate_mgpu.models.keras.session.made import (
+    is_unshaped,
+    placeholder_text,
+    variable_replacement,
+)
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
@@ -73,9 +78,18 @@ class _Writer:
                 scope = program.scopes.get(operation.node, "")
                 self.context.replaced[operation.node] = variable_replacement(operation, scope)
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
-        functions = [*program.builders, *program.makers]
+        functions = [
+            node
+            for node, function in (*program.builders.items(), *program.makers.items())
+            if function.module is self.module
+        ]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
-        self.layers = LayerWriter(program, self.names, self.style)
+        assert program.layered is not None
+        self.layered = HelperClassWriter(
+            program.layered,
+            any(is_unshaped(placeholder) for placeholder in program.placeholders),
+        )
+        self.layers = LayerWriter(program, self.names, self.style, self.layered.classes)
         self.context.replaced.update(self.layers.uses())
         self.savers = SaverWriter(program, self.names, self.style)
         self.rates = RateWriter(program, self.names, self.style)
@@ -103,6 +117,7 @@ class _Writer:
     def write(self) -> EditSet:
         self._functions()
         self._helpers()
+        self.layered.edits(self.found)
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
@@ -198,7 +213,10 @@ class _Writer:
         return bool(read) and all(is_inside(self.module, one, functions) for one in read)
 
     def _functions(self) -> None:
-        for node in (*self.program.builders, *self.program.makers):
+        self._beside()
+        for node, function in (*self.program.builders.items(), *self.program.makers.items()):
+            if function.module is not self.module:
+                continue
             for part in ast.walk(node):
                 if isinstance(part, ast.stmt) and not hasattr(part, "body"):
                     self._in_place(part)
@@ -208,7 +226,26 @@ class _Writer:
                     )
             self.found.moved.add(node)
         nodes = [unit.node for step in self.program.steps for unit in step.units]
-        self.classes += definitions(self.module, [*nodes, *self.program.builders], self.style)
+        own = [n for n, f in self.program.builders.items() if f.module is self.module]
+        self.classes += definitions(self.module, [*nodes, *own], self.style)
+
+    def _beside(self) -> None:
+        """The functions of other modules that compute: their statements in TF2's words."""
+        for module in self.program.beside:
+            builders = [n for n, f in self.program.builders.items() if f.module is module]
+            if not builders:
+                continue
+            style = style_at(module, builders[0])
+            if definitions(module, builders, style):
+                text = "it needs a class of its own, in a module beside the program's"
+                raise Refused(module, builders[0], text)
+            context = Context(module, style)
+            context.replaced.update(replacements(module, builders))
+            for node in builders:
+                assert isinstance(node, ast.FunctionDef)
+                for statement in node.body:
+                    self.found.edit(module, *context.edits(statement))
+                self.found.moved.add(node)
 
     def _in_place(self, statement: ast.stmt) -> None:
         """A statement that stays where it is, its lines below aligned as they were."""
@@ -609,7 +646,7 @@ class _Writer:
         """The edits of an optimizer's call; a rate that steps have has no value yet."""
         update = self._of_optimizer(optimizer)
         value = optimizer.learning_rate.value
-        if isinstance(value, ast.Call) and value in self.program.handed:
+        if isinstance(value, ast.Call) and value in self.program.asked:
             text = self.rates.schedule(value, self.context)
             return (*writer.edits(), Edit(*self.source.span(value), text))
         if update is None or update.rate is None:

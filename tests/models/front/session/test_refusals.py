@@ -87,13 +87,6 @@ REFUSED = {
         program(MODEL.replace("loss =", "out = tf.layers.dense(out, count)\nloss =", 1)),
         "a layer depends on `count`",
     ),
-    "layer in a function": (
-        program(
-            "def net(x):\n    return tf.layers.dense(x, 1)\n"
-            + MODEL.replace("loss =", "out = net(out)\nloss =", 1)
-        ),
-        "`net` makes layers",
-    ),
     "device": (
         program(before="with tf.device('/cpu:0'):\n    pass\n"),
         "what `tf.device` is for here",
@@ -224,14 +217,6 @@ REFUSED = {
     "a lambda that runs": (
         program(run="step = lambda: sess.run(train, {x: rows})\nstep()\n"),
         "in something that is no plain function",
-    ),
-    "a function that makes and applies": (
-        program(
-            "def net(a):\n    v = tf.Variable(tf.ones([2, 1]))\n    return tf.matmul(a, v)\n\n\n"
-            "out = net(x)\nloss = tf.reduce_mean(out)\n"
-            "train = tf.train.AdamOptimizer().minimize(loss)\n"
-        ),
-        "`net` does more than making a variable",
     ),
     # what Python changes
     "a value that changes": (program(run="scale = 3.0\n" + STEP), "`scale` changes"),

@@ -1,0 +1,79 @@
+"""Functions that make and apply layers, as classes of layers."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
+from migrate_mgpu.models.keras.network.network import Network
+from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.source.source import Edit
+
+
+class HelperClassWriter:
+    """Writes the classes, those that they use among them."""
+
+    def __init__(self, helpers: Helpers, unshaped: bool) -> None:
+        """``unshaped``: some tensor has no known shape, which Keras 3 asks for to build a layer."""
+        self.unshaped = unshaped
+        self.helpers = helpers
+        self.classes = HelperClasses(helpers)
+        done: set[ast.AST] = set()
+        while len(done) < len(helpers.found):
+            for made in self.classes.all():
+                if made.helper.function.node not in done:
+                    done.add(made.helper.function.node)
+                    self._write(made)
+
+    def _write(self, made: HelperClass) -> None:
+        helper = made.helper
+        node, module = helper.function.node, helper.function.module
+        assert isinstance(node, ast.FunctionDef)
+        kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        plan = Plan(
+            module,
+            node,
+            node.body,
+            kept,
+            helper.tensors,
+            [name for name in helper.settings if name not in helper.known],
+            Modes(module, node, helper.known),
+            made.name,
+            made.base,
+            regularized=self.helpers.regularized,
+        )
+        network = Network(plan, style_at(module, node), self.classes)
+        for found in network.layers.values():
+            if found.normalizes:
+                text = "batch normalization in a function of a session's program"
+                raise Refused(module, found.call, text, "apply it where the graph is built")
+            if found.helper is not None:
+                inner = self.classes.of(found.helper.function)
+                if not inner.text and inner is not made:
+                    self._write(inner)
+        if self.unshaped:
+            network.made.append(("self.built", "True"))
+        made.text = network.write(module.source.indent_of(node))
+        made.trains = network.trains
+        made.parameters = tuple(network.parameters)
+
+    def edits(self, found: EditSet) -> None:
+        """A class stands where its function stood.
+
+        Raises:
+            Refused: a function is used otherwise as well.
+        """
+        self.helpers.check_uses()
+        for made in self.classes.all():
+            module, node = made.helper.function.module, made.helper.function.node
+            indent = module.source.indent_of(node)
+            span = module.source.span(node)
+            found.edit(module, Edit(*span, made.text.rstrip()[len(indent) :]))
+            found.gone.add(node)
+        for module, edits in self.classes.import_edits().items():
+            found.edit(module, *edits)

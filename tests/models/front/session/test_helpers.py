@@ -1,0 +1,85 @@
+"""Functions that make layers and apply them at once: classes of layers, or the bridge."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_refusals import HEAD, START, program
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+NET = """\
+def net(a, units=1):
+    v = tf.Variable(tf.ones([2, units]))
+    return tf.matmul(a, v)
+
+
+"""
+USE = """\
+out = net(x)
+loss = tf.reduce_mean(out)
+train = tf.train.AdamOptimizer().minimize(loss)
+"""
+
+
+def test_each_call_is_a_layer_of_its_own() -> None:
+    after = native(program(NET + USE.replace("net(x)", "net(x) + net(x, units=1)")))
+    assert "class Net(tf.keras.layers.Layer):\n    def __init__(self, units=1):\n" in after
+    assert "\nnet_2 = Net()\nnet_3 = Net(units=1)\n" in after
+    assert "out = net_2(x) + net_3(x)\n" in after
+    assert "[*net_2.trainable_variables, *net_3.trainable_variables]" in after
+
+
+def test_tensors_are_given_by_their_names_where_settings_stand_before_them() -> None:
+    text = NET.replace("(a, units=1)", "(units, a)")
+    after = native(program(text + USE.replace("net(x)", "net(1, x)")))
+    assert "net_2 = Net(1)\n" in after
+    assert "out = net_2(a=x)\n" in after
+
+
+def test_a_row_of_a_table_within_it_is_a_sparse_gradient() -> None:
+    head = HEAD.replace("tf.float32, [None, 2]", "tf.int32, [None]")
+    text = NET.replace("tf.matmul(a, v)", "tf.gather(v, a)")
+    assert "[tf.convert_to_tensor(tensor) for tensor in gradients]" in native(
+        program(text + USE, head=head)
+    )
+    momentum = USE.replace("AdamOptimizer()", "MomentumOptimizer(0.1, 0.9)")
+    result = run(program(text + momentum, head=head), bridge=True, native_sessions=True)
+    assert any("TF1 moves only those" in message for message in said(result)), said(result)
+
+
+STAYS = {
+    "prints": (NET.replace("    return", "    print(a)\n    return"), "does more than making and"),
+    "a collection": (
+        NET.replace("    return", "    tf.add_to_collection('w', v)\n    return"),
+        "does more than making and",
+    ),
+    "reads a placeholder": (
+        NET.replace("(a, v)", "(a + x, v)"),
+        "`x`, a part of the graph, is read",
+    ),
+    "gives its variable away": (
+        NET.replace("(a, v)", "(a, v), v"),
+        "`net` returns a variable that it applies as well",
+    ),
+    "another name": (NET + "other = net\n", "makes layers, and is used here as well"),
+    "a shape that a tensor has": (NET.replace("[2, units]", "tf.shape(a)"), "shape"),
+    "reuse": (
+        NET.replace(
+            "    v =", "    with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n        v ="
+        ).replace("tf.Variable(tf.ones([2, units]))", "tf.get_variable('v', [2, 1])"),
+        "the calls of net share weights by `reuse`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
+def test_stays(case: tuple[str, str]) -> None:
+    text, reason = case
+    use = USE.replace("net(x)", "net(x) + net(x)")
+    if "), v" in text:
+        use = USE.replace("out =", "out, weights =")
+    whole = program(text + use, start=START)
+    result = run(whole, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)

@@ -1,0 +1,72 @@
+"""Programs whose graph is built by functions of several modules."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.migration import run, said
+
+OPS = """\
+import tensorflow as tf
+
+
+def dense(x, size, units):
+    w = tf.get_variable("w", [size, units])
+    return tf.matmul(x, w)
+"""
+MAIN = """\
+import numpy as np
+import tensorflow as tf
+from ops import dense as layer
+
+x = tf.placeholder(tf.float32, [None, 2])
+loss = tf.reduce_mean(tf.square(layer(x, 2, 1)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {x: np.ones([2, 2])})
+"""
+
+
+def test_a_function_by_another_name_keeps_it() -> None:
+    result = run(("main.py", MAIN), ("ops.py", OPS), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = {file.path.name: file.after for file in result.files}
+    assert "from ops import Dense as layer\n" in str(after["main.py"])
+    assert "= layer(2, 1)\n" in str(after["main.py"])
+    assert "class Dense(tf.keras.layers.Layer):" in str(after["ops.py"])
+
+
+STAYS = {
+    "something else in the module": (
+        {"main.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
+        "it is not known what `tf.Variable` in ops.py is for",
+    ),
+    "two programs": (
+        {"main.py": MAIN, "other.py": MAIN, "ops.py": OPS},
+        "ops.py, which it imports, uses TensorFlow as well",
+    ),
+    "a number that changes": (
+        {
+            "main.py": MAIN,
+            "ops.py": OPS.replace("matmul(x, w)", "matmul(x, w) * scale")
+            + "\n\nscale = 1.0\nscale = 2.0\n",
+        },
+        "`scale` changes, and the graph has one of its values",
+    ),
+    "a seed": (
+        {
+            "main.py": MAIN,
+            "ops.py": OPS.replace("matmul(x, w)", "matmul(tf.nn.dropout(x, 0.5, seed=1), w)"),
+        },
+        "a random operation with a seed of its own",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
+def test_stays(case: tuple[dict[str, str], str]) -> None:
+    files, reason = case
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)

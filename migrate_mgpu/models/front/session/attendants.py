@@ -10,11 +10,15 @@ from migrate_mgpu.models.ir import Update, Variables
 
 @record(frozen=True, eq=False)
 class NamedVariable:
-    """A variable by its name in the graph: the ``key`` of a dictionary or place in a list."""
+    """A variable by its name in the graph.
+
+    ``key`` is that of a dictionary, the place in a list, or what a layer calls it.
+    """
 
     name: str
     variables: Variables
-    key: ast.expr | int | None = None
+    key: ast.expr | int | str | None = None
+    trained: bool = True
 
 
 @record(frozen=True, eq=False)

@@ -33,6 +33,8 @@ class DrivingReader:
             Refused: it is made in a way that is not understood.
         """
         if name_of(self.module, call) == "train.Saver":
+            if self.found.scope.towers is not None:
+                raise Refused(self.module, call, "a saver in a program of towers")
             saver = self.savers.made(statement, target, call)
             self.found.savers.append(saver)
             return saver
@@ -92,6 +94,31 @@ class DrivingReader:
                     raise Refused(self.module, name, text, "give the two names of their own")
                 return one
         return None
+
+    def begins_again(self, block: ast.With) -> None:
+        """A later session has the values of a checkpoint from the first thing on that it runs.
+
+        Raises:
+            Refused: it may have others.
+        """
+        for statement in block.body:
+            calls = self.runs.calls(statement)
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                call = statement.value
+                if call in calls and self.runs.initializes(call):
+                    self.runs.anew.add(call)
+                    continue
+                receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+                saver = self.runs.meaning(receiver) if isinstance(receiver, ast.Name) else None
+                if isinstance(saver, Saver) and self.savers.called(call, saver).kind == "restore":
+                    if not self.savers.is_whole(saver):
+                        text = "a later session restores some of the variables alone"
+                        raise Refused(self.module, call, text, "save and restore all of them")
+                    return
+            if calls:
+                break
+        text = "a later session begins without the values of a checkpoint"
+        raise Refused(self.module, block, text, "restore one before anything runs")
 
     @property
     def _calls(self) -> list[SaverCall]:

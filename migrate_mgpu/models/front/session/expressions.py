@@ -275,6 +275,8 @@ class Expressions:
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
         for statement in _statements(node.body):
+            if self._is_named(statement):
+                continue
             if not isinstance(statement, _STATEMENTS):
                 text = f"`{function.name}` does more than computing"
                 raise Refused(module, statement, text, _ADVICE)
@@ -358,6 +360,20 @@ class Expressions:
                 text = f"`{function.name}` returns a variable that it applies as well"
                 raise Refused(self.module, part, text, "return what it computes alone")
 
+    def _is_named(self, statement: ast.stmt) -> bool:
+        """`with tf.name_scope("layer"):`, in a function that computes."""
+        if not isinstance(statement, ast.With):
+            return False
+        return all(
+            item.optional_vars is None
+            and isinstance(item.context_expr, ast.Call)
+            and name_of(self.module, item.context_expr) == "name_scope"
+            and len(item.context_expr.args) == 1
+            and not item.context_expr.keywords
+            and isinstance(item.context_expr.args[0], ast.Constant)
+            for item in statement.items
+        )
+
     def _targets(self, statement: ast.Assign | ast.AugAssign) -> None:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
@@ -440,6 +456,8 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(statement, (ast.If, ast.For)):
             yield from _statements(statement.body)
             yield from _statements(statement.orelse)
+        elif isinstance(statement, ast.With):
+            yield from _statements(statement.body)
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:

@@ -10,9 +10,21 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.attendants import NamedVariable
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Operation, Variables
+
+# The variables of layers, with the arguments that leave them out.
+_KERNEL = {"kernel": "", "bias": "use_bias"}
+_WEIGHTS = {
+    "dense": _KERNEL, "conv1d": _KERNEL, "conv2d": _KERNEL, "conv3d": _KERNEL,
+    "conv2d_transpose": _KERNEL,
+    "batch_normalization": {
+        "gamma": "scale", "beta": "center", "moving_mean": "", "moving_variance": "",
+    },
+}  # fmt: skip
+_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d")
 
 
 class GraphNames:
@@ -27,6 +39,7 @@ class GraphNames:
         self._known: dict[Variables, list[NamedVariable]] = {}
         self._scopes: dict[ast.stmt, str] = {}
         self._opened: list[tuple[ast.stmt, str]] = []
+        self._layers: dict[ast.Call, str] = {}
         self._next = 0  # of the scope's entries, which have their names up to here
 
     def of(self, variables: Variables) -> list[NamedVariable]:
@@ -71,9 +84,59 @@ class GraphNames:
                     if name:
                         self._unique(path + name)
 
+    def _of_layer(self, variables: Variables) -> list[NamedVariable]:
+        """The variables of a layer, which are called by its name."""
+        for call, made in sorted(self.found.layers.items(), key=lambda one: _end(one[0])):
+            if call not in self._layers:
+                self._layers[call] = self._layer(call, made.variables)
+        call = next(c for c, made in self.found.layers.items() if made.variables is variables)
+        kind = name_of(self.module, call).rpartition(".")[2]
+        if kind not in _WEIGHTS:
+            return []
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        found: list[NamedVariable] = []
+        for name, condition in _WEIGHTS[kind].items():
+            told = given.get(condition)
+            known = True if told is None else constant(told)
+            if not isinstance(known, bool):
+                text = "which variables a layer has cannot be told"
+                raise Refused(self.module, told or call, text)
+            if known:
+                trained = not name.startswith("moving_")
+                full = f"{self._layers[call]}/{name}"
+                self._taken.setdefault(full.lower(), 1)
+                found.append(NamedVariable(full, variables, name, trained))
+        return found
+
+    def _layer(self, call: ast.Call, variables: Variables) -> str:
+        if not any(entry.statement is variables.unit for entry in self.scope.entries):
+            text = "the names of a layer's variables cannot be told: a function makes it"
+            raise Refused(self.module, call, text)
+        kind = name_of(self.module, call)
+        if not kind.startswith("layers.") or not (
+            kind[7:] in _WEIGHTS or kind[7:].endswith(_WITHOUT)
+        ):
+            text = "the names of this layer's variables are not known"
+            raise Refused(self.module, call, text)
+        prefix = self._prefix(variables.unit)
+        told = next((k.value for k in call.keywords if k.arg == "name"), None)
+        known = constant(told) if told is not None else None
+        if told is not None and not isinstance(known, str):
+            raise Refused(self.module, told, "the name of a layer cannot be told")
+        taken = set(self._layers.values())
+        base = prefix + (known if isinstance(known, str) else kind[7:])
+        name, number = base, 0
+        while name in taken and known is None:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.setdefault(name.lower(), 1)
+        return name
+
     def _named(self, variables: Variables) -> list[NamedVariable]:
+        if variables.collected is Collected.LAYER:
+            return self._of_layer(variables)
         value = variables.unit.value
-        keys: list[ast.expr | int | None] = [None]
+        keys: list[ast.expr | int | str | None] = [None]
         parts: list[ast.expr] = [value]
         if variables.collected is Collected.VALUES and isinstance(value, ast.Dict):
             keys, parts = list(value.keys), value.values
@@ -83,10 +146,13 @@ class GraphNames:
             raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be told")
         found: list[NamedVariable] = []
         for key, part, made in zip(keys, parts, variables.made):
-            found.append(NamedVariable(self._name(variables, made, part), variables, key))
+            name = self._name(variables, made, part)
+            found.append(NamedVariable(name, variables, key, variables.trainable))
         return found
 
     def _name(self, variables: Variables, made: Operation, part: ast.expr) -> str:
+        if made.kind in COUNTERS:
+            return "global_step"
         given = made.arguments.get("name")
         if given is not None and made.node is not part:
             given = self._bound(part, given)
@@ -152,6 +218,11 @@ def _holds(block: ast.stmt, statement: ast.stmt) -> bool:
     return block.lineno <= statement.lineno <= (block.end_lineno or block.lineno) and (
         statement is not block
     )
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    """Calls end in the order in which they are made."""
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 def _literal_name(call: ast.Call) -> str:

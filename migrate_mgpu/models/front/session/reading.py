@@ -106,6 +106,9 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     def _role(self, entry: Entry) -> Role:
         statement = entry.statement
+        if statement in self.scope.again:
+            assert isinstance(statement, ast.With)
+            self.driving.begins_again(statement)
         if entry.opens:
             if entry.towers is not None and statement is entry.towers.loop:
                 self.towers.loop(self.place)

@@ -72,6 +72,7 @@ class RunReader:
         self.unit = unit
         self.reach = reach
         self.hands = hands
+        self.anew: set[ast.Call] = set()  # calls before a checkpoint is restored
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
@@ -219,9 +220,12 @@ class RunReader:
         Raises:
             Refused: something has run before, or may have.
         """
-        first = [call for call in calls if self._initializes(call)]
+        first = [call for call in calls if self.initializes(call)]
         for call in first:
             own = self.names.statement(call)
+            if call in self.anew:
+                self.gone.add(call)
+                continue
             if not isinstance(own, ast.Expr) or own.value is not call:
                 text = "variables get their first values with something else"
                 raise Refused(self.module, call, text)
@@ -268,7 +272,7 @@ class RunReader:
 
         return branch(one) != branch(other)
 
-    def _initializes(self, call: ast.Call) -> bool:
+    def initializes(self, call: ast.Call) -> bool:
         """Whether a run only gives variables their first values."""
         func = call.func
         assert isinstance(func, ast.Attribute)

@@ -62,10 +62,17 @@ class SaverReader:
             saved = [(named.name, named) for named in every]
             return Saver(target.id, statement, call, tuple(saved), states, keep)
         if self._is_call(told, ("trainable_variables",)):
-            saved = [(named.name, named) for named in every if named.variables.trainable]
+            saved = [(named.name, named) for named in every if named.trained]
         else:
             saved = self._told(told)
         return Saver(target.id, statement, call, tuple(saved), (), keep)
+
+    def is_whole(self, saver: Saver) -> bool:
+        """Whether a saver saves all that there is."""
+        every = [named for one in self.found.variables for named in self.names.of(one)]
+        saved = {id(named) for _, named in saver.saved}
+        kept = {state.update for state in saver.states}
+        return all(id(named) in saved for named in every) and kept == {*self.found.updates}
 
     def _is_call(self, node: ast.expr, names: Sequence[str]) -> bool:
         return (
@@ -129,7 +136,7 @@ class SaverReader:
         scope = self.names.variable_scope(update.statement)
         slots: list[tuple[str, int]] = []
         for one in update.variables:
-            for named in self.names.of(one):
+            for named in (n for n in self.names.of(one) if n.trained):
                 base = f"{scope}{named.name}/{name}"
                 slots.append((base, self._slots.get(base, 0)))
                 self._slots[base] = self._slots.get(base, 0) + row.slots
@@ -137,7 +144,9 @@ class SaverReader:
         if optimizer.kind == "adam":
             first = self.names.fresh(update.statement, "beta1_power")
             powers = first, self.names.fresh(update.statement, "beta2_power")
-        counted = optimizer.kind == "rmsprop" or is_scheduled(optimizer)
+        counted = optimizer.kind == "rmsprop" or (
+            optimizer.kind != "adam" and is_scheduled(optimizer)
+        )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
         found = self._kept[update] = SavedState(update, tuple(slots), powers, steps)
         return found

@@ -58,7 +58,8 @@ class SessionScope:
 
     ``node`` is the module or the function that builds, ``entries`` its statements, ``blocks``
     those of its ``with`` statements that go away. ``session`` is the call that makes the
-    session, ``name`` what that is called in ``session_node``.
+    session, ``name`` what that is called in ``session_node``; ``again`` are blocks of later
+    sessions, which have that name as well.
     """
 
     module: Module
@@ -68,6 +69,7 @@ class SessionScope:
     name: str
     entries: tuple[Entry, ...]
     blocks: tuple[Header, ...]
+    again: tuple[ast.With, ...] = ()
 
     @property
     def towers(self) -> Towers | None:
@@ -94,13 +96,14 @@ def read_scope(module: Module) -> SessionScope:
     calls = [call for call in module.names.calls if is_session(module, call)]
     if not calls:
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
-    if len(calls) > 1:
+    again = _again(module, calls)
+    if len(calls) > 1 and not again:
         text = "it makes more than one session, each with values of its own for the variables"
         raise Refused(module, calls[1], text, _ADVICE)
     session = calls[0]
     for call in module.names.calls:
         name = name_of(module, call)
-        if call is not session and ("Session" in name or name.startswith("train.Supervisor")):
+        if call not in calls and ("Session" in name or name.startswith("train.Supervisor")):
             raise Refused(module, call, f"it makes a `tf.{name}` as well", _ADVICE)
     given = NamedArguments(module, session, ("target", "graph", "config")).rest
     for name, value in given.items():
@@ -110,8 +113,11 @@ def read_scope(module: Module) -> SessionScope:
     around = _home(module, session)
     name = _name(module, module.names.statement(session), session)
     node = _builds(module, around)
+    if again and node is not around:
+        text = "another session begins outside of the code that builds the graph"
+        raise Refused(module, again[0], text, _ADVICE)
     entries, blocks = lines(module, node, session)
-    scope = SessionScope(module, node, session, around, name, entries, blocks)
+    scope = SessionScope(module, node, session, around, name, entries, blocks, again)
     known = entries if node is around else lines(module, around, session)[0]
     if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
@@ -126,6 +132,21 @@ def lines(
     reader = _EntryReader(module, session)
     entries = tuple(reader.read(node.body, Entry(node.body[0])))
     return entries, tuple(reader.blocks)
+
+
+def _again(module: Module, calls: list[ast.Call]) -> tuple[ast.With, ...]:
+    """The later blocks of sessions, where each has the first one's name and no settings."""
+    found: list[ast.With] = []
+    for call in calls:
+        block = module.names.statement(call)
+        if not isinstance(block, ast.With) or call.args or call.keywords:
+            return ()
+        if [item.context_expr for item in block.items] != [call]:
+            return ()
+        found.append(block)
+    names = {ast.dump(b.items[0].optional_vars) for b in found if b.items[0].optional_vars}
+    same = all(module.names.block(block) is module.names.block(found[0]) for block in found)
+    return tuple(found[1:]) if same and len(names) == 1 else ()
 
 
 def _builds(module: Module, around: Home) -> Home:
@@ -298,7 +319,9 @@ def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     """Whether a block only holds the session, or makes a graph of its own."""
     items = [item.context_expr for item in statement.items]
-    if items == [session] or is_dependency(module, statement):
+    if items == [session] or (len(items) == 1 and is_session(module, items[0])):
+        return True
+    if is_dependency(module, statement):
         return True
     return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
         module, items[0]

@@ -89,6 +89,8 @@ class SummaryReader:
         self, call: ast.Call, statement: ast.stmt, variable: NamedVariable | None = None
     ) -> None:
         row = SUMMARIES.by_name[name_of(self.module, call)]
+        if self.found.scope.towers is not None:
+            raise Refused(self.module, call, "a summary in a program of towers")
         given = NamedArguments(self.module, call, row.signature).rest
         for parameter in row.parameters:
             value = given.get(parameter.name)
@@ -158,6 +160,8 @@ class SummaryReader:
             if trained and not variables.trainable:
                 continue
             for named in self.names.of(variables):
+                if trained and not named.trained:
+                    continue
                 for call in calls:
                     assert isinstance(call, ast.Call)
                     self._of_each(call, loop, target, named)

@@ -43,7 +43,9 @@ class SaverWriter:
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - dedent]
         inner = indent + self.style.indent
-        lines = [f"{self.style.string(n)}: {code_of(self.source, v)}" for n, v in saver.saved]
+        lines = [
+            f"{self.style.string(n)}: {code_of(self.source, self.names, v)}" for n, v in saver.saved
+        ]
         for state in saver.states:
             lines += self._state(state, inner)
         column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
@@ -74,6 +76,11 @@ class SaverWriter:
             for base, number in state.slots
             for index in range(row.slots)
         ]  # fmt: skip
+        if state.steps or (slots and not row.slots):
+            self.found.note(
+                self.module, state.update.statement, "checkpoints that TF1 saved do not load: "
+                "what Keras's optimizer keeps is not what TF1's kept",
+            )  # fmt: skip
         if state.steps:
             steps = f"{optimizer}.iterations"
             lines.append(f"{self.style.string(state.steps)}: {steps}")
@@ -94,10 +101,6 @@ class SaverWriter:
         bases = [base for base, _ in state.slots]
         if optimizer.kind == "gradient_descent":
             return []
-        self.found.note(
-            self.module, state.update.statement, "checkpoints that TF1 saved do not load: what "
-            "Keras's optimizer keeps of a variable is another value than TF1's",
-        )  # fmt: skip
         if optimizer.kind == "momentum":
             return [f"{base}/velocity" for base in bases]
         if optimizer.kind != "rmsprop":
@@ -123,9 +126,11 @@ class SaverWriter:
             yield from edit.edits()
 
 
-def code_of(source: Source, named: NamedVariable) -> str:
+def code_of(source: Source, names: StepNames, named: NamedVariable) -> str:
     """How the program reaches a variable."""
-    name = named.variables.name
+    name = names.variables(named.variables)
+    if named.variables.collected is Collected.LAYER:
+        return f"{name}.{named.key}"
     if named.variables.collected is Collected.ONE:
         return name
     key = named.key

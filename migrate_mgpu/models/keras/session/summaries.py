@@ -65,7 +65,9 @@ class SummaryWriter:
         for parameter in row.parameters[1:]:
             if parameter.name in summary.values:
                 value = summary.values[parameter.name]
-                text = code_of(self.source, summary.variable) if summary.variable else ""
+                text = (
+                    code_of(self.source, self.names, summary.variable) if summary.variable else ""
+                )
                 given.append(f"{parameter.new_name}={text or context.render(value)}")
         return f"{context.tf}.{row.target}({', '.join(given)})"
 

@@ -342,6 +342,27 @@ REFUSED = {
         program(run=STEP + "writers = [writer]\n", before="writer = tf.summary.FileWriter('a')\n"),
         "`writer` is used for more than writing summaries",
     ),
+    "a later session with first values": (
+        program(
+            start="",
+            run="with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
+            "    sess.run(train, {x: rows})\n"
+            "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
+            "    sess.run(train, {x: rows})\n",
+        ),
+        "begins without the values of a checkpoint",
+    ),
+    "a later session with a part of the values": (
+        program(
+            before="saver = tf.train.Saver([w])\n",
+            start="",
+            run="with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
+            "    sess.run(train, {x: rows})\n    saver.save(sess, 'a')\n"
+            "with tf.Session() as sess:\n    saver.restore(sess, 'a')\n"
+            "    sess.run(train, {x: rows})\n",
+        ),
+        "restores some of the variables alone",
+    ),
     # savers
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),

@@ -14,7 +14,7 @@ NOISE = 1e-3  # relative: more than rounding grows to in a training that is stab
 def step_count(e: Evidence) -> Iterator[Diagnosis]:
     one, other = e.losses()
     shared = min(len(one), len(other))
-    bad = [o.first_bad for o in e.broken if o.name == "loss"]
+    bad = [e.broken[0].first_bad] if e.broken else []
     if len(one) == len(other) or not shared or (bad and bad[0] and bad[0] <= shared):
         return
     evidence = [
@@ -73,7 +73,7 @@ def schedule(e: Evidence) -> Iterator[Diagnosis]:
 
 def hyperparameters(e: Evidence) -> Iterator[Diagnosis]:
     """Values that the first step does not show."""
-    one, other = optimizers.read(e.before), optimizers.read(e.after)
+    one, other = (optimizers.read(t, n) for t, n in zip((e.before, e.after), e.series))
     if one is None or other is None or one.family != other.family or one.family is None:
         return
     steps = Steps(e)

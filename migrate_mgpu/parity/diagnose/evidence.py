@@ -51,6 +51,35 @@ class Evidence:
         places = [len(s["losses"]) for t in (self.before, self.after) for s in t.get("series", [])]
         return max(places, default=1)
 
+    @cached_property
+    def series(self) -> tuple[int, int]:
+        """The loss series that the first broken output is of, as each side counts it: causes are
+        looked for in what one optimizer trains."""
+        if not self.broken:
+            return 0, 0
+        name = self.broken[0].name
+        old, new = self.before.get("series") or [], self.after.get("series") or []
+        for label, a, b in matching.pair_series(dict(self.before), dict(self.after)):
+            titles = [
+                matching.title(self.before["variables"][i]) for i in (a or {}).get("variables", ())
+            ]
+            mine = {label, label.replace("loss", "examples", 1)}
+            mine |= {f"{kind}/{title}" for kind in ("gradients", "weights") for title in titles}
+            if name in mine and a is not None and b is not None:
+                numbers = [
+                    next(n for n, s in enumerate(side) if s is one)
+                    for side, one in ((old, a), (new, b))
+                ]
+                return numbers[0], numbers[1]
+        return 0, 0
+
+    def series_of(self, after: bool) -> Mapping[str, Any]:
+        """That series of a side; empty where it has none."""
+        found = (self.after if after else self.before).get("series") or []
+        number = self.series[after]
+        one: Mapping[str, Any] = found[number] if number < len(found) else {}
+        return one
+
     # Arrays -----------------------------------------------------------------------------------
 
     @cached_property
@@ -66,9 +95,14 @@ class Evidence:
         return matching.pair(self.before.get("variables", []), self.after.get("variables", []))
 
     def pairs(self, kind: str) -> list[Pair]:
-        """``initial``, ``gradient``, ``after_one`` or ``final`` of the variables of both sides."""
+        """``initial``, ``gradient``, ``after_one`` or ``final`` of the variables of both sides,
+        where there are several optimizers of those that the broken one trains."""
         found = []
+        several = len(self.before.get("series") or []) > 1
+        trained = self.series_of(False).get("variables") if several else None
         for i, j in self.matched[0]:
+            if trained and i not in trained:
+                continue
             one, other = self.first.get(f"{kind}/{i}"), self.second.get(f"{kind}/{j}")
             if one is not None and other is not None and one.shape == other.shape:
                 name = matching.title(self.before["variables"][i])
@@ -90,12 +124,9 @@ class Evidence:
     # Losses -----------------------------------------------------------------------------------
 
     def losses(self) -> tuple[list[float], list[float]]:
-        """The loss of each step of the first series, on both sides."""
-        curves = []
-        for training in (self.before, self.after):
-            series = training.get("series") or [None]
-            curves.append(numeric.curve(series[0]))
-        return curves[0], curves[1]
+        """The loss of each step, on both sides."""
+        before, after = (numeric.curve(self.series_of(side) or None) for side in (False, True))
+        return before, after
 
     def first_losses(self) -> tuple[float, float] | None:
         one, other = self.losses()
@@ -113,7 +144,7 @@ class Evidence:
         parts: dict[str, dict[int, Array]] = {}
         for key, value in arrays.items():
             words = key.split("/")
-            if words[0] == kind and words[1] == "0" and int(words[3]) == step:
+            if words[0] == kind and words[1] == str(self.series[after]) and int(words[3]) == step:
                 parts.setdefault(words[4], {})[int(words[2])] = value
         return {n: numpy.concatenate([p[k] for k in sorted(p)]) for n, p in parts.items()}
 
@@ -125,7 +156,7 @@ class Evidence:
         found = []
         for kind in ("logits", "labels"):
             keys = sorted(
-                (k for k in arrays if k.startswith(f"{kind}/0/")),
+                (k for k in arrays if k.startswith(f"{kind}/{self.series[after]}/")),
                 key=lambda k: int(k.split("/")[2]),
             )
             if not keys:
@@ -142,24 +173,24 @@ class Evidence:
 
     def rates(self) -> tuple[list[float], list[float]]:
         """The learning rate of each step, as far as it is known, on both sides."""
-        found = [self._rates(training) for training in (self.before, self.after)]
-        return found[0], found[1]
+        return self._rates(False), self._rates(True)
 
-    def _rates(self, training: Mapping[str, Any]) -> list[float]:
-        series = training.get("series") or [{}]
-        rates = series[0].get("rates", [])
-        if not rates and series[0].get("losses"):
+    def _rates(self, after: bool) -> list[float]:
+        series = self.series_of(after)
+        rates = series.get("rates", [])
+        if not rates and series.get("losses"):
             # Keras in a graph: only what the optimizer was made with is known.
-            values = training.get("declares", {}).get("optimizers", {}).get("0", {})
+            declares = (self.after if after else self.before).get("declares", {})
+            values = declares.get("optimizers", {}).get(str(self.series[after]), {})
             rate = values.get("values", {}).get("learning_rate")
-            return [] if rate is None else [rate] * len(series[0]["losses"][0])
+            return [] if rate is None else [rate] * len(series["losses"][0])
         known = rates.index(None) if None in rates else len(rates)
         return list(rates[:known])
 
     @property
     def rates_are_seen(self) -> bool:
         """Whether the rate of each step was recorded, on both sides."""
-        return all((t.get("series") or [{}])[0].get("rates") for t in (self.before, self.after))
+        return all(self.series_of(side).get("rates") for side in (False, True))
 
     def broken_names(self) -> Iterator[str]:
         for output in self.broken:

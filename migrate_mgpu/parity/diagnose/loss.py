@@ -57,8 +57,7 @@ def reduction(e: Evidence) -> Iterator[Diagnosis]:
 
 
 def examples(e: Evidence) -> int | None:
-    series = e.before.get("series") or []
-    counts = [c[0] for c in series[0]["examples"]] if series else []
+    counts = [c[0] for c in e.series_of(False).get("examples", [])]
     known = [c for c in counts if c is not None]
     return sum(known) if known and len(known) == len(counts) else None
 

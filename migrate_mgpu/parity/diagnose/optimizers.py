@@ -61,9 +61,9 @@ class Optimizer:
         return Optimizer(self.name, self.family, {**self.values, **changes})
 
 
-def read(training: Mapping[str, Any]) -> Optimizer | None:
-    """The optimizer of a side's first series, or None when none was seen."""
-    declared = training.get("declares", {}).get("optimizers", {}).get("0")
+def read(training: Mapping[str, Any], series: int) -> Optimizer | None:
+    """The optimizer of a side's series, or None when none was seen."""
+    declared = training.get("declares", {}).get("optimizers", {}).get(str(series))
     if declared is None:
         return None
     names = [declared["class"], *declared["bases"]]
@@ -73,7 +73,8 @@ def read(training: Mapping[str, Any]) -> Optimizer | None:
     values.update({k: v for k, v in declared["values"].items() if v is not None})
     for name in ("schedule", "schedule_values"):
         values.pop(name, None)
-    rates = (training.get("series") or [{}])[0].get("rates") or [None]
+    known = training.get("series") or [{}]
+    rates = (known[series] if series < len(known) else {}).get("rates") or [None]
     if rates[0] is not None:
         values["learning_rate"] = rates[0]
     if family == "rmsprop":

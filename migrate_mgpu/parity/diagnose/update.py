@@ -108,9 +108,21 @@ EXPLAINED = 2e-4  # an error of the predicted step, relative to its size
 
 
 def update(e: Evidence) -> Iterator[Diagnosis]:
-    one, other = optimizers.read(e.before), optimizers.read(e.after)
+    one, other = (optimizers.read(t, n) for t, n in zip((e.before, e.after), e.series))
     steps = Steps(e)
     if not steps.steps:
+        return
+    still = not any(b.any() for _, _, _, b in steps.steps)
+    if still and (other is None or other.values.get("learning_rate") != 0):
+        before, _ = steps.shown()
+        yield Diagnosis(
+            "not-applied",
+            "gradients are not applied",
+            LIKELY,
+            6,
+            [f"no weight moves in the first step; the largest step was {show(before)}"],
+            "apply_gradients once a step, with the variables of this optimizer",
+        )
         return
     if one is not None and other is not None:
         other = as_it_began(other, steps)

@@ -1,0 +1,254 @@
+"""Mistakes in what the tool writes for sessions, and what the harness makes of them.
+
+    python tests/parity/session_mutants.py [NAME ...]
+
+Each is a change of the ``after.py`` of a fixture of ``fixtures/session``: a pattern, which must
+be found, and what stands there instead. None of them crashes; ``test_session_mutants.py`` shows
+that all are seen.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import live
+
+from migrate_mgpu.parity import verdict
+from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.runs import sides
+
+SESSIONS = Path(__file__).parents[2] / "fixtures" / "session"
+REFERENCE, TARGET = "tf1.15", "tf2.15"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mistake.
+
+    Attributes:
+      fixture: whose ``after.py`` is changed.
+      old: a regular expression, found at least once; all places are changed.
+      causes: one of them must be the first that is named; none where the numbers tell no cause.
+    """
+
+    fixture: str
+    old: str
+    new: str
+    causes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The wrong program.
+
+        Raises:
+          AssertionError: the pattern is not in it any longer.
+        """
+        text = (SESSIONS / self.fixture / "after.py").read_text("utf-8")
+        changed, times = re.subn(self.old, self.new, text, flags=re.M)
+        assert times and changed != text, f"{self.old!r} is not in {self.fixture}/after.py"
+        return changed
+
+
+_APPLY = r"^( *)(\w*optimizer|adam)\.apply_gradients\(zip\(gradients, (\w+)\)\)\n"
+_AGAIN = r"\g<0>\1\2.apply_gradients(zip(gradients, \3))\n"
+
+MUTANTS: dict[str, Mutant] = {
+    # What a step does.
+    "applied twice": Mutant("linear_regression", _APPLY, _AGAIN, ("applied-twice",)),
+    "applied twice, Adam": Mutant("handed_session", _APPLY, _AGAIN, ("applied-twice",)),
+    "applied twice, momentum": Mutant("named_feeds", _APPLY, _AGAIN, ("applied-twice",)),
+    "not applied": Mutant("logistic_accuracy", _APPLY, "", ("not-applied",)),
+    "one of two optimizers not applied": Mutant(
+        "gan", r"^    G_solver_optimizer\.apply_gradients.*\n", "", ("not-applied",)
+    ),
+    "loss fetched after the update": Mutant(
+        "linear_regression",
+        r"^    return cost$",
+        "    return tf.reduce_mean(tf.square(X * W + b - Y))",
+        ("printed",),
+    ),
+    "loss of after the update, softmax": Mutant(
+        "logistic_accuracy",
+        r"^    return cost$",
+        "    pred = tf.nn.softmax(tf.matmul(x, W) + b)\n"
+        "    return tf.reduce_mean(-tf.reduce_sum(y * tf.math.log(pred), axis=1))",
+        ("printed",),
+    ),
+    "results fetched after the step": Mutant(
+        "decay_and_lists",
+        r"^(    results = .*\n)(    train_step\(.*\n)",
+        r"\2\1",
+        ("printed",),
+    ),
+    "a step for what is only fetched": Mutant(
+        "decay_and_lists", r"^    train_step\(.*\n", r"\g<0>\g<0>", ("data-order", "step-count")
+    ),
+    "the step before the first is lost": Mutant(
+        "linear_regression", r"range\(41\)", "range(1, 41)"
+    ),
+    "one step too many": Mutant("fed_rate", r"range\(8\)", "range(9)", ("step-count",)),
+    # Gradients.
+    "clipping by value dropped": Mutant(
+        "clipped_gradients", r"^    gradients = \[tf\.clip_by_value.*\n", "", ("clipping",)
+    ),
+    "clipping by value at another limit": Mutant(
+        "clipped_gradients", r"grad, -1\., 1\.", "grad, -0.5, 0.5", ("clipping",)
+    ),
+    "clipping by the norm dropped": Mutant(
+        "clipped_gradients",
+        r"^    gradients, _ = tf\.clip_by_global_norm.*\n",
+        "",
+        ("clipping", "gradient-scale"),
+    ),
+    "clipped one by one": Mutant(
+        "clipped_gradients",
+        r"gradients, _ = tf\.clip_by_global_norm\(gradients, max_norm\)",
+        "gradients = [tf.clip_by_norm(g, max_norm) for g in gradients]",
+    ),
+    "wrong list of variables": Mutant(
+        "gan", r"^G_solver_variables = theta_G$", "G_solver_variables = [G_W1, G_b1]"
+    ),
+    "a variable of the other player is trained": Mutant(
+        "gan", r"D_solver_variables = \[D_W1, D_W2\]", "D_solver_variables = [D_W1, D_W2, G_W2]"
+    ),
+    "gradients of the other loss": Mutant(
+        "gan", r"tape\.gradient\(D_loss,", "tape.gradient(D_loss_fake,"
+    ),
+    "one half of a loss forgotten": Mutant(
+        "gan", r"D_loss = D_loss_real \+ D_loss_fake", "D_loss = D_loss_real"
+    ),
+    "repeated ids are not added up": Mutant(
+        "embedding",
+        r"^    gradients = \[tf\.convert_to_tensor\(value\).*\n",
+        "    first = gradients[0]\n"
+        "    gradients[0] = tf.tensor_scatter_nd_update(\n"
+        "        tf.zeros_like(embeddings), first.indices[:, None], first.values)\n",
+    ),
+    "a gradient stopped": Mutant(
+        "decay_and_lists",
+        r"net = tf\.matmul\(net, layers\[1\]\) \+ bias",
+        "net = tf.matmul(tf.stop_gradient(net), layers[1]) + bias",
+    ),
+    # Optimizers.
+    "Keras' epsilon": Mutant("gan", r", epsilon=1e-8", "", ("epsilon",)),
+    "Keras' epsilon of Adagrad": Mutant("embedding", r"epsilon=0\.0", "epsilon=1e-3", ("epsilon",)),
+    "Keras' beta": Mutant("optimizers", r"beta_1=0\.5, ", "", ("beta",)),
+    "momentum lost": Mutant("named_feeds", r", momentum=0\.9", "", ("momentum",)),
+    "nesterov": Mutant(
+        "named_feeds", r"momentum=0\.9", "momentum=0.9, nesterov=True", ("momentum",)
+    ),
+    "RMSProp's slots begin at zero": Mutant(
+        "optimizers", r"= RMSprop\(", "= tf.keras.optimizers.RMSprop(", ("initial-slot",)
+    ),
+    "RMSProp's decay": Mutant("optimizers", r"rho=0\.8", "rho=0.9", ("decay",)),
+    "another rate": Mutant(
+        "linear_regression", r"learning_rate=0\.01", "learning_rate=0.02", ("learning-rate",)
+    ),
+    "the fed rate is not assigned": Mutant(
+        "fed_rate", r"^    optimizer\.learning_rate\.assign.*\n", "", ("learning-rate",)
+    ),
+    "the fed rate is assigned too late": Mutant(
+        "fed_rate",
+        r"^(    optimizer\.learning_rate\.assign.*\n)(    optimizer\.apply.*\n)",
+        r"\2\1",
+        ("learning-rate", "schedule"),
+    ),
+    # Networks and what is fed.
+    "dropout dropped": Mutant("dropout_fed", r"^    h = tf\.nn\.dropout.*\n", "", ("dropout",)),
+    "what is kept is dropped": Mutant(
+        "dropout_fed", r"rate=1 - p_keep_hidden", "rate=p_keep_hidden", ("dropout", "model")
+    ),
+    "dropout in the evaluation": Mutant(
+        "dropout_fed", r"compute_predict_op\(trX, 1\.0\)", "compute_predict_op(trX, 0.2)"
+    ),
+    "weight decay forgotten": Mutant(
+        "decay_and_lists", r"^    loss \+= .*\n", "", ("regularization",)
+    ),
+    "weight decay doubled": Mutant(
+        "decay_and_lists", r"loss \+= 0\.01", "loss += 0.02", ("regularization",)
+    ),
+    "an activation forgotten": Mutant(
+        "decay_and_lists", r"tf\.nn\.elu\((tf\.matmul\(net, layers\[0\]\))\)", r"\1", ("model",)
+    ),
+    "softmax twice": Mutant(
+        "named_feeds",
+        r"labels=labels, logits=logits",
+        "labels=labels, logits=tf.nn.softmax(logits)",
+        ("softmax-twice",),
+    ),
+    "summed instead of averaged": Mutant(
+        "named_feeds", r"tf\.reduce_mean\(\n", "tf.reduce_sum(\n", ("loss-reduction",)
+    ),
+    "feeds in the wrong order": Mutant(
+        "clipped_gradients",
+        r"'y': wanted\[start:start \+ 8\]",
+        "'y': wanted[start:start + 8][::-1]",
+    ),
+    "the last batch again": Mutant(
+        "named_feeds",
+        r"rows = slice\(step % 3 \* 10",
+        "rows = slice(step % 2 * 10",
+    ),
+    "batch normalization as in evaluation": Mutant(
+        "batch_norm", r"^    training = True$", "    training = False", ("batch-norm", "model")
+    ),
+    "averages that are never moved": Mutant(
+        "batch_norm", r"moving\.assign\(.*\)", "pass", ("batch-norm", "printed")
+    ),
+    "another momentum of the averages": Mutant(
+        "batch_norm", r"momentum=0\.9", "momentum=0.99", ("batch-norm", "printed")
+    ),
+    "evaluated as in training": Mutant(
+        "batch_norm", r"^    training = False$", "    training = True", ("batch-norm", "printed")
+    ),
+}
+
+
+def run(names: Collection[str], folder: Path) -> None:
+    """Run mutants and what they are compared with, importing each TensorFlow once."""
+    wanted = {MUTANTS[name].fixture for name in names}
+    before = {f: (f, (SESSIONS / f / "before.py").read_text("utf-8")) for f in sorted(wanted)}
+    live.run(REFERENCE, before, folder)
+    texts = {slug(name): (MUTANTS[name].fixture, MUTANTS[name].text()) for name in names}
+    live.run(TARGET, texts, folder)
+
+
+def slug(name: str) -> str:
+    """A mutant's name as a file's."""
+    return re.sub(r"\W+", "_", name)
+
+
+def judge(name: str, folder: Path) -> verdict.Judged:
+    """The verdict on a mutant that was run."""
+    reference = sides.collect(folder, MUTANTS[name].fixture, "before.py", REFERENCE)
+    assert not reference.failure, f"{name}: {reference.failure}: {reference.stderr[-2000:]}"
+    target = sides.collect(folder, slug(name), "after.py", TARGET)
+    return verdict.judge(live.DEVICES, reference, target, Tolerances())
+
+
+def main(argv: list[str]) -> int:
+    names = argv or list(MUTANTS)
+    seen = right = 0
+    with tempfile.TemporaryDirectory() as folder:
+        run(names, Path(folder))
+        for name in names:
+            found = judge(name, Path(folder))
+            causes = [(one.cause, one.likelihood) for one in found.diagnosis]
+            red = found.verdict == verdict.NOT_EQUIVALENT and not found.target.failure
+            first = causes[0][0] if causes else None
+            named = not MUTANTS[name].causes or first in MUTANTS[name].causes
+            seen, right = seen + red, right + bool(red and named)
+            print(f"{'red' if red else 'MISSED'}{'' if named else ' CAUSE'} {name}: {causes}")
+            if not red or not named:
+                print(f"    {found.reason[:300]} {found.target.failure or ''}")
+    print(f"{seen} of {len(names)} seen, {right} with their cause where there is one")
+    return 0 if seen == len(names) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -192,6 +192,10 @@ class CallGraph:
                 start = None if references else _start(module, parent)
                 if start is not None and parent not in seen:
                     return self._runs_once(module, start, program, {*seen, parent})
+                if not references and parent not in seen:
+                    started = _app_run(module, parent)
+                    inner = {*seen, parent}
+                    return started is not None and self._runs_once(module, started, program, inner)
                 if parent in seen or len(references) != 1:
                     return False
                 reference = references[0]
@@ -376,6 +380,21 @@ def _start(module: Module, function: Definition) -> ast.Call | None:
         and not any(keyword.arg == "main" for keyword in call.keywords)
     ]
     return starts[0] if len(starts) == 1 else None
+
+
+def _app_run(module: Module, function: ast.AST) -> ast.Call | None:
+    """The one `tf.app.run()` that calls a module's `main`, which nothing mentions."""
+    outermost = isinstance(module.names.parents.get(function), ast.Module)
+    if not outermost or getattr(function, "name", "") != "main":
+        return None
+    calls = [
+        call
+        for call in module.names.calls
+        if (module.names.qualname(call.func) or "").endswith("app.run")
+    ]
+    if len(calls) != 1 or calls[0].args or any(k.arg == "main" for k in calls[0].keywords):
+        return None
+    return calls[0]
 
 
 def _is_started(reference: Reference) -> bool:

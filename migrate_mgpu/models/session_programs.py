@@ -11,10 +11,12 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
@@ -22,7 +24,7 @@ from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
-from migrate_mgpu.models.front.session.scope import Entry, is_session
+from migrate_mgpu.models.front.session.scope import SESSION, Entry, is_session
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
@@ -166,8 +168,8 @@ class NativeSessions:
                 continue
             raise Refused.because(why)
         session = read.scope.session
-        given = [*session.args, *(keyword.value for keyword in session.keywords)]
-        if all(is_none(value) for value in given):
+        config = NamedArguments(module, session, SESSION).rest.get("config")
+        if config is None or is_none(config):
             # A TF1 session does not place softly, TF2's eager code does.
             entry = _first_maker(read)
             lines = [f"{style.tensorflow}.config.set_soft_device_placement(False)"]
@@ -178,7 +180,17 @@ class NativeSessions:
         found.merge(imports)
         found.merge(others)
         for other in read.beside:
-            found.merge(import_edits(other))
+            imported = import_edits(other)
+            spoken = [use for use in other.uses if use.symbol.name.startswith(SETTINGS)]
+            spoken = [use for use in spoken if use.node not in self.written(other)]
+            said = rest(
+                other, spoken, imported.gone, style_at(other, other.tree.body[0]), self.rules
+            )
+            if said.left:
+                text = f"`{other.source.code(said.left[0].node)}` has no form in TF2"
+                raise Refused(other, said.left[0].node, text)
+            found.merge(imported)
+            found.merge(said)
             for why in incompatibilities(other, self.written(other)):
                 if not is_inside(other, why.node, {*found.gone, *found.moved}):
                     raise Refused.because(why)

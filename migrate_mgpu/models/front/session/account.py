@@ -73,7 +73,9 @@ class Account(UnitReading):
         for module in self.beside:
             for use in module.uses:
                 imported = isinstance(use.node, (ast.Import, ast.ImportFrom))
-                if not imported and use.symbol.name and not is_inside(module, use.node, known):
+                if imported or not use.symbol.name or use.symbol.name.startswith(SETTINGS):
+                    continue
+                if not is_inside(module, use.node, known):
                     shown = module.source.code(use.node)
                     text = f"it is not known what `{shown}` in {module.path.name} is for"
                     raise Refused(module, use.node, text)

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS
+from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
@@ -143,8 +143,10 @@ class Expressions:
                 target = self.graph.target(module, node.func)
                 if target is not None and self.speaks(target, seen | {function.node}):
                     return True
-            elif symbol(module.names.qualname(node)) is not None:
-                return True
+            else:
+                known = symbol(module.names.qualname(node))
+                if known is not None and known.name and not known.name.startswith(SETTINGS):
+                    return True
         return False
 
     # -- what it is made of ----------------------------------------------------

@@ -14,7 +14,7 @@ from migrate_mgpu.models.front.session.account import Account
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.program import BESIDE, GRAPH, Init, Lane, Role
 from migrate_mgpu.models.front.session.reach import Named, Whole, given
-from migrate_mgpu.models.front.session.scope import Home, lines
+from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
 from migrate_mgpu.models.ir import Variables
 
 _ADVICE = "run it, and use its value"
@@ -164,6 +164,8 @@ class LaneReading(Account):
         if opens:
             return Role.GONE if statement in lane.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
+            return Role.GONE
+        if makes_graph(self.module, statement):
             return Role.GONE
         if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
             return Role.HOST

@@ -27,7 +27,7 @@ from migrate_mgpu.models.front.session.program import (
     SessionProgram,
 )
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
-from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.front.session.scope import Entry, makes_graph
 from migrate_mgpu.models.front.session.updates import UpdateReading
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
@@ -113,6 +113,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             if entry.towers is not None and statement is entry.towers.loop:
                 self.towers.loop(self.place)
             return Role.GONE if statement in self.scope.blocks else Role.HOST
+        if makes_graph(self.module, statement):
+            return Role.GONE
         if statement is self.scope.maker or self.towers.begins(statement):
             return Role.GONE
         if entry.towers is not None:

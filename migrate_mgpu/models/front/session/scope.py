@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.towers.loop import (
 from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.source.statements import Layout
 
+SESSION = ("target", "graph", "config")  # what a session is given
 _SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
 Header = Union[ast.With, ast.For, ast.If]
@@ -105,8 +106,10 @@ def read_scope(module: Module) -> SessionScope:
         name = name_of(module, call)
         if call not in calls and ("Session" in name or name.startswith("train.Supervisor")):
             raise Refused(module, call, f"it makes a `tf.{name}` as well", _ADVICE)
-    given = NamedArguments(module, session, ("target", "graph", "config")).rest
+    given = NamedArguments(module, session, SESSION).rest
     for name, value in given.items():
+        if name == "graph" and _named_graph(module, value):
+            continue
         if name != "config" and not is_none(value) and constant(value) != "":
             text = "its session is given more than a configuration"
             raise Refused(module, value, text)
@@ -323,6 +326,8 @@ def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
         return True
     if is_dependency(module, statement):
         return True
+    if len(items) == 1 and _enters(module, statement.items[0], session):
+        return True
     return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
         module, items[0]
     )  # fmt: skip
@@ -334,9 +339,55 @@ def _is_graph(module: Module, node: ast.expr) -> bool:
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "as_default"
-        and isinstance(node.func.value, ast.Call)
-        and name_of(module, node.func.value) == "Graph"
+        and (
+            (isinstance(node.func.value, ast.Call) and name_of(module, node.func.value) == "Graph")
+            or _named_graph(module, node.func.value)
+        )
     )
+
+
+def makes_graph(module: Module, statement: ast.stmt) -> bool:
+    """`graph = tf.Graph()`, which is built in blocks of its own and given to the session."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    return _named_graph(module, statement.targets[0])
+
+
+def _named_graph(module: Module, node: ast.expr) -> bool:
+    """Whether a name stands for a graph, and for nothing more than where that is built and run."""
+    names = module.names
+    if not isinstance(node, ast.Name):
+        return False
+    bindings = names.bindings_of(node)
+    value = bindings[0].value if len(bindings) == 1 else None
+    if not isinstance(value, ast.Call) or name_of(module, value) != "Graph":
+        return False
+    home = names.defining_scope(node.id, names.scope_of_name[node])
+    assert home is not None
+    for mention in names.mentions(node.id, home):
+        if not isinstance(mention.ctx, ast.Load):
+            continue
+        parent = names.parents.get(mention)
+        entered = isinstance(parent, ast.Attribute) and parent.attr == "as_default"
+        given = isinstance(parent, ast.keyword) and parent.arg == "graph"
+        call = names.parents.get(parent) if parent is not None else None
+        if not entered and not (given and call is not None and is_session(module, call)):
+            return False
+    return True
+
+
+def _enters(module: Module, item: ast.withitem, session: ast.Call) -> bool:
+    """`with sess:`, `with sess.as_default():`"""
+    node = item.context_expr
+    if item.optional_vars is not None:
+        return False
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr != "as_default" or node.args or node.keywords:
+            return False
+        node = node.func.value
+    if not isinstance(node, ast.Name):
+        return False
+    return [binding.value for binding in module.names.bindings_of(node)] == [session]
 
 
 def header_of(block: Header) -> list[ast.AST]:

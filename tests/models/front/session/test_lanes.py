@@ -27,7 +27,8 @@ def build(size, rate=0.1):
 RUN = """\
 def fit(sess, x, loss, train, steps=3):
     for step in range(steps):
-        print(step, sess.run([loss, train], {x: rows})[0])
+        value, _ = sess.run([loss, train], {x: rows})
+        print(step, value)
 
 
 """
@@ -46,7 +47,7 @@ WHOLE = HEAD + MODEL
 
 
 def test_what_stays_is_returned_with_the_steps() -> None:
-    text = BUILD + RUN.replace("[loss, train], {x: rows})[0]", "loss, {x: rows})") + MAIN
+    text = BUILD + RUN.replace("value, _ = sess.run([loss, train]", "value = sess.run(loss") + MAIN
     text = text.replace(
         "print(sess.run(w))", "sess.run(train, {x: rows})\n        print(sess.run(w))"
     )
@@ -94,7 +95,47 @@ def test_a_function_that_only_gives_first_values_goes() -> None:
     assert after.endswith("\n\n\nvalue = train_step(rows).numpy()\n")
 
 
+GRAPH = """\
+import numpy as np
+import tensorflow as tf
+
+rows = np.ones([2, 2])
+graph = tf.Graph()
+with graph.as_default():
+    x = tf.placeholder(tf.float32, [None, 2])
+    w = tf.Variable(tf.zeros([2, 1]))
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+
+
+def test_a_graph_with_a_name_goes_with_its_blocks() -> None:
+    text = GRAPH + "    start = tf.global_variables_initializer()\n"
+    text += "sess = tf.Session(graph=graph)\nwith sess.as_default():\n"
+    text += "    sess.run(start)\n    print(loss.eval({x: rows}))\n    sess.run(train, {x: rows})\n"
+    after = native(text)
+    assert "graph" not in after
+    assert after.endswith("\nprint(compute_loss(rows).numpy())\ntrain_step(rows)\n")
+    assert "tf.config.set_soft_device_placement(False)\n" in after
+
+
+def test_the_main_function_that_app_run_calls_runs_once() -> None:
+    text = BUILD + RUN + MAIN.replace("def main():", "def main(_):")
+    guard = '\n\nif __name__ == "__main__":\n    tf.app.run()\n'
+    assert "    app.run(main)\n" in native(text.replace("\n\nmain()\n", guard))
+
+
 STAYS = {
+    "a graph that is looked at": (
+        GRAPH
+        + "print(graph)\nwith tf.Session(graph=graph) as sess:\n"
+        + "    sess.run(tf.global_variables_initializer())\n    sess.run(train, {x: rows})\n",
+        "its session is given more than a configuration",
+    ),
+    "main called twice": (
+        BUILD + RUN + MAIN.replace("\n\nmain()\n", "\n\ntf.app.run()\ntf.app.run()\n"),
+        "may run more than once",
+    ),
     "built twice": (BUILD + RUN + MAIN + "build(3)\n", "may run more than once"),
     "a session for each call": (
         BUILD + RUN + MAIN.replace("\n\nmain()\n", "\n\nmain()\nmain()\n"),

@@ -220,7 +220,8 @@ def _plan_and_write(
     from migrate_mgpu.core.selection import Selection
     from migrate_mgpu.run.migrate import migrate
 
-    progress.doing, progress.total = "migrating", None
+    # Files are planned together: there is nothing to count.
+    progress.doing, progress.total = f"migrating ({len(contents)} files read)", None
     # Standard input has no folder for the file that a program with MNIST would need.
     ignored = (*options.ignore, "MGPU211") if options.stdin else options.ignore
     rules = Selection(options.select, ignored)

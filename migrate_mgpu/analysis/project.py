@@ -367,7 +367,8 @@ class Project:
             except OSError:
                 return None
             if names_framework(data):
-                module = self._outside[path] = self._parse(Path(path), data, writable=False)
+                module = self._parse(_shown(path), data, writable=False)
+                self._outside[path] = module
                 if module is not None:
                     self._link(module)
         return self._outside[path]
@@ -503,6 +504,12 @@ def _connected(modules: Iterable[Module]) -> list[list[Module]]:
                 large.extend(small)
                 group.update(dict.fromkeys(small, large))
     return list({id(members): members for members in group.values()}.values())
+
+
+def _shown(path: str) -> Path:
+    """A path as a user would write it: from the current folder, where it is below that."""
+    here = os.getcwd()
+    return Path(os.path.relpath(path) if path.startswith(here + os.sep) else path)
 
 
 def _started_from(folders: set[str]) -> set[str]:

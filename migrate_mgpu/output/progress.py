@@ -14,8 +14,8 @@ _PATIENCE_S = 1.0
 class Progress:
     """What a run is doing. A thread shows it once the run has lasted a second.
 
-    The run itself only sets attributes: ``doing``, ``done`` and ``total`` (None
-    where it cannot be known).
+    The run itself only sets attributes: ``doing``, ``done`` and ``total`` (None where it
+    cannot be known: the bar moves, and nothing is counted).
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -43,16 +43,23 @@ class Progress:
         if self._stop.wait(_PATIENCE_S):
             return
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[count]}"),
             TimeElapsedColumn(),
         )
         with Bar(*columns, console=Console(file=self._stream), transient=True) as bar:
-            task = bar.add_task(self.doing, total=self.total)
+            task = bar.add_task(self.doing, total=self.total, count="")
             while not self._stop.wait(0.1):
-                bar.update(task, description=self.doing, completed=self.done, total=self.total)
+                count = "" if self.total is None else f"{self.done}/{self.total}"
+                bar.update(
+                    task,
+                    description=self.doing,
+                    completed=self.done,
+                    total=self.total,
+                    count=count,
+                )

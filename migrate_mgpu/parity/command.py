@@ -335,7 +335,8 @@ def _module_file(module: str, root: Path) -> Path:
     for folder in folders:
         for path in (folder / place.with_suffix(".py"), folder / place / "__main__.py"):
             if path.is_file():
-                return path
+                here = Path.cwd()
+                return path.relative_to(here) if here in path.parents else path
     looked = ", ".join(map(str, dict.fromkeys(folders)))
     raise _Usage(f"-m {module}: no such module in {looked} (--root FOLDER, PYTHONPATH)")
 

@@ -166,6 +166,7 @@ def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:
     places = places or [c for c in flow.creations if flow.module is setting.module]
     found = [set(names.ancestors(place)) for place in places]
     main = {node for node in names.ancestors(setting.statement) if is_main_guard(node)}
+    main |= {block for block, always in flow.defaults.items() if always}
     return main.union(set.intersection(*found) if found else set())
 
 

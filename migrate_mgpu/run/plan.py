@@ -294,6 +294,7 @@ class _Planner:
             tf = spelling(gone.module, gone.statement)
             if tf is not None:
                 lines = [f"{tf}.config.set_soft_device_placement(False)"]
+                self.report.softness(gone.module, gone.statement)
         comment = layout.trailing_comment
         if comment:
             lines = [f"{lines[0]}  {comment}"] if lines else [comment]

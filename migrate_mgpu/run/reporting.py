@@ -73,6 +73,8 @@ class Report:
         if move is None:
             self._stays(outcome)
             return
+        for module, statement in move.stated:
+            self.softness(module, statement)
         for setting, rewriter in move.applied:
             place = setting.keyword or setting.statement
             self.rule(setting.module, place, rewriter.rule)
@@ -114,6 +116,15 @@ class Report:
         place = Place(flow.module, flow.place)
         why = Diagnostic(key, place, f"{kept}: {text}{where}", do, code)
         self.diagnostic(why, outcome.state)
+
+    def softness(self, module: Module, node: ast.AST) -> None:
+        """TF1's default is written where its author wrote nothing."""
+        text = (
+            "TF1's default, no soft placement, is written out: TF2's eager code would run on the "
+            "CPU what a GPU cannot"
+        )
+        advice = "delete the line where that is fine"
+        self.add(module, node, "MGPU101", f.APPLIED, text, advice)
 
     def rule(self, module: Module, node: ast.AST, rule: Rule) -> None:
         """A rewriter did its work at a node."""

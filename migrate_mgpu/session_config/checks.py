@@ -47,6 +47,9 @@ def check(flow: Flow, native: bool = False) -> list[Diagnostic]:
                 found.append(Diagnostic("interactive-session", place, sink.kind.why))
             else:
                 found.append(Diagnostic("sink-without-options", place, sink.kind.why))
+    for block in flow.defaults if native else ():  # there is no session that the parameter is for
+        place = Place(flow.module, block)
+        found.append(Diagnostic("not-followed", place, "it is the default of a parameter"))
     for handover in flow.handovers if native else ():
         if handover.stays:
             text = "it is passed to a function of another file"

@@ -180,6 +180,9 @@ class Flow:
     passed: set[ast.Call] = field(default_factory=set)  # sinks behind a parameter that stays
     problems: list[Diagnostic] = field(default_factory=list)
     may_be_none: bool = False  # a branch has no config at all
+    # `if config is None:` of a parameter around its constructor; whether every call comes there.
+    defaults: dict[ast.If, bool] = field(default_factory=dict)
+    optional: set[ast.AST] = field(default_factory=set)  # mentions of such a parameter, which stays
     entered: list[tuple[Module, ast.withitem]] = field(default_factory=list)  # `with ... as it`
     shown: list[tuple[Module, ast.Expr]] = field(default_factory=list)  # prints and logs of it
 

@@ -39,6 +39,7 @@ class Move(EditSet):
     spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
     applied: list[tuple[Setting, FieldRewriter]] = field(default_factory=list)
     overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
+    stated: list[tuple[Module, ast.stmt]] = field(default_factory=list)  # TF1's soft placement, off
 
     def code(self, module: Module, node: ast.expr) -> str:
         """The text of an expression that new code has."""
@@ -85,6 +86,7 @@ def build(
             and not _sets_softness(flow, module, statement)
         ):
             default = style.lines("{tf}.config.set_soft_device_placement(False)")
+            move.stated.append((module, statement))
             if not hoist:
                 groups.append((None, default))
             elif default[0] not in early:
@@ -230,7 +232,7 @@ def _sink_statement(
     if lines:
         move.edit(module, layout.insert_before(lines))
     for sink in sinks:
-        if sink.call in converted:
+        if sink.call in converted or sink.argument in move.flow.optional:
             continue
         if isinstance(sink, Handover) and sink.stays and not sink.default:
             move.edit(module, Edit(*source.span(sink.argument), "None"))

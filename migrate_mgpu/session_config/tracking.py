@@ -58,6 +58,19 @@ def _check_shared(flows: list[Flow]) -> None:
                         one.problems.append(Diagnostic("not-followed", where, text))
 
 
+def _asks_for_none(block: ast.If, name: str) -> bool:
+    """`if config is None:`."""
+    test = block.test
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == name
+        and isinstance(test.ops[0], ast.Is)
+        and is_none(test.comparators[0])
+        and not block.orelse
+    )
+
+
 _FILLING = ("CopyFrom", "MergeFrom")
 
 
@@ -233,6 +246,8 @@ class _Tracker:
             return
         self._seen.add(key)
         bindings = home.bindings[name]
+        if not path:
+            bindings = self._without_parameter(module, name, home)
         made = [b for b in bindings if not is_none(b.value)]
         for binding in bindings:
             self._binding(module, binding, name, path)
@@ -241,7 +256,12 @@ class _Tracker:
                 if not module.names.exclusive(first.node, second.node):
                     self.problem(module, second.node, f"`{name}` is assigned again here")
                     break
+        asked = {
+            block.test.left for block in self.flow.defaults if isinstance(block.test, ast.Compare)
+        }
         for mention in module.names.mentions(name, home):
+            if mention in asked:
+                continue
             if isinstance(mention.ctx, ast.Load):
                 self.object(module, mention, path)
             elif isinstance(mention.ctx, ast.Del):
@@ -250,6 +270,53 @@ class _Tracker:
             self._from_other_modules(module, name, path)
         elif home.is_class:
             self.problem(module, bindings[0].node, f"`{name}` is an attribute of a class")
+
+    def _without_parameter(self, module: Module, name: str, home: Scope) -> list[Binding]:
+        """The bindings of a variable that is a parameter, and gets the object where it is None.
+
+        The parameter stays: who gives a config, gives it to the session.
+        """
+        bindings = home.bindings[name]
+        given = [b for b in bindings if b.kind == "parameter"]
+        made = [b for b in bindings if b.kind != "parameter"]
+        if len(given) != 1 or len(made) != 1 or made[0].value not in self.taken:
+            return bindings
+        block = module.names.parents[module.names.statement(made[0].node)]
+        function = self.graph.enclosing(module, made[0].node)
+        if not isinstance(block, ast.If) or function is None or not _asks_for_none(block, name):
+            return bindings
+        if module.names.statement(made[0].node) not in block.body:
+            return bindings
+        self.flow.defaults[block] = self._is_never_given(function, name, set())
+        self.flow.optional.update(module.names.mentions(name, home))
+        return made
+
+    def _is_never_given(self, function: Function, name: str, seen: set[Function]) -> bool:
+        """Whether no call of the run gives a function anything but None for a parameter."""
+        if function in seen:
+            return True
+        seen.add(function)
+        for reference in self.graph.references(function):
+            if reference.call is None:
+                return False
+            arguments = bind(reference.call, function)
+            value = arguments.value(name)
+            if arguments.unclear is not None or value is None:
+                return False
+            if not is_none(value) and not self._passes_none(reference.module, value, seen):
+                return False
+        return True
+
+    def _passes_none(self, module: Module, value: ast.expr, seen: set[Function]) -> bool:
+        """Whether a value is a parameter that is never given itself."""
+        if not isinstance(value, ast.Name):
+            return False
+        bindings = module.names.bindings_of(value)
+        function = self.graph.enclosing(module, value)
+        if function is None or [b.kind for b in bindings] != ["parameter"]:
+            return False
+        known = {a.arg for a in (*function.node.args.args, *function.node.args.kwonlyargs)}
+        return value.id in known and self._is_never_given(function, value.id, seen)
 
     def _binding(self, module: Module, binding: Binding, name: str, path: str) -> None:
         value = binding.value

@@ -114,7 +114,7 @@ def test_a_long_run_shows_a_bar_and_takes_it_away(monkeypatch: pytest.MonkeyPatc
         while "migrating" not in stream.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
     assert "reading" in stream.getvalue() and "3/10" in stream.getvalue()
-    assert "migrating" in stream.getvalue()
+    assert "migrating" in stream.getvalue() and "/None" not in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[2K")  # the line is empty again
 
 

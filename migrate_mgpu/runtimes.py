@@ -224,7 +224,7 @@ def find(name_or_path: str | Path) -> Runtime | None:
     python = _python_in(place)
     if not _runs(python):
         raise RuntimeUnavailable(
-            f"{name}: {python} does not run (was the Python that it stands on removed?); "
+            f"{name}: {python} does not run (was the Python that it was made with removed?); "
             f"make it anew with: migrate-mgpu runtimes create {name}"
         )
     return Runtime(name, python)

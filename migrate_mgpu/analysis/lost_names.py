@@ -173,7 +173,7 @@ _ADVICE = {
     "releases",
     "contrib.image": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.image); nothing for newer "
     "releases",
-    "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate otherwise: "
+    "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate differently: "
     "write the decay as an assignment after the step",
     "contrib.opt.LazyAdamOptimizer": "use tf.train.AdamOptimizer: it moves all rows, so results "
     "differ for embeddings",

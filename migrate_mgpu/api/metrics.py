@@ -236,7 +236,7 @@ METRICS = Table(
                 "'trapezoidal'",
                 target="",
                 only=("trapezoidal", "careful_interpolation"),
-                reason="Keras sums the area under the curve otherwise",
+                reason="Keras computes the area under the curve by another formula",
             ),
             Parameter(
                 "thresholds",

@@ -147,7 +147,7 @@ Mend the cell, or make it a Markdown cell.
     Entry(
         "MGPU908",
         "runs-in-part",
-        "a migrated program may come to code that cannot run beside TF2",
+        "a migrated program may reach code that cannot run beside TF2",
         """\
 ## What it means
 The program was migrated and runs on TF2, as far as the files go that it surely imports.

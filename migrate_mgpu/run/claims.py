@@ -66,5 +66,5 @@ def _unresolved(one: Unresolved) -> Diagnostic:
         return Diagnostic("missing-import", place, text, advice, CODE)
     files = " or ".join(sorted(str(other.path) for other in one.candidates))
     text = f"`{one.name}` may be {files}: neither is where Python looks from here"
-    advice = "add its folder to sys.path by a path that stands in the code"
+    advice = "add its folder to sys.path by a path written in the code"
     return Diagnostic("unresolved-import", place, text, advice, CODE)

@@ -203,7 +203,7 @@ class Report:
                     more = len(one.found) - 5
                     others += f" and {more} more" if more > 0 else ""
                     verb = "is" if len(one.found) == 1 else "are"
-                    text += f": {others}, which no file imports otherwise, {verb} migrated along"
+                    text += f": {others}, which no other import names, {verb} migrated along"
                 advice = "see that every module that it can name is migrated"
                 self.add(module, one.node, "MGPU904", f.MANUAL, text, advice)
 

@@ -35,7 +35,7 @@ RULE = Rule(
 
 CASES = (
     case(
-        "names that TF2 has otherwise",
+        "names that changed in TF2",
         """\
 def model_fn(features, labels, mode):
     net = tf.to_float(features) / 255.0

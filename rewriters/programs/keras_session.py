@@ -115,7 +115,7 @@ _GATES = (
     "its gates are a sigmoid in TF2; in tf.keras of TF1, and in Keras up to 2.2, they were a "
     "hard_sigmoid, clip(0.2 x + 0.5)"
 )
-_RESET = "its reset gate stands behind the product in TF2; it stood before it"
+_RESET = "its reset gate is applied after the product in TF2; it was applied before it"
 # By class, what it says itself and what that changed to.
 _CHANGED = {
     "LSTM": (("recurrent_activation", _GATES),),

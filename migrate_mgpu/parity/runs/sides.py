@@ -130,6 +130,8 @@ def _advice(kind: str, message: str) -> str:
             f"if `{name}` is a package, add it: --with {package}; if it is a module of your "
             "project, name the project's folder: --root FOLDER (or set PYTHONPATH)"
         )
+    if "devices to be available" in message or "Could not satisfy" in message:
+        return "the program names more devices than it had here: give as many, by --devices N"
     if kind in ("FileNotFoundError", "NotFoundError"):
         return (
             "programs run in a copy of their own folder; --root FOLDER copies more, and starts "

@@ -143,7 +143,7 @@ def compiling(module: Module, call: ast.Call, graph: CallGraph) -> list[ast.stmt
     names = module.names
     statement = names.statement(call)
     if not isinstance(statement, ast.Expr) or statement.value is not call:
-        raise Refused(module, call, "this is no statement of its own", "write it as one")
+        raise Refused(module, call, "this is part of another statement", "write it as one")
     found: list[ast.stmt] = [statement]
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         for part in ast.walk(argument):

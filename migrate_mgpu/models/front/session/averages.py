@@ -44,7 +44,7 @@ class AverageReading(Reading):
             moved = {v for one in step.updates if one.moves for v in self._normalizers()}
             read = {v for unit in step.units for v in unit.reads}
             if not moved <= read:
-                text = "a step moves averages of layers that it does not need otherwise"
+                text = "a step updates moving averages of layers that it does not compute"
                 raise Refused(self.module, step.updates[0].statement, text)
 
     def _moves_in(self, step: Step, variables: Variables) -> bool:

@@ -194,7 +194,7 @@ class Expressions:
         elif isinstance(node, ast.Attribute):
             self._attribute(node)
         elif isinstance(node, (ast.JoinedStr, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
-            text = f"`{module.source.code(node)}` stands in code that builds the graph"
+            text = f"`{module.source.code(node)}` is in code that builds the graph"
             raise Refused(module, node, text, _ADVICE)
 
     def _is_own(self, node: ast.Name, whole: ast.AST) -> bool:

@@ -354,7 +354,7 @@ class LaneReading(Account):
             if self.reach.of(name) is Whole.SESSION:
                 raise Refused(self.module, name, "the session is used for more than running")
             if self.reach.of(name) is Whole.RETURNED:
-                text = f"`{name.id}`, which has parts of the graph, is used otherwise"
+                text = f"`{name.id}`, which has parts of the graph, is used in another way here"
                 raise Refused(self.module, name, text)
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
             raise Refused(self.module, name, text, _ADVICE)

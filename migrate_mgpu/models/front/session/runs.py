@@ -448,7 +448,7 @@ class RunReader:
                 continue
             making = [other for other in units if node.id in targets_of(other.node)]
             if making and making[-1] is not unit:
-                text = f"`{node.id}` stands for more than one part of the graph in this step"
+                text = f"`{node.id}` is more than one part of the graph in this step"
                 raise Refused(self.module, node, text, "give each a name of its own")
 
     # -- feeds ------------------------------------------------------------------------
@@ -522,7 +522,7 @@ class RunReader:
             assert home is not None
             for name in self.names.mentions(target.id, home):
                 if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
-                    text = f"`{name.id}`, a dictionary of feeds, is used otherwise as well"
+                    text = f"`{name.id}`, a dictionary of feeds, has another use as well"
                     raise Refused(self.module, name, text)
 
 

@@ -174,7 +174,7 @@ class SummaryReader:
         given = NamedArguments(self.module, call, row.signature).rest
         value = given.get(row.parameters[1].name)
         if not isinstance(value, ast.Name) or value.id != target.id or len(given) != 2:
-            raise Refused(self.module, call, "what is told of each variable is not its value")
+            raise Refused(self.module, call, "a variable's summary is not of its value")
         self._add(call, loop, named)
 
     # -- what merges them --------------------------------------------------------------

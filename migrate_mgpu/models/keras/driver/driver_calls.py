@@ -362,7 +362,7 @@ class _Driver:
         lines += [deeper + line for line in self.exports.behind(call, self.saved, indent)]
         self._statement(call, layout, lines)
         if taken(evaluate):
-            text = "EvalSpec evaluates 100 batches unless it says otherwise: take(100) says so now"
+            text = "EvalSpec evaluates 100 batches by default: take(100) says so now"
             self.changes.note(evaluate.module, evaluate.node, text)
 
     def _uneven(self, call: DriverCall) -> None:

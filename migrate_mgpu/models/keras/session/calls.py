@@ -59,7 +59,7 @@ class RunWriter:
         start, end = self.source.span(statement)
         newline = self.source.newline
         if len(lines) > 1 and not layout.owns_lines:
-            raise Refused(self.module, statement, "another statement stands on its line")
+            raise Refused(self.module, statement, "another statement is on its line")
         comment = trailing(self.source, statement) if len(lines) > 1 else ""
         if comment:  # it stays behind the first line
             end = layout.line_end

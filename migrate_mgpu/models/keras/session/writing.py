@@ -378,7 +378,7 @@ class _Writer:
             start = stop = Layout(source, last).next_line
         if not source.is_code(start, stop):
             node = entries[index].statement
-            raise Refused(self.module, node, "a magic command stands among what it builds")
+            raise Refused(self.module, node, "a magic command is among what it builds")
         kept: list[str] = []
         for entry, role in zip(entries[index:end], lane.roles[index:end]):
             if role in OWNED:

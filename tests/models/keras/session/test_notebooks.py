@@ -71,6 +71,6 @@ def test_a_magic_command_among_what_is_built_stays_with_its_session() -> None:
     result = run(
         ("n.ipynb", notebook(*cells, TRAIN, START, LOOP)), bridge=True, native_sessions=True
     )
-    reason = "a magic command stands among what it builds"
+    reason = "a magic command is among what it builds"
     assert any(reason in message for message in said(result))
     assert [program.state for program in result.programs] == ["bridge"]

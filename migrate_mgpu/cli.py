@@ -44,6 +44,10 @@ def main_command() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A file's name or text that the terminal's encoding lacks is no reason to stop.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if "_ARGCOMPLETE" in os.environ:
+        from migrate_mgpu.completion import complete
+
+        complete()
     once = sys.argv[1:2] not in ([name] for name in _SUBCOMMANDS)
     if once:
         gc.disable()  # the syntax trees of a run are needed to its end

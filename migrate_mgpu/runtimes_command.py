@@ -15,16 +15,16 @@ from migrate_mgpu.core.options import meant
 OK, USAGE, FAILED = 0, 2, 8
 
 
-def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
-    """Run the subcommand; returns the exit bits: 0 fine, 2 usage, 8 could not be made."""
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``migrate-mgpu runtimes``."""
     names = list(runtimes.known())
-    parser = argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="migrate-mgpu runtimes",
         description="The Python environments, each with one TensorFlow, that programs are "
         "compared in. `migrate-mgpu parity` makes those that it needs.",
         epilog="Results of comparisons are deleted by `migrate-mgpu parity remove`.",
     )
-    actions = parser.add_subparsers(dest="action", metavar="list|create|remove")
+    actions = made.add_subparsers(dest="action", metavar="list|create|remove")
     actions.add_parser("list", help="what there is with its size, and what can be made")
     for action, text in (("create", "make, anew if it is there"), ("remove", "delete")):
         chosen = actions.add_parser(action, help=text)
@@ -32,10 +32,16 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         chosen.add_argument("--all", action="store_true", help="all of them")
         if action == "create":
             runtimes.add_packages(chosen)
+    return made
+
+
+def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
+    """Run the subcommand; returns the exit bits: 0 fine, 2 usage, 8 could not be made."""
+    names = list(runtimes.known())
     try:
         # argparse writes to the process's own streams: they are these, or a test's.
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-            options = parser.parse_args(argv)
+            options = parser().parse_args(argv)
     except SystemExit as exit_:
         return USAGE if exit_.code else OK
     if options.action in ("list", None):

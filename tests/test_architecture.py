@@ -40,6 +40,7 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
+CLI = {"completion", "settings", "settings_table", "__main__"}
 Import = Union[ast.Import, ast.ImportFrom]
 
 
@@ -82,7 +83,7 @@ def imports(name: str) -> set[str]:
 
 def room(name: str) -> str:
     first = name.partition(".")[0]
-    return {"settings": "cli", "settings_table": "cli", "__main__": "cli"}.get(first, first)
+    return "cli" if first in CLI else first
 
 
 def floor(name: str, floors: tuple[str, ...]) -> int:

@@ -100,7 +100,8 @@ examples:
 exit status, added up: 0 equivalent, 1 not equivalent, 2 wrong usage, 8 could not be compared"""
 
 
-def _parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> Any:
+def parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> Any:
+    """The parser of ``migrate-mgpu parity``."""
     parser = kind(
         prog="migrate-mgpu parity",
         description="Run the old and the new version of a program, each in its own runtime, and "
@@ -205,7 +206,7 @@ def _run(
     if "--" in arguments:
         at = arguments.index("--")
         own, program_argv = arguments[:at], arguments[at + 1 :]
-    options = _parser().parse_args(own)
+    options = parser().parse_args(own)
     if options.all is not None:
         return _all(options, own, program_argv, stdout, stderr, migrate, programs)
     if options.module is not None:
@@ -249,7 +250,7 @@ def _all(
     def build(found: suite.Found) -> pair.Pair:
         paths = [found.before] if found.after is None else [found.before, found.after]
         try:
-            chosen = _parser(_Raising).parse_args([*found.options, *own])
+            chosen = parser(_Raising).parse_args([*found.options, *own])
             made = _pair(chosen, paths, program_argv or list(found.argv))
         except _Usage as error:
             raise pair.NotCompared(f"{suite.SETTINGS}: {error}") from error

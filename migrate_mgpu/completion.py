@@ -1,0 +1,59 @@
+"""Shell completion, by argcomplete: asked for by the shell, never by a run.
+
+argcomplete's function in the shell starts the command with ``_ARGCOMPLETE`` set, and reads the
+answer from a file descriptor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+
+from migrate_mgpu.core.options import SUBCOMMANDS
+
+
+def complete() -> None:
+    """Answers the shell, and ends the process; nothing without argcomplete."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    words = os.environ.get("COMP_LINE", "").split(" ")
+    parser = _parser_of(words[1]) if len(words) > 2 else None
+    if parser is not None:
+        os.environ["_ARGCOMPLETE"] = "2"  # the words before are the command and its subcommand
+        argcomplete.autocomplete(parser)
+    from migrate_mgpu.settings import parser as usual
+
+    made = usual(sys.stdout)
+    paths = next(action for action in made._actions if action.dest == "paths")
+    files = argcomplete.completers.FilesCompleter()
+
+    def either(prefix: str, **more: object) -> Iterable[str]:
+        names = [name for name in SUBCOMMANDS if name.startswith(prefix)]
+        return [*(names if len(words) == 2 else ()), *files(prefix, **more)]
+
+    paths.completer = either  # type: ignore[attr-defined]
+    argcomplete.autocomplete(made)
+
+
+def _parser_of(name: str) -> argparse.ArgumentParser | None:
+    """The parser of a subcommand."""
+    if name == "parity":
+        from migrate_mgpu.parity.command import parser
+
+        return parser()
+    if name == "runtimes":
+        from migrate_mgpu.runtimes_command import parser as made
+
+        return made()
+    if name == "explain":
+        from migrate_mgpu.output.catalogue import entries
+
+        found = argparse.ArgumentParser(prog="migrate-mgpu explain")
+        codes = [entry.code for entry in entries()]
+        found.add_argument("code", choices=[*codes, *(entry.name for entry in entries())])
+        return found
+    return argparse.ArgumentParser(prog=f"migrate-mgpu {name}") if name == "rules" else None

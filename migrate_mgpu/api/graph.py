@@ -77,4 +77,5 @@ INITIALIZES = frozenset(
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "test.is_", "train.latest_checkpoint",
             "train.get_checkpoint_state",
-            "train.list_variables", "train.load_checkpoint", "train.load_variable")  # fmt: skip
+            "train.list_variables", "train.load_checkpoint", "train.load_variable",
+            "errors.")  # fmt: skip

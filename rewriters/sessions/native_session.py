@@ -24,6 +24,9 @@ Summaries are the operations that TF1 made, with the tags that it gave them, and
 is the same; ``tf.summary.scalar`` of TF2 would give others. Of a variable, a summary that is
 fetched with a training step tells the value of before it (TF1 told that one or the next).
 
+An iterator of ``tf.data`` that begins once becomes Python's, and each step that needed its next
+element draws it; at the end ``tf.errors.OutOfRangeError`` is raised, as in TF1.
+
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
 value draws are others than TF1's from the same graph seed.

@@ -30,6 +30,7 @@ class Account(UnitReading):
                 Role.SCHEDULE,
                 Role.UPDATE,
                 Role.UNIT,
+                Role.BESIDE,
             ) or (role is Role.GONE and not entry.opens):
                 known.add(entry.statement)
         known |= self.configs

@@ -106,3 +106,21 @@ class WriterCall:
     writer: EventWriter
     kind: str
     receiver: ast.Name
+
+
+@record(frozen=True, eq=False)
+class Dataset:
+    """`dataset = tf.data.Dataset.from_tensor_slices(arrays)`"""
+
+    name: str
+    statement: ast.Assign
+
+
+@record(frozen=True, eq=False)
+class Iterator:
+    """`iterator = dataset.make_one_shot_iterator()`, or one that is begun by a run (``begun``)."""
+
+    name: str
+    statement: ast.Assign
+    source: ast.expr
+    begun: bool

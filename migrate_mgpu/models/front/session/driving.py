@@ -7,7 +7,13 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import EventWriter, Saver, SaverCall
+from migrate_mgpu.models.front.session.attendants import (
+    Dataset,
+    EventWriter,
+    Iterator,
+    Saver,
+    SaverCall,
+)
 from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
@@ -142,6 +148,9 @@ class DrivingReader:
                     continue
                 if isinstance(self.runs.meaning(name), Saver):
                     text = f"`{name.id}` is used for more than saving and restoring"
+                    raise Refused(self.module, name, text)
+                if isinstance(self.runs.meaning(name), (Dataset, Iterator)):
+                    text = f"`{name.id}` is used for more than what steps draw"
                     raise Refused(self.module, name, text)
                 if self.writer(name) is not None:
                     text = f"`{name.id}` is used for more than writing summaries"

@@ -13,7 +13,9 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.attendants import (
+    Dataset,
     EventWriter,
+    Iterator,
     Merge,
     Saver,
     SaverCall,
@@ -105,8 +107,10 @@ Meaning = Union[
     Host,
     Saver,
     EventWriter,
+    Dataset,
+    Iterator,
 ]
-BESIDE = (Saver, EventWriter)  # what stands around the steps
+BESIDE = (Saver, EventWriter, Dataset, Iterator)  # what stands around the steps
 
 
 @record(frozen=True, eq=False)
@@ -218,6 +222,8 @@ class SessionProgram:
     event_writers: list[EventWriter] = field(default_factory=list)
     writer_calls: list[WriterCall] = field(default_factory=list)
     graphs: set[ast.AST] = field(default_factory=set)
+    datasets: list[Dataset] = field(default_factory=list)
+    iterators: list[Iterator] = field(default_factory=list)
 
     def taken(self, node: ast.AST) -> list[ast.expr]:
         """Expressions of other statements that become a part of one."""

@@ -16,6 +16,7 @@ from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
+from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.lanes import LaneReading
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
 from migrate_mgpu.models.front.session.program import (
@@ -70,6 +71,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         )
         self.driving = DrivingReader(self.found, graph, self.runs)
         self.expressions.takes = self.driving.summaries.takes
+        self.iterators = IteratorReader(self.found, self.runs, self.expressions)
         self.towers = TowerReader(
             self.found, graph, self.meanings, self._computed, lambda node: self.gradients.read(node)
         )
@@ -129,6 +131,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         self.driving.read(statement)
         if self.driving.summaries.stated(statement):
             return Role.UNIT
+        if self.iterators.begins(statement):
+            return Role.GONE
         if self.returns(statement):
             return Role.HOST
         if self.hands(statement) and not self.runs.concerns(statement):
@@ -235,6 +239,9 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     def _assignment(self, statement: ast.Assign, target: ast.expr) -> Role | None:
         value = statement.value
+        if self.iterators.draws(value):
+            self.driving.summaries.takes[value] = ()
+            return self._unit(statement, target, value)
         gradients = self.gradients.assigned(target, value)
         if gradients is not None:
             for name in ast.walk(target):
@@ -287,6 +294,10 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             self.meanings[target.id] = optimizer
             self.found.optimizers[target.id] = statement, optimizer
             return Role.OPTIMIZER
+        dataset = self.iterators.made(statement, target)
+        if dataset is not None:
+            self.meanings[target.id] = dataset
+            return Role.BESIDE
         if self.driving.summaries.named(statement, call):
             return self._unit(statement, target, call)
         made = self.driving.made(statement, target, call)

@@ -345,6 +345,20 @@ class _Writer:
         owned = self._owns and role in OWNED
         return owned or role in (Role.GONE, Role.UNIT)
 
+    def _drawn(self, statement: ast.stmt) -> None:
+        """A dataset stays; what draws from it is Python's own iterator."""
+        if any(one.statement is statement for one in self.program.datasets):
+            self._in_place(statement)
+            if any(
+                isinstance(n, ast.Attribute) and n.attr == "shuffle" for n in ast.walk(statement)
+            ):
+                text = "TF2 shuffles in another order than TF1, from the same seed as well"
+                self.found.note(self.module, statement, text)
+        for one in self.program.iterators:
+            if one.statement is statement:
+                text = f"iter({self.context.render(one.source)})"
+                self._edit(Edit(*self.source.span(one.statement.value), text))
+
     def _is_known(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a placeholder that is never fed: steps know its value."""
         made = next((p for p in self.program.placeholders if p.unit is statement), None)
@@ -625,6 +639,7 @@ class _Writer:
             self._update(entry)
             self.found.moved.add(statement)
         elif role is Role.BESIDE:
+            self._drawn(statement)
             for writer in self.program.event_writers:
                 if writer.statement is statement:
                     self._edit(*self.summaries.made(writer))

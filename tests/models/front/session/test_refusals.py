@@ -44,6 +44,16 @@ DIGITS = """\
 from tensorflow.examples.tutorials.mnist import input_data
 digits = input_data.read_data_sets("data")
 """
+DRAWN = (
+    HEAD
+    + """\
+data = tf.data.Dataset.from_tensor_slices(rows).batch(2)
+it = data.make_one_shot_iterator()
+batch = it.get_next()
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(batch, tf.float32), w) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+)
 STEP = "print(sess.run([loss, train], {x: rows})[0])\n"
 
 
@@ -362,6 +372,35 @@ REFUSED = {
             "    sess.run(train, {x: rows})\n",
         ),
         "restores some of the variables alone",
+    ),
+    # iterators
+    "an iterator that begins again": (
+        DRAWN.replace("rows).", "rows).repeat().").replace("one_shot", "initializable")
+        + START
+        + "for i in range(2):\n    sess.run(it.initializer)\n    sess.run(train)\n",
+        "an iterator may begin more than once",
+    ),
+    "a dataset of what is fed": (
+        DRAWN.replace("rows)", "x)") + START + "sess.run(train)\n",
+        "a dataset is made of `x`, a part of the graph",
+    ),
+    "a dataset that is asked for its types": (
+        DRAWN + "print(data.output_types)\n" + START + "sess.run(train)\n",
+        "`data` is used for more than what steps draw",
+    ),
+    "an iterator without a name": (
+        DRAWN.replace("it = ", "batch = ")
+        .replace("iterator()\n", "iterator().get_next()\n")
+        .replace("batch = it.get_next()\n", "")
+        + START
+        + "sess.run(train)\n",
+        "the iterator that this comes from has no name",
+    ),
+    "a dataset of another file": (
+        DRAWN.replace("Dataset.from_tensor_slices(rows)", "TextLineDataset('a')")
+        + START
+        + "sess.run(train)\n",
+        "TextLineDataset",
     ),
     # savers
     "a saver of what is not seen": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -340,20 +341,18 @@ class TowerReader:
             text = f"`{name.id}` is another one in each tower"
             raise Refused(self.module, name, text, _SAME)
 
-    @property
+    @cached_property
     def _shares(self) -> bool:
-        """Whether the loop says that towers share the variables that it makes."""
-        for entry in self.scope.entries:
-            if entry.towers is None:
-                continue
-            if shares(self.module, entry.statement):
-                return True
-            if entry.opens and isinstance(entry.statement, ast.With):
-                for item in entry.statement.items:
-                    call = item.context_expr
-                    if isinstance(call, ast.Call) and any(k.arg == "reuse" for k in call.keywords):
-                        return True
-        return False
+        """Whether something says that variables are those that there are already.
+
+        Without it a second `tf.get_variable` of a name is an error in TF1, but layers without
+        a name are others in each tower.
+        """
+        return any(
+            (isinstance(call.func, ast.Attribute) and call.func.attr == "reuse_variables")
+            or any(keyword.arg == "reuse" for keyword in call.keywords)
+            for call in self.names.calls
+        )
 
     def carried(self, name: ast.Name, entry: Entry) -> None:
         """A name that has a value from above the loop, or from the tower before.
@@ -441,7 +440,7 @@ class TowerReader:
             raise Refused(self.module, call, text, "average the gradients of the towers")
 
     def finish(self) -> None:
-        """What has no proved form under a strategy yet.
+        """Batch normalization has no proved form under a strategy yet.
 
         Raises:
             Refused: there is some of it.
@@ -452,11 +451,6 @@ class TowerReader:
             if made.found.normalizes:
                 text = "batch normalization in towers, whose averages TF1 moves by each"
                 raise Refused(self.module, made.found.call, text)
-        if self.found.savers or self.found.saver_calls:
-            maker = self.scope.maker
-            raise Refused(self.module, maker, "a program of towers has a `tf.train.Saver`")
-        if self.found.summaries:
-            raise Refused(self.module, self.scope.maker, "a program of towers writes summaries")
 
     @property
     def _count(self) -> ast.expr | None:

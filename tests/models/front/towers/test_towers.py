@@ -308,7 +308,7 @@ STAYS = {
     "a saver": (
         program(run=RUN.replace("sess = ", "saver = tf.train.Saver()\nsess = ")
                 + "saver.save(sess, 'model')\n"),
-        "a program of towers has a `tf.train.Saver`",
+        "a saver in a program of towers",
     ),
     "a list that is fetched": (
         program(run=RUN.replace("[loss, train]", "[losses, train]")),
@@ -324,6 +324,28 @@ STAYS = {
 @pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
 def test_stays(case: tuple[str, str]) -> None:
     stays(*case)
+
+
+NETWORK = """
+def network(inputs):
+    with tf.variable_scope('net', reuse=tf.AUTO_REUSE):
+        hidden = tf.layers.dense(inputs, 4, name='hidden')
+        return tf.layers.dense(hidden, 1, name='out')
+
+"""
+
+
+def test_a_network_that_a_function_builds_is_made_once() -> None:
+    after = native(
+        program(
+            average=AVERAGE + NETWORK,
+            body=BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i])"),
+        )
+    )
+    assert "class Network(tf.keras.layers.Layer):" in after
+    made = after[after.index("with strategy.scope():") :]
+    assert made.index("Network()") < made.index("def train_tower")
+    assert "get_concrete_function(x_spec)" in made
 
 
 def test_without_its_rule_a_program_stays() -> None:

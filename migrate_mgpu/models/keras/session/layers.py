@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
 from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
+from migrate_mgpu.models.keras.session.made import sample_text
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import known_text
@@ -107,19 +111,54 @@ class LayerWriter:
                 found.update(dict.fromkeys(one.names, feeds.pop()))
         return found
 
+    def _check_rows(self, part: Part) -> None:
+        """One row goes through a network as any number does.
+
+        Raises:
+            Refused: it may need a number of its own.
+        """
+        module = self.program.scope.module
+        nodes = [*(unit.node for unit in part.units), *self.program.builders]
+        functions = [
+            function
+            for call in self.program.layers
+            if (function := self._function_of(call)) is not None
+        ]
+        for call in (p for node in (*nodes, *functions) for p in ast.walk(node)):
+            if not isinstance(call, ast.Call) or name_of(module, call) != "reshape":
+                continue
+            shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")
+            first = shape.elts[0] if isinstance(shape, (ast.List, ast.Tuple)) else None
+            if first is None or constant(first) != -1:
+                text = "layers are made here: how many rows they need cannot be told"
+                raise Refused(module, call, text, "use -1 for the rows")
+
+    def _function_of(self, call: ast.Call) -> ast.AST | None:
+        names = self.program.scope.module.names
+        bindings = names.bindings_of(call.func) if isinstance(call.func, ast.Name) else []
+        return bindings[0].node if len(bindings) == 1 else None
+
     def built(self, part: Part, name: str, context: Context) -> str:
         """What makes the variables of the layers of a shared function.
 
-        They are made as it is traced, which knows the shapes that the placeholders have.
+        They are made as it is traced, which knows the shapes that the placeholders have. What a
+        trace makes under a strategy cannot be lifted out of it: there it is called, with a row.
         """
         step = next(step for step in self.program.steps if part.builds in step.updates)
+        fed = {placeholder.name: placeholder for placeholder in step.feeds}
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
-        given.update({placeholder.name: self.names.spec(placeholder) for placeholder in step.feeds})
-        given.update({name: self.names.spec(one) for name, one in self._parts(part).items()})
+        if self.program.scope.towers is None:
+            given.update({name: self.names.spec(one) for name, one in fed.items()})
+        else:
+            self._check_rows(part)
+            fed.update(self._parts(part))
+            given.update({p: sample_text(fed[p], context) for p in part.takes if p in fed})
         for taken in part.takes:
             if taken not in given:
                 node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
                 raise Refused(self.program.scope.module, node, f"layers are made here: {text}")
         arguments = ", ".join(given[taken] for taken in part.takes)
         comment = "  # makes the variables of its layers"
+        if self.program.scope.towers is not None:
+            return f"{name}({arguments}){comment}"
         return f"{context.tf}.function({name}).get_concrete_function({arguments}){comment}"

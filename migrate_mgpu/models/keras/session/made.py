@@ -19,14 +19,34 @@ _TYPES = {"float": "float32", "double": "float64"}
 
 def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> str:
     """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
-    shape, dtype = made.arguments.get("shape"), made.arguments["dtype"]
+    shape = made.arguments.get("shape")
+    shown = context.render(shape) if shape is not None else "None"
+    return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
+
+
+def _type_text(made: Placeholder, context: Context) -> str:
+    dtype = made.arguments["dtype"]
     known = constant(dtype)
     if isinstance(known, str):
-        text = f"{context.tf}.{_TYPES.get(known, known)}"
-    else:
-        text = context.render(dtype)
-    shown = context.render(shape) if shape is not None else "None"
-    return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {text})"
+        return f"{context.tf}.{_TYPES.get(known, known)}"
+    return context.render(dtype)
+
+
+def sample_text(made: Placeholder, context: Context) -> str:
+    """A tensor as one that is fed, of one row.
+
+    Raises:
+        Refused: its shape is not known but for the rows.
+    """
+    shape = made.arguments.get("shape")
+    sizes = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else None
+    if sizes is None or any(is_none(size) for size in sizes[1:]):
+        text = f"layers are made here: the shape of `{made.name}` is not known before"
+        raise Refused(made.module, shape or made.node, text)
+    texts = ["1" if is_none(size) else context.render(size) for size in sizes]
+    dtype = _type_text(made, context)
+    more = "" if dtype == f"{context.tf}.float32" else f", {dtype}"
+    return f"{context.tf}.ones([{', '.join(texts)}]{more})"
 
 
 def is_unshaped(made: Placeholder) -> bool:

@@ -234,6 +234,15 @@ def test_the_number_of_steps_is_counted_once() -> None:
     assert "    count.assign_add(1)\n" in step
 
 
+NETWORK = """
+def network(inputs):
+    with tf.variable_scope('net', reuse=tf.AUTO_REUSE):
+        hidden = tf.layers.dense(inputs, 4, name='hidden')
+        return tf.layers.dense(hidden, 1, name='out')
+
+"""
+
+
 STAYS = {
     "variables of each tower": (
         program(body="        w = tf.Variable(tf.zeros([3, 1]))\n" + BODY, model=MODEL[34:]),
@@ -295,6 +304,15 @@ STAYS = {
         ),
         "it takes what is computed of variables above the towers",
     ),
+    "layers of a number of rows": (
+        program(
+            average=AVERAGE + NETWORK,
+            body=BODY.replace(
+                "tf.matmul(x_splits[i], w)", "network(tf.reshape(x_splits[i], [batch, 3]))"
+            ),
+        ),
+        "how many rows they need cannot be told",
+    ),
     "batch normalization": (
         program(
             device="    with tf.device('/gpu:%d' % i), tf.variable_scope('net', reuse=i > 0):\n",
@@ -326,15 +344,6 @@ def test_stays(case: tuple[str, str]) -> None:
     stays(*case)
 
 
-NETWORK = """
-def network(inputs):
-    with tf.variable_scope('net', reuse=tf.AUTO_REUSE):
-        hidden = tf.layers.dense(inputs, 4, name='hidden')
-        return tf.layers.dense(hidden, 1, name='out')
-
-"""
-
-
 def test_a_network_that_a_function_builds_is_made_once() -> None:
     after = native(
         program(
@@ -345,7 +354,7 @@ def test_a_network_that_a_function_builds_is_made_once() -> None:
     assert "class Network(tf.keras.layers.Layer):" in after
     made = after[after.index("with strategy.scope():") :]
     assert made.index("Network()") < made.index("def train_tower")
-    assert "get_concrete_function(x_spec)" in made
+    assert "(tf.ones([1, 3]))  # makes the variables of its layers\n" in made
 
 
 def test_without_its_rule_a_program_stays() -> None:

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File
 
 from migrate_mgpu.core.options import DOCS
 from migrate_mgpu.core.registry import Case, only
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.output.catalogue import Entry, entries
 from migrate_mgpu.run.migrate import migrate
 
@@ -73,7 +73,7 @@ def _page(entry: Entry) -> str:
     parts = [f"# {entry.code} {entry.name}", "", f"{entry.summary[0].upper()}{entry.summary[1:]}.",
              "", doc, ""]  # fmt: skip
     if entry.cases:
-        native = entry.code == only(SessionRewriter).rule.code
+        native = entry.code in {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
         parts += ["## Examples", "", *(_example(case, native) for case in entry.cases)]
     parts += ["## See also", "", f"TensorFlow: [{guide}]({address}).", ""]
     return "\n".join(parts)

@@ -19,6 +19,7 @@ _ALIASES = {
     "contrib.layers.python.layers.layers.": "contrib.layers.",
     "python.framework.ops.": "",
 }
+_ALIASED = tuple(_ALIASES)
 
 
 def name_of(module: Module, node: ast.AST | None) -> str:
@@ -34,9 +35,10 @@ def name_of(module: Module, node: ast.AST | None) -> str:
     found = symbol(module.names.qualname(node))
     if found is None or found.flavour not in ("plain", "v1", "private"):
         return ""
-    for spelled in sorted(_ALIASES, key=len, reverse=True):
-        if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
-            return _ALIASES[spelled] + found.name[len(spelled) :]
+    if found.name.startswith(_ALIASED):
+        for spelled in sorted(_ALIASES, key=len, reverse=True):
+            if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
+                return _ALIASES[spelled] + found.name[len(spelled) :]
     return found.name if found.flavour != "private" else ""
 
 

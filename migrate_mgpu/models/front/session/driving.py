@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.attendants import (
     Dataset,
@@ -58,7 +59,7 @@ class DrivingReader:
         Raises:
             Refused: one is not understood.
         """
-        for call in ast.walk(statement):
+        for call in walk(statement):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             receiver = call.func.value

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
@@ -115,9 +115,7 @@ class Expressions:
     def builds(self, node: ast.AST) -> bool:
         """Whether some of TensorFlow's calls, or a function with one, stands in a node."""
         return any(
-            self._builds(part)
-            for part in ast.walk(node)
-            if isinstance(part, (ast.Call, ast.Attribute))
+            self._builds(part) for part in walk(node) if isinstance(part, (ast.Call, ast.Attribute))
         )
 
     def _builds(self, node: ast.Call | ast.Attribute) -> bool:
@@ -135,7 +133,7 @@ class Expressions:
         module = function.module
         inside = [
             node
-            for node in ast.walk(function.node)
+            for node in walk(function.node)
             if isinstance(node, (ast.Call, ast.Attribute, ast.Name))
         ]
         for node in inside:
@@ -207,7 +205,7 @@ class Expressions:
         home = names.defining_scope(node.id, names.scope_of_name[node])
         if home is None or not isinstance(home.node, (*COMPREHENSIONS, ast.Lambda)):
             return False
-        if not any(part is home.node for part in ast.walk(whole)):
+        if not any(part is home.node for part in walk(whole)):
             text = f"`{node.id}` has another value each time that this is built"
             raise Refused(self.module, node, text, "build it before, and feed the value")
         return True
@@ -322,7 +320,7 @@ class Expressions:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
         text = f"`{function.name}` does more than making and applying layers"
         inner = _Layered(self, function)
-        for statement in ast.walk(node):
+        for statement in walk(node):
             if not isinstance(statement, ast.stmt) or statement is node:
                 continue
             if isinstance(statement, ast.With):
@@ -379,7 +377,7 @@ class Expressions:
     def _targets(self, statement: ast.Assign | ast.AugAssign) -> None:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
-            for part in ast.walk(target):
+            for part in walk(target):
                 if isinstance(part, ast.Attribute):
                     raise Refused(self.module, statement, "it changes an object", _ADVICE)
 
@@ -389,7 +387,7 @@ class Expressions:
         """Whether a function makes variables itself."""
         return any(
             isinstance(node, ast.Call) and name_of(self.module, node) in VARIABLES.by_name
-            for node in ast.walk(function.node)
+            for node in walk(function.node)
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -84,10 +85,10 @@ class HelperReader:
 
 def returns_variable(function: Function) -> bool:
     """Whether a function makes a variable and gives back that."""
-    module = function.module
+    module, nodes = function.module, walk(function.node)
     made = [
         call
-        for call in ast.walk(function.node)
+        for call in nodes
         if isinstance(call, ast.Call) and name_of(module, call) in VARIABLES.by_name
     ]
     names = {
@@ -97,7 +98,7 @@ def returns_variable(function: Function) -> bool:
         for target in parent.targets
         if isinstance(target, ast.Name)
     }
-    values = [n.value for n in ast.walk(function.node) if isinstance(n, ast.Return)]
+    values = [node.value for node in nodes if isinstance(node, ast.Return)]
     return bool(values) and all(
         value in made or (isinstance(value, ast.Name) and value.id in names) for value in values
     )

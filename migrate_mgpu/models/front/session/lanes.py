@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.account import Account
 from migrate_mgpu.models.front.session.driving import DrivingReader
@@ -59,7 +60,7 @@ class LaneReading(Account):
         return isinstance(self.runs.meaning(value), GRAPH)
 
     def _mentions_graph(self, node: ast.AST) -> bool:
-        return any(self._is_graphs(p) for p in ast.walk(node) if isinstance(p, ast.Name))
+        return any(self._is_graphs(p) for p in walk(node) if isinstance(p, ast.Name))
 
     # -- all lanes ------------------------------------------------------------------
 
@@ -293,7 +294,7 @@ class LaneReading(Account):
                 gone.append(statement)
             for statement in gone:
                 self._drop(statement)
-                self.runs.known |= set(ast.walk(statement))
+                self.runs.known |= set(walk(statement))
             self.found.lanes.remove(lane)
             calls = {reference.call for reference in references}
             for handed in (self.found.handed, *(one.handed for one in self.found.lanes)):
@@ -331,9 +332,9 @@ class LaneReading(Account):
                 if role is Role.GONE:
                     part = entry.statement
                     roots = part.items if entry.opens and isinstance(part, ast.With) else [part]
-                    fine |= {node for root in roots for node in ast.walk(root)}
+                    fine |= {node for root in roots for node in walk(root)}
             for statement in lane.unpacked:
-                fine |= set(ast.walk(statement))
+                fine |= set(walk(statement))
         calls = [*self.found.handed, *(one for lane in self.found.lanes for one in lane.handed)]
         for call, lane in calls:
             assert isinstance(lane.node, ast.FunctionDef)
@@ -343,7 +344,7 @@ class LaneReading(Account):
                 one = isinstance(self.runs.meaning(value), (Variables, *BESIDE))
                 if one or self.reach.of(value) is Whole.RETURNED:
                     fine.add(value)
-        handing = {node for statement in self.handing for node in ast.walk(statement)}
+        handing = {node for statement in self.handing for node in walk(statement)}
         for name in self.names.scope_of_name:
             if self.runs.is_home(name) and name not in handing:
                 continue
@@ -361,4 +362,4 @@ class LaneReading(Account):
 
 
 def _own_calls(statement: ast.stmt) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return (node for node in walk(statement) if isinstance(node, ast.Call))

@@ -13,7 +13,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.scope import SessionScope
 
@@ -125,7 +125,7 @@ class Reach:
         """Whether a function, or one that it calls, runs something in the session."""
         if function.module is not self.module or function.node in seen:
             return False
-        for call in (n for n in ast.walk(function.node) if isinstance(n, ast.Call)):
+        for call in (n for n in walk(function.node) if isinstance(n, ast.Call)):
             if call is self.scope.session:
                 return True
             if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):

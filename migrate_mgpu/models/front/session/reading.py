@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -82,7 +83,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             if not self.graph.runs_once(self.module, node.body[0]):
                 text = f"`{node.name}`, which builds the graph, may run more than once"
                 raise Refused(self.module, node, text)
-            for statement in ast.walk(node):
+            for statement in walk(node):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
         if not self.graph.runs_once(self.module, self.scope.session):
@@ -219,7 +220,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         Raises:
             Refused: it speaks of a graph.
         """
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call):
                 target = self.graph.target(self.module, node.func)
                 if target is not None and self.expressions.speaks(target):
@@ -244,7 +245,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             return self._unit(statement, target, value)
         gradients = self.gradients.assigned(target, value)
         if gradients is not None:
-            for name in ast.walk(target):
+            for name in walk(target):
                 if isinstance(name, ast.Name) and name.id in gradients:
                     self._one_graph_name(name)
                 elif isinstance(name, ast.Name):

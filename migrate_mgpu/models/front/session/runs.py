@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
@@ -44,7 +44,7 @@ _UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 def mentions_of(names: Names, node: ast.AST, home: Scope) -> Iterator[ast.Name]:
     """The names in a node that are a scope's own."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Name) and part in names.scope_of_name:
             if names.defining_scope(part.id, names.scope_of_name[part]) is home:
                 yield part
@@ -125,7 +125,7 @@ class RunReader:
             bound = self.home.bindings[origin.name][0].node
             found = [
                 part
-                for part in ast.walk(self.names.statement(bound))
+                for part in walk(self.names.statement(bound))
                 if isinstance(part, ast.Name) and part.id == origin.name
             ]
             return found[0]
@@ -135,9 +135,7 @@ class RunReader:
 
     def calls(self, statement: ast.stmt) -> list[ast.Call]:
         """The calls in a statement that run something."""
-        return [
-            node for node in ast.walk(statement) if isinstance(node, ast.Call) and self._runs(node)
-        ]
+        return [node for node in walk(statement) if isinstance(node, ast.Call) and self._runs(node)]
 
     def concerns(self, statement: ast.stmt) -> bool:
         """Whether a statement runs something."""
@@ -178,12 +176,12 @@ class RunReader:
             return Role.GONE
         calls = [call for call in calls if call not in first]
         dictionaries = [
-            s for s in ast.walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
+            s for s in walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
         ]
         if self.is_home(statement):
             self._check_mentions(statement, calls, dictionaries)
         for call in calls:
-            if any(other is not call and other in ast.walk(call) for other in calls):
+            if any(other is not call and other in walk(call) for other in calls):
                 raise Refused(self.module, call, "a run within another run")
             self._run(call, statement, place)
         return Role.RUN
@@ -191,8 +189,8 @@ class RunReader:
     def _check_mentions(
         self, statement: ast.stmt, calls: list[ast.Call], dictionaries: list[ast.stmt]
     ) -> None:
-        handing = [c for c in ast.walk(statement) if isinstance(c, ast.Call) and self.hands(c)]
-        inside = {node for call in (*calls, *handing) for node in ast.walk(call)}
+        handing = [c for c in walk(statement) if isinstance(c, ast.Call) and self.hands(c)]
+        inside = {node for call in (*calls, *handing) for node in walk(call)}
         local = {
             name.id
             for name in mentions_of(self.names, statement, self.home)
@@ -245,7 +243,7 @@ class RunReader:
                 raise Refused(self.module, call, text)
             if own is not statement:
                 self.found.dropped.append(own)
-                self.known |= set(ast.walk(own))
+                self.known |= set(walk(own))
             self.gone.add(call)
         if first:
             self._begun = statement
@@ -268,7 +266,7 @@ class RunReader:
             return False
 
         def branch(node: ast.AST) -> bool:
-            return any(node in ast.walk(statement) for statement in common.body)
+            return any(node in walk(statement) for statement in common.body)
 
         return branch(one) != branch(other)
 
@@ -299,7 +297,7 @@ class RunReader:
         if second not in block:
             return True
         between = block[block.index(first) + 1 : block.index(second)]
-        return any(isinstance(node, ast.Call) for one in between for node in ast.walk(one))
+        return any(isinstance(node, ast.Call) for one in between for node in walk(one))
 
     # -- one run --------------------------------------------------------------------
 
@@ -323,8 +321,8 @@ class RunReader:
         session = given.get("session")
         if session is not None and not self.is_session(session):
             raise Refused(self.module, session, "this is not seen to be the program's session")
-        self.known |= {node for part in given.values() for node in ast.walk(part)}
-        self.known |= set(ast.walk(func.value))
+        self.known |= {node for part in given.values() for node in walk(part)}
+        self.known |= set(walk(func.value))
         wanted = given["fetches"]
         many = isinstance(wanted, (ast.List, ast.Tuple))
         nodes = wanted.elts if isinstance(wanted, (ast.List, ast.Tuple)) else [wanted]
@@ -464,7 +462,7 @@ class RunReader:
             key is not None and isinstance(self.meaning(key), Placeholder) for key in keys
         )
         if found:
-            self.known |= {node for key in keys if key is not None for node in ast.walk(key)}
+            self.known |= {node for key in keys if key is not None for node in walk(key)}
             known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
             if statement not in known:
                 known.append(statement)

@@ -11,11 +11,14 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Towers
 
 _COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
+_GRADIENTS = ("compute_gradients", "gradients")
 _SETTER = "train.replica_device_setter"
 
 
 def find_towers(module: Module) -> Towers | None:
     """The towers that a module builds, if it does."""
+    if not _has_gradients(module):
+        return None
     loops = (node for node in ast.walk(module.tree) if isinstance(node, ast.For))
     return next((found for loop in loops if (found := read_towers(module, loop))), None)
 
@@ -25,7 +28,7 @@ def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
 
     What makes it one: it computes gradients on a device that its own names tell.
     """
-    if not isinstance(statement, ast.For) or statement.orelse:
+    if not isinstance(statement, ast.For) or statement.orelse or not _has_gradients(module):
         return None
     if not any(map(_is_gradient, _calls(module, statement.body))):
         return None
@@ -169,8 +172,12 @@ def _calls(module: Module, body: list[ast.stmt]) -> Iterator[ast.Call]:
 
 
 def _is_gradient(call: ast.Call) -> bool:
-    func = call.func
-    return isinstance(func, ast.Attribute) and func.attr in ("compute_gradients", "gradients")
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _GRADIENTS
+
+
+def _has_gradients(module: Module) -> bool:
+    """Whether a module computes any: most do not, and need not be searched for towers."""
+    return not module.names.attributes.keys().isdisjoint(_GRADIENTS)
 
 
 def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:

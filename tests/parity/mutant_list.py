@@ -50,6 +50,12 @@ for step in range(50):
 raise SystemExit
 """,
 )
+_SHARE = " / strategy.num_replicas_in_sync"
+_REDUCED = """\
+        gradients = tf.distribute.get_replica_context().all_reduce(\
+tf.distribute.ReduceOp.SUM, gradients)
+"""
+_DIVIDED = "        gradients = [value / strategy.num_replicas_in_sync for value in gradients]\n"
 _ALWAYS = """class Always(tf.keras.layers.{layer}):
     def call(self, inputs, training=None, *args, **options):
         return super().call(inputs, training={mode})
@@ -88,6 +94,59 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "rate_times_replicas": _one(
         "towers", "SGD(0.05,", "SGD(0.05 * strategy.num_replicas_in_sync,", 6, "learning-rate"
+    ),
+    # Towers that the tool made replicas.
+    "replicas_unscaled": _one("split_and_mean", _SHARE, "", 4, "loss-reduction"),
+    "replicas_scaled_twice": _one("split_and_mean", _SHARE, _SHARE * 2, 4, "loss-reduction"),
+    "one_batch_for_all_replicas": _one(
+        "split_and_mean", "x_parts[i], y_parts[i]", "x_parts[0], y_parts[0]", 4, "model"
+    ),
+    "labels_of_another_replica": _one(
+        "split_and_mean", "x_parts[i], y_parts[i]", "x_parts[i], y_parts[1 - i]", 4, "model"
+    ),
+    "one_replica": _one(
+        "split_and_mean", "for i in range(args.num_gpus)]", "for i in range(1)]", 3, "batch-size"
+    ),
+    "first_instead_of_mean": _one(
+        "split_and_mean", "tf.add_n(tower_losses) / args.num_gpus", "tower_losses[0]", 9, "printed"
+    ),
+    "sum_instead_of_mean": _one(
+        "split_and_mean",
+        "tf.add_n(tower_losses) / args.num_gpus",
+        "tf.add_n(tower_losses)",
+        9,
+        "printed",
+    ),
+    "steps_counted_by_each_replica": _one(
+        "split_and_mean", "global_step.assign_add(1)", "global_step.assign_add(2)", 9, "printed"
+    ),
+    "decay_of_each_replica": _one(
+        "split_and_mean", "0.01 * tf.nn.l2_loss(w)", "0.02 * tf.nn.l2_loss(w)", 4, "regularization"
+    ),
+    "replicas_decay_lost": _one(
+        "split_and_mean", "        loss += 0.01 * tf.nn.l2_loss(w)\n", "", 4, "regularization"
+    ),
+    "argument_of_replicas_lost": _one("split_and_mean", " * keep + b", " + b", 4, "model"),
+    "replicas_momentum_lost": _one("split_and_mean", "momentum=0.9", "momentum=0.0", 7, "momentum"),
+    "clipped_by_each_replica": Mutant(
+        "clipped_after", ((_REDUCED, ""), (_DIVIDED, "")), 5, ("clipping",)
+    ),
+    "clipped_not_divided": _one("clipped_after", _DIVIDED, "", 5, "clipping"),
+    "replicas_clipping_lost": _one(
+        "clipped_after",
+        "        gradients, _ = tf.clip_by_global_norm(gradients, MAX_NORM)\n",
+        "",
+        5,
+        "clipping",
+    ),
+    "first_replicas_loss": _one(
+        "clipped_after", "local_results(loss)[-1]", "local_results(loss)[0]", 9, "printed"
+    ),
+    "limit_of_the_whole_loss": _one(
+        "clipped_towers", "0.3 / strategy.num_replicas_in_sync", "0.3", 5, "gradient-scale"
+    ),
+    "replicas_rate_a_step_later": _one(
+        "tower_function", "lr_schedule(global_step)", "lr_schedule(global_step + 1)", 7, "schedule"
     ),
     "other_activation": _one("towers", '"tanh"', '"relu"', 4, "model"),
     "other_data": _one("towers", "RandomState(1)", "RandomState(2)", 4, "other-data"),

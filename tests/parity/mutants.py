@@ -36,7 +36,8 @@ from migrate_mgpu.parity.runs import sides
 from migrate_mgpu.parity.runs.sides import Side
 
 ROOT = Path(__file__).parents[2]
-PAIRS = ROOT / "fixtures" / "parity"
+# Pairs by hand, and what the tool makes of towers.
+PAIRS = (ROOT / "fixtures" / "parity", ROOT / "fixtures" / "towers")
 STORED = Path(__file__).parent / "mutants"
 PAGE = ROOT / "docs" / "mutants.md"
 REFERENCE, TARGET = "tf1.15", "tf2.15"
@@ -53,7 +54,8 @@ def texts(name: str) -> tuple[str, str]:
     mutant = MUTANTS[name]
     found = []
     for side, changes in (("before", mutant.before), ("after", mutant.changes)):
-        text = (PAIRS / mutant.case / f"{side}.py").read_text(encoding="utf-8")
+        (folder,) = (one / mutant.case for one in PAIRS if (one / mutant.case).is_dir())
+        text = (folder / f"{side}.py").read_text(encoding="utf-8")
         for old, new in changes:
             assert old in text, f"{name}: {old!r} is not in {mutant.case}/{side}.py"
             text = text.replace(old, new)
@@ -200,7 +202,8 @@ def unpack(folder: Path) -> None:
 
 HEAD = """# Mutants: wrong migrations, and what parity makes of them
 
-Each is one of the equal pairs of `fixtures/parity` with a mistake in its new program, run on
+Each is one of the equal pairs of `fixtures/parity` and `fixtures/towers` with a mistake in its
+new program, run on
 {devices} devices, TensorFlow 1.15.5 against 2.15.1. *Rung* is the first that broke;
 *cause* the first diagnosis ([what they mean](losses-differ.md#causes)), with its likelihood.
 Written by

@@ -32,7 +32,7 @@ CHANGING = [name for name, mutant in MUTANTS.items() if mutant.rung is not None]
 
 
 # No cause passes its test for these; the page calls them unknown.
-UNKNOWN = ("weights_limited", "half_of_the_data")
+UNKNOWN = ("weights_limited", "half_of_the_data", "clipped_by_each_replica")
 # The numbers do not speak against their cause, and prove no more.
 POSSIBLE = (
     "rate_and_epsilon",
@@ -47,6 +47,9 @@ POSSIBLE = (
     "absolute_error",
     "inverse_time_decay",
     "batch_norm_not_centered",
+    "one_batch_for_all_replicas",
+    "labels_of_another_replica",
+    "argument_of_replicas_lost",
 )
 
 

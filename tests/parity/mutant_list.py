@@ -128,9 +128,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "argument_of_replicas_lost": _one("split_and_mean", " * keep + b", " + b", 4, "model"),
     "replicas_momentum_lost": _one("split_and_mean", "momentum=0.9", "momentum=0.0", 7, "momentum"),
-    "clipped_by_each_replica": Mutant(
-        "clipped_after", ((_REDUCED, ""), (_DIVIDED, "")), 5, ("clipping",)
-    ),
+    "clipped_by_each_replica": Mutant("clipped_after", ((_REDUCED, ""), (_DIVIDED, "")), 5, ()),
     "clipped_not_divided": _one("clipped_after", _DIVIDED, "", 5, "clipping"),
     "replicas_clipping_lost": _one(
         "clipped_after",

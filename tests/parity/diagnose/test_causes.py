@@ -56,8 +56,9 @@ DECLARED = {
     "keep_probability_as_rate", "keep_probability_as_rate_again", "keras_default_rate",
     "learning_rate", "momentum_lost", "momentum_other", "nesterov", "other_optimizer",
     "rate_and_epsilon", "rate_and_momentum", "rate_times_replicas", "rms_decay", "rms_epsilon",
-    "rms_momentum_lost", "rms_slots_left_at_zero", "schedule_begins_at_one", "schedule_lost",
-    "staircase", "weight_decay_added",
+    "replicas_momentum_lost", "replicas_rate_a_step_later", "rms_momentum_lost",
+    "rms_slots_left_at_zero", "schedule_begins_at_one", "schedule_lost", "staircase",
+    "weight_decay_added",
 }  # fmt: skip
 
 

@@ -48,6 +48,10 @@ _FORGOTTEN = (
     "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
     "without that they would"
 )
+_NEEDED = (
+    "the strategy needs every device that the loop names; TF1's soft placement, where it was on, "
+    "built the towers of missing GPUs on the CPU"
+)
 # What a strategy has to own, where there is one.
 OWNED = (Role.VARIABLES, Role.OPTIMIZER, Role.UPDATE)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
@@ -544,6 +548,9 @@ class _Writer:
         if self._has_strategy:
             return
         self._has_strategy = True
+        assert self.scope.towers is not None
+        if self.scope.session.args or self.scope.session.keywords:
+            self.found.note(self.module, self.scope.towers.loop, _NEEDED)
         devices = devices_of(self.program)[1](self.context)
         made = f"{self.names.strategy} = {self.context.tf}.distribute.MirroredStrategy"
         call = self.style.call(made, [devices], block.indent, len(block.indent))

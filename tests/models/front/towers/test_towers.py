@@ -222,6 +222,14 @@ def test_what_all_towers_are_given_is_an_argument() -> None:
     assert "strategy.run(train_tower, args=(*split_batch(x, y), keep))" in after
 
 
+def test_that_missing_devices_are_an_error_is_told() -> None:
+    text = program(
+        run=RUN.replace("Session()", "Session(config=tf.ConfigProto(allow_soft_placement=True))")
+    )
+    result = run(text, bridge=True, native_sessions=True)
+    assert any("needs every device that the loop names" in message for message in said(result))
+
+
 def test_the_number_of_steps_is_counted_once() -> None:
     count = "count = tf.Variable(0, trainable=False)\n"
     after = native(

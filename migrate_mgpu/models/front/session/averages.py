@@ -32,11 +32,15 @@ class AverageReading(Reading):
         for made in self.found.layers.values():
             if not made.found.normalizes:
                 continue
-            training = made.found.training
             for step in self.found.steps:
                 if not any(made.variables in unit.reads for unit in step.units):
                     continue
-                trains = training is not None and self._is_true(training, step)
+                nodes = {unit.node for unit in step.units}
+                trains = any(
+                    flag is not None and self._is_true(flag, step)
+                    for node, flag in made.told
+                    if node in nodes
+                )
                 if trains and self.found.moving and not self._moves_in(step, made.variables):
                     text = "its averages do not move in each step in which it trains"
                     raise Refused(self.module, made.found.call, text)

@@ -16,10 +16,10 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.core.records import field, record
+from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
-from migrate_mgpu.models.front.session.layer_calls import LayerReader
+from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.ir import Schedule
 
 # Python's own functions that only compute.
@@ -32,18 +32,24 @@ _MUTATE = {
     "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",
     "sort", "reverse", "shuffle", "fill", "resize", "put", "add", "discard",
 }  # fmt: skip
-_STATEMENTS = (ast.Assign, ast.Return, ast.If, ast.For, ast.Expr, ast.AugAssign, ast.Pass)
+_STATEMENTS = (
+    ast.Assign, ast.Return, ast.If, ast.For, ast.With, ast.Expr, ast.AugAssign, ast.Pass
+)  # fmt: skip
 _ADVICE = "take it out of the code that builds the graph"
 
 
 @record(eq=False)
 class Parts:
-    """What expressions mention: variables of the author's, functions, and kinds of TF1's calls."""
+    """What expressions mention: variables of the author's, functions, and kinds of TF1's calls.
+
+    ``applied`` are calls of functions that make layers.
+    """
 
     names: list[ast.Name] = field(default_factory=list)
     builders: dict[ast.AST, Function] = field(default_factory=dict)
     draws: list[ast.Call] = field(default_factory=list)
     layers: list[ast.Call] = field(default_factory=list)
+    applied: list[tuple[ast.Call, Function]] = field(default_factory=list)
     schedules: list[tuple[Schedule, ast.expr]] = field(default_factory=list)
     rows: bool = False
 
@@ -52,6 +58,7 @@ class Parts:
         self.builders.update(other.builders)
         self.draws += other.draws
         self.layers += other.layers
+        self.applied += other.applied
         self.schedules += other.schedules
         self.rows |= other.rows
 
@@ -246,11 +253,13 @@ class Expressions:
             if inside.schedules:
                 text = f"`{target.name}` makes a schedule"
                 raise Refused(module, inside.schedules[0][0].node, text)
-            if inside.layers:
+            if inside.layers and target.module is not module:
                 text = f"`{target.name}` makes layers"
-                raise Refused(module, inside.layers[0], text, "apply them where the graph is built")
+                raise Refused(module, call, text, "put it into the module that builds the graph")
+            if inside.layers:
+                found.applied.append((call, target))
             found.builders[target.node] = target
-            found.add(inside)
+            found.add(replaced(inside, layers=[]))
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
@@ -280,6 +289,9 @@ class Expressions:
             if not isinstance(statement, _STATEMENTS):
                 text = f"`{function.name}` does more than computing"
                 raise Refused(module, statement, text, _ADVICE)
+            if isinstance(statement, ast.With) and scope_of(module, statement) is None:
+                text = f"`{function.name}` does more than computing"
+                raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.Expr):
                 if not isinstance(statement.value, ast.Constant):
                     text = f"`{function.name}` does more than computing"
@@ -292,6 +304,7 @@ class Expressions:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 found.add(self.read(default))
+        self._check_applied(function, found)
         scope = module.names.scopes[node]
         found.names = [
             name
@@ -344,9 +357,17 @@ class Expressions:
             for name in found.names
             if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is not scope
         ]
+        self._check_applied(function, found)
         found.layers = []
         self._functions[node] = found
         return found
+
+    def _check_applied(self, function: Function, found: Parts) -> None:
+        if found.applied:
+            text = f"`{function.name}` calls another function that makes layers"
+            raise Refused(
+                self.module, found.applied[0][0], text, "call it where the graph is built"
+            )
 
     def _returns(self, function: Function, value: ast.expr) -> None:
         """A variable that is fetched is of after an update, a tensor of before it."""

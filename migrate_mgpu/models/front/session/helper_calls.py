@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -64,6 +65,8 @@ class HelperReader:
             return None
         if not isinstance(target.node, ast.FunctionDef) or not self.helpers.makes_layers(target):
             return None
+        if target.module is self.module and applies_alone(target):
+            return None
         return None if returns_variable(target) else target
 
     def of(self, call: ast.Call) -> Found | None:
@@ -81,6 +84,24 @@ class HelperReader:
         if use is None:
             return None
         return find_layers(self.module, [call], self.calls, {call: use}, self.regularized)[call]
+
+
+def applies_alone(function: Function) -> bool:
+    """Whether a function's layers stand beside it: calls share them, or say if they train."""
+    module = function.module
+    calls = [call for call in walk(function.node) if isinstance(call, ast.Call)]
+    rows = [row for call in calls if (row := LAYERS.by_name.get(name_of(module, call)))]
+    if not any(row.inputs for row in rows):
+        return False
+    if any(name_of(module, call) in VARIABLES.by_name for call in calls):
+        return False
+    reused = any(
+        keyword.arg == "reuse"
+        for call in calls
+        if name_of(module, call) == "variable_scope"
+        for keyword in call.keywords
+    )
+    return reused or any(row.training for row in rows)
 
 
 def returns_variable(function: Function) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
@@ -85,3 +86,17 @@ class LayerReader:
         """What a layer is given each time that it is applied."""
         given = [*found.inputs, *(node for _, node in found.keywords)]
         return [*given, found.training] if found.training is not None else given
+
+
+def scope_of(module: Module, statement: ast.With) -> ast.Call | None:
+    """The scope that a block of layers stands in: it names them, and may share their variables."""
+    if len(statement.items) != 1 or statement.items[0].optional_vars is not None:
+        return None
+    call = statement.items[0].context_expr
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or constant(call.args[0]) is None:
+        return None
+    given = {keyword.arg for keyword in call.keywords}
+    name = name_of(module, call)
+    if name == "name_scope":
+        return None if given else call
+    return call if name == "variable_scope" and given <= {"reuse"} else None

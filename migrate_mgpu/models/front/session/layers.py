@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, targets_of
 from migrate_mgpu.models.front.session.state import Reading
 from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Unit, Variables
@@ -14,6 +19,7 @@ from migrate_mgpu.models.properties import has_weights
 
 # Functions whose value has the shape of what they are given.
 _SHAPED = ("relu", "elu", "selu", "tanh", "sigmoid", "leaky_relu", "dropout")
+_OUTSIDE = "put it into that function, or build the graph in the script itself"
 _ADVICE = "feed it True or False, written out, at each run"
 
 
@@ -38,13 +44,135 @@ class LayerReading(Reading):
         for part in self.layers.settings(found):
             self._setting(part)
         self._training(found.training)
+        image = found.helper is None and self._may_be_image(found.inputs[0])
+        made = self._new(found, node, image, {})
+        made.told.append((node, found.training))
+        return made.variables
+
+    def _new(
+        self, found: Found, node: ast.AST, image: bool, bound: Mapping[str, ast.expr]
+    ) -> MadeLayer:
         layer = found.layer
         trained = not isinstance(layer, Layer) or has_weights(layer)
+        assert isinstance(node, ast.stmt)
         variables = Variables(found.name or "", node, Collected.LAYER, (), trained)
         self.found.variables.append(variables)
-        image = found.helper is None and self._may_be_image(found.inputs[0])
-        self.found.layers[call] = MadeLayer(found, variables, image)
+        self.found.layers[found.call] = MadeLayer(found, variables, image, bound=bound)
+        return self.found.layers[found.call]
+
+    # -- functions that make layers ---------------------------------------------
+
+    def _applied(
+        self, call: ast.Call, function: Function, node: ast.stmt | ast.expr
+    ) -> list[Variables]:
+        """The variables of the layers that a call of the author's function makes, or shares.
+
+        Raises:
+            Refused: they cannot be made once for all its calls.
+        """
+        if isinstance(self.scope.node, ast.FunctionDef):
+            if self.scope.node not in self.names.ancestors(function.node):
+                text = f"`{function.name}`, which makes layers, stands outside of the function"
+                raise Refused(self.module, call, f"{text} that builds the graph", _OUTSIDE)
+        if not isinstance(node, ast.stmt):
+            text = "layers are made where they are run, or as what is minimized"
+            raise Refused(self.module, call, text, "give the value a name before")
+        bound = self._bound(call, function)
+        variables: list[Variables] = []
+        for inner in self.expressions.of_function(function).layers:
+            found = self.layers.of(inner)
+            assert found is not None
+            taken = self._taken(found, function, bound)
+            made = self.found.layers.get(inner) or self._new(found, node, True, taken)
+            variables.append(made.variables)
+            if call in made.calls:
+                continue
+            if made.calls:
+                self._check_shared(made, function, call, bound, taken)
+            made.calls.append(call)
+            training = found.training
+            if isinstance(training, ast.Name):
+                training = bound.get(training.id, training)
+            elif training is not None and not isinstance(training, ast.Constant):
+                raise Refused(self.module, training, "whether a layer trains is computed")
+            self._training(training)
+            made.told.append((node, training))
         return variables
+
+    def _bound(self, call: ast.Call, function: Function) -> dict[str, ast.expr]:
+        """What a function's parameters are in a call."""
+        arguments = function.node.args
+        if arguments.vararg or arguments.kwarg:
+            raise Refused(self.module, function.node, f"`{function.name}` takes `*` or `**`")
+        parameters = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        found = dict(zip(reversed(parameters), reversed(arguments.defaults)))
+        found.update(
+            (one.arg, default)
+            for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults)
+            if default is not None
+        )
+        found.update(zip(parameters, call.args))
+        found.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
+        return found
+
+    def _taken(
+        self, found: Found, function: Function, bound: Mapping[str, ast.expr]
+    ) -> dict[str, ast.expr]:
+        """The parameters that make a layer, with what they are: something of Python's own.
+
+        Raises:
+            Refused: the layer is made of something that is known within the function alone.
+        """
+        for parent in self.names.ancestors(found.call):
+            if parent is function.node:
+                break
+            if isinstance(parent, (ast.For, ast.While, ast.Lambda, *COMPREHENSIONS)):
+                raise Refused(self.module, found.call, "a layer is made in a loop of a function")
+        scope = self.names.scopes[function.node]
+        taken: dict[str, ast.expr] = {}
+        for part in self.layers.settings(found):
+            if not isinstance(part, ast.Name) or part not in self.names.scope_of_name:
+                continue
+            if self.names.defining_scope(part.id, self.names.scope_of_name[part]) is not scope:
+                self._setting(part)
+                continue
+            value = bound.get(part.id)
+            once = len(scope.bindings[part.id]) == 1
+            if not once or not isinstance(value, (ast.Name, ast.Constant, ast.Attribute)):
+                text = f"a layer is made of `{part.id}`, which is known in its function alone"
+                raise Refused(self.module, part, text, "give it to the function as a name")
+            self._host_only(value, "a layer")
+            taken[part.id] = value
+        return taken
+
+    def _check_shared(
+        self,
+        made: MadeLayer,
+        function: Function,
+        call: ast.Call,
+        bound: Mapping[str, ast.expr],
+        taken: Mapping[str, ast.expr],
+    ) -> None:
+        """A function that is called again shares the variables of its first call.
+
+        Raises:
+            Refused: it makes other ones, or that cannot be told.
+        """
+        before = {name: ast.dump(value) for name, value in made.bound.items()}
+        if before != {name: ast.dump(value) for name, value in taken.items()}:
+            text = f"`{function.name}` makes other layers here than at its first call"
+            raise Refused(self.module, call, text)
+        for parent in self.names.ancestors(made.found.call):
+            if parent is function.node:
+                break
+            scope = scope_of(self.module, parent) if isinstance(parent, ast.With) else None
+            for keyword in scope.keywords if scope is not None else ():
+                value = keyword.value
+                given = bound.get(value.id, value) if isinstance(value, ast.Name) else value
+                if constant(given) is True or name_of(self.module, given).endswith("AUTO_REUSE"):
+                    return
+        text = f"`{function.name}` makes layers of its own at each call"
+        raise Refused(self.module, call, text, "share them by `reuse`, or write it as a class")
 
     def _training(self, node: ast.expr | None) -> None:
         """What tells a layer whether it trains: a flag that is fed, or something of Python's."""
@@ -62,12 +190,13 @@ class LayerReading(Reading):
         for made in self.found.layers.values():
             if made.found.helper is not None:
                 self._check_inputs(made)
-            flag = made.found.training
+        every = [(made, *told) for made in self.found.layers.values() for told in made.told]
+        for made, node, flag in every:
             meaning = self.meanings.get(flag.id) if isinstance(flag, ast.Name) else None
             if not isinstance(meaning, Placeholder):
                 continue
             for step in self.found.steps:
-                needs = any(made.variables in unit.reads for unit in step.units)
+                needs = any(unit.node is node for unit in step.units)
                 if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
                     text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
                     raise Refused(self.module, flag or made.found.call, text, _ADVICE)

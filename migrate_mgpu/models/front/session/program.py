@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Union
 
 from migrate_mgpu.analysis.call_graph import Function
@@ -117,12 +117,17 @@ BESIDE = (Saver, EventWriter, Dataset, Iterator)  # what stands around the steps
 class MadeLayer:
     """A layer that a unit makes and applies: the call, and the variables that it has.
 
-    ``image``: it may be applied to tensors of four dimensions.
+    ``image``: it may be applied to tensors of four dimensions. ``told`` are the units that apply
+    it, with what tells it there whether it trains. ``calls`` are those of the function that it
+    stands in, ``bound`` is what that function's parameters are.
     """
 
     found: Found
     variables: Variables
     image: bool
+    told: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
+    calls: list[ast.Call] = field(default_factory=list)
+    bound: Mapping[str, ast.expr] = field(default_factory=dict)
 
 
 class Role(enum.Enum):

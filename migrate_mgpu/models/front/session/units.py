@@ -85,6 +85,8 @@ class UnitReading(LayerReading):
         after += (one for _, one in inputs)
         for call in parts.layers:
             reads.append(self._layer(call, node))
+        for call, function in parts.applied:
+            reads += self._applied(call, function, node)
         self._drawn(parts)
         if isinstance(node, ast.AugAssign):
             assert isinstance(node.target, ast.Name)

@@ -56,12 +56,14 @@ class LayerWriter:
         lines: list[str] = []
         for call, made in self.program.layers.items():
             if made.variables.unit is statement:
+                given = {name: context.render(value) for name, value in made.bound.items()}
+                own = Context(context.module, context.style, None, given, context.replaced)
                 head = f"{indent}{self.names.layer(call)} = "
                 if made.found.helper is not None:
                     text = helper_constructor(made.found, self.helpers, context)
                 else:
                     normal = self._normalizer(made)
-                    text = constructor(made.found, context, len(head), indent, normal)
+                    text = constructor(made.found, own, len(head), indent, normal)
                 lines += f"{head}{text}".split("\n")
         return lines
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cached_property
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.ir import Placeholder, Stage, Step, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.network.naming import is_telling
 from migrate_mgpu.models.keras.session.sharing import Part
@@ -23,7 +23,7 @@ class StepNames:
         self._scope = module.names.module_scope
         self._taken: set[str] = set()
         self._layers = {
-            call: self._fresh(*_of_layer(module, made.found))
+            call: self._fresh(*_of_layer(module, made, program.layers.values()))
             for call, made in program.layers.items()
         }
         self._of_layers = {made.variables: call for call, made in program.layers.items()}
@@ -179,14 +179,24 @@ class StepNames:
         return name == "train_step" and name in self._gone and name not in self._kept
 
 
-def _of_layer(module: Module, found: Found) -> list[str]:
-    """What a layer may be called: by its author's name, or by that of its value."""
-    parent = module.names.parents.get(found.call)
+def _of_layer(module: Module, made: MadeLayer, every: Iterable[MadeLayer]) -> list[str]:
+    """What a layer may be called: by its author's name, or by that of its value.
+
+    The latter where it is the only one with variables that gives such a value.
+    """
+    told = [made.found.name] if made.found.name else []
+    target = _target(module, made)
+    targets = [_target(module, other) for other in every if other.variables.trainable]
+    if made.variables.trainable and targets.count(target) == 1 and target and is_telling(target):
+        told.append(f"{target}_layer")
+    return [*told, made.found.stem]
+
+
+def _target(module: Module, made: MadeLayer) -> str:
+    """The name that a layer's value is given to; empty where it is given none."""
+    parent = module.names.parents.get(made.found.call)
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-    told = [found.name] if found.name else []
-    if isinstance(target, ast.Name) and is_telling(target.id):
-        told.append(f"{target.id}_layer")
-    return [*told, found.stem]
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _of_schedule(module: Module, call: ast.Call) -> list[str]:

@@ -224,6 +224,8 @@ class _Writer:
             for part in ast.walk(node):
                 if isinstance(part, ast.stmt) and not hasattr(part, "body"):
                     self._in_place(part)
+                elif isinstance(part, ast.With):
+                    self._edit(self._named(part))
                 elif isinstance(part, (ast.If, ast.For)):
                     self._edit(
                         *self.context.edits(part.test if hasattr(part, "test") else part.iter)
@@ -250,6 +252,13 @@ class _Writer:
                 for statement in node.body:
                     self.found.edit(module, *context.edits(statement))
                 self.found.moved.add(node)
+
+    def _named(self, block: ast.With) -> Edit:
+        """A scope in a function, which only names what is made in it."""
+        call = block.items[0].context_expr
+        assert isinstance(call, ast.Call)
+        text = f"{self.style.tensorflow}.name_scope({self.source.code(call.args[0])})"
+        return Edit(*self.source.span(call), text)
 
     def _in_place(self, statement: ast.stmt) -> None:
         """A statement that stays where it is, its lines below aligned as they were."""

@@ -21,6 +21,21 @@ out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
+NET = """\
+def net(x):
+    with tf.variable_scope("net", reuse=False):
+        return tf.layers.dense(x, 1)
+
+
+"""
+LOOPED = """\
+def net(x):
+    for i in range(2):
+        x = tf.layers.dropout(x, 0.1, training=True)
+    return x
+
+
+"""
 NORMALIZED = """\
 flag = tf.placeholder(tf.bool)
 out = tf.layers.batch_normalization(tf.matmul(x, w), training=flag)
@@ -96,6 +111,29 @@ REFUSED = {
     "layer of a tensor": (
         program(MODEL.replace("loss =", "out = tf.layers.dense(out, count)\nloss =", 1)),
         "a layer depends on `count`",
+    ),
+    "layers of their own": (
+        program(NET + MODEL.replace("out - 1.0", "net(net(out)) - 1.0")),
+        "`net` makes layers of its own at each call",
+    ),
+    "layers in a loop": (
+        program(LOOPED + MODEL.replace("out - 1.0", "net(out) - 1.0")),
+        "a layer is made in a loop of a function",
+    ),
+    "layers of a sum": (
+        program(
+            NET.replace("def net(x):", "def net(x, n):").replace("x, 1)", "x, n)")
+            + MODEL.replace("out - 1.0", "net(out, 1 + 1) - 1.0")
+        ),
+        "a layer is made of `n`, which is known in its function alone",
+    ),
+    "functions of functions with layers": (
+        program(
+            NET
+            + "def both(x):\n    return net(x)\n"
+            + MODEL.replace("out - 1.0", "both(out) - 1.0")
+        ),
+        "`both` calls another function that makes layers",
     ),
     "device": (
         program(before="with tf.device('/cpu:0'):\n    pass\n"),

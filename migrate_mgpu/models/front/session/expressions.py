@@ -304,7 +304,8 @@ class Expressions:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 found.add(self.read(default))
-        self._check_applied(function, found)
+        for call, _ in found.applied:
+            self._refuse_applied(function, call)
         scope = module.names.scopes[node]
         found.names = [
             name
@@ -357,17 +358,13 @@ class Expressions:
             for name in found.names
             if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is not scope
         ]
-        self._check_applied(function, found)
         found.layers = []
         self._functions[node] = found
         return found
 
-    def _check_applied(self, function: Function, found: Parts) -> None:
-        if found.applied:
-            text = f"`{function.name}` calls another function that makes layers"
-            raise Refused(
-                self.module, found.applied[0][0], text, "call it where the graph is built"
-            )
+    def _refuse_applied(self, function: Function, call: ast.Call) -> None:
+        text = f"`{function.name}` calls another function that makes layers"
+        raise Refused(self.module, call, text, "call it where the graph is built")
 
     def _returns(self, function: Function, value: ast.expr) -> None:
         """A variable that is fetched is of after an update, a tensor of before it."""
@@ -429,6 +426,8 @@ class _Layered(Expressions):
                 if name_of(self.module, part) in VARIABLES.by_name:
                     continue  # its first value is computed once
                 target = self.layers.functions.function(part)
+                if self.layers.functions.applies_alone(part):
+                    self._refuse_applied(self.function, part)
                 if target is not None:
                     found.add(self.of_layers(target))
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]

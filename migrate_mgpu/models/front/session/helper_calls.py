@@ -69,6 +69,11 @@ class HelperReader:
             return None
         return None if returns_variable(target) else target
 
+    def applies_alone(self, call: ast.Call) -> bool:
+        """Whether a call reaches a function whose layers stand beside it."""
+        target = self.helpers.target(self.module, call)
+        return target is not None and target.module is self.module and applies_alone(target)
+
     def of(self, call: ast.Call) -> Found | None:
         """A call of such a function as a layer.
 

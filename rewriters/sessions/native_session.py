@@ -7,6 +7,10 @@ its body is the author's statements with their comments. Where ``sess.run`` stoo
 is called; the loop, the feeds and the prints stay as they were. The session, its block and
 what gave the variables their first values go.
 
+Functions that were given a session and tensors are given the steps that they run, and a function
+that builds the graph returns them. One that makes variables or layers and applies them at once
+becomes a class of layers, also in another module of the program.
+
 ## Why
 TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is
 traced once, and casts what it is given as a feed did.
@@ -148,6 +152,85 @@ feeds = {"x": [[1.0, 2.0]]}
 for step in range(10):
     train_step(**feeds)
 print(compute_loss(**feeds).numpy())
+""",
+    ),
+    Case(
+        "a graph, a layer and a session in functions",
+        """\
+import tensorflow as tf
+
+
+def dense(x, size):
+    w = tf.get_variable("w", [size, 1])
+    return tf.matmul(x, w)
+
+
+def build(size):
+    x = tf.placeholder(tf.float32, [None, size])
+    loss = tf.reduce_mean(tf.square(dense(x, size)))
+    train = tf.train.AdamOptimizer(0.1).minimize(loss)
+    return x, loss, train
+
+
+def fit(sess, x, loss, train, batches):
+    for batch in batches:
+        value, _ = sess.run([loss, train], {x: batch})
+        print(value)
+
+
+x, loss, train = build(2)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    fit(sess, x, loss, train, [[[1.0, 2.0]], [[3.0, 4.0]]])
+""",
+        """\
+import tensorflow as tf
+
+
+class Dense(tf.keras.layers.Layer):
+    def __init__(self, size):
+        super().__init__()
+        self.w = self.add_weight(name="w", shape=[size, 1])
+
+    def call(self, x):
+        return tf.matmul(x, self.w)
+
+
+def build(size):
+    tf.config.set_soft_device_placement(False)
+
+    x_spec = tf.TensorSpec([None, size], tf.float32)
+
+    dense = Dense(size)
+
+    def forward(x):
+        loss = tf.reduce_mean(tf.square(dense(x)))
+        return loss
+
+    optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)
+    tf.function(forward).get_concrete_function(x_spec)  # makes the variables of its layers
+    variables = dense.trainable_variables
+    optimizer.build(variables)
+
+    @tf.function(input_signature=[x_spec])
+    def train_step(x):
+        with tf.GradientTape() as tape:
+            loss = forward(x)
+        gradients = tape.gradient(loss, variables)
+        optimizer.apply_gradients(zip(gradients, variables))
+        return loss
+
+    return train_step
+
+
+def fit(train_step, batches):
+    for batch in batches:
+        value = train_step(batch).numpy()
+        print(value)
+
+
+train_step = build(2)
+fit(train_step, [[[1.0, 2.0]], [[3.0, 4.0]]])
 """,
     ),
     Case(

@@ -135,6 +135,7 @@ class LaneReading(Account):
                     meaning = self.runs.meaning(mention)
                     session = origin is Whole.SESSION
                     part = isinstance(meaning, GRAPH) and not isinstance(meaning, Variables)
+                    lane.given |= part
                     if (session or part) and name not in lane.dropped:
                         lane.dropped.append(name)
             lane.dropped += (

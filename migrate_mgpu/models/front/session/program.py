@@ -151,8 +151,8 @@ class Lane:
 
     ``roles`` are those of its entries, in order; ``runs`` stand in it. ``dropped`` are the
     parameters of a function that are the session or parts of the graph: TF2 gives it the
-    steps that it runs. ``handed`` are its calls of other lanes, ``unpacked`` its statements
-    that name what the scope returns.
+    steps that it runs. ``given``: some of them are more than the session. ``handed`` are its
+    calls of other lanes, ``unpacked`` its statements that name what the scope returns.
     """
 
     node: Home
@@ -161,6 +161,7 @@ class Lane:
     roles: list[Role] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    given: bool = False
     handed: list[tuple[ast.Call, Lane]] = field(default_factory=list)
     unpacked: list[ast.Assign] = field(default_factory=list)
 

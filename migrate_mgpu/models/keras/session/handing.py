@@ -73,8 +73,10 @@ class HandingWriter:
         return bool(carriers & around)
 
     def _is_given(self, lane: Lane) -> bool:
-        """Whether a function has its steps as parameters."""
-        return bool(lane.dropped) and not self._sees(lane)
+        """Whether a function has its steps as parameters: as it had parts of the graph."""
+        if self._bundle:
+            return False
+        return bool(lane.dropped) and (lane.given or not self._sees(lane))
 
     def needs(self, lane: Lane) -> list[Step]:
         """The steps that a function, or one that it calls, runs and does not know by itself."""
@@ -85,7 +87,7 @@ class HandingWriter:
                 steps += self.needs(callee) if self._is_given(callee) else []
             shown = [step for step in dict.fromkeys(steps) if step.values or step.updates]
             self._needs[lane.node] = sorted(shown, key=self.program.steps.index)
-            if shown and not self._sees(lane) and not lane.dropped:
+            if shown and not self._sees(lane) and not self._is_given(lane):
                 text = "it cannot be told how this function gets the steps that it runs"
                 raise Refused(self.module, lane.node, text)
         return self._needs[lane.node]

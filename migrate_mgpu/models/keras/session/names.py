@@ -123,6 +123,13 @@ class StepNames:
         return self._steps[step]
 
     @cached_property
+    def _classes(self) -> set[str]:
+        """The names of functions that become classes, which have other names."""
+        assert self.program.layered is not None
+        functions = (helper.function for helper in self.program.layered.found.values())
+        return {one.name for one in functions if one.module is self.program.scope.module}
+
+    @cached_property
     def _kept(self) -> set[str]:
         """Names that stand for something else than an update somewhere."""
         scopes = self._names.scopes
@@ -174,7 +181,7 @@ class StepNames:
             number += 1
 
     def _is_free(self, name: str) -> bool:
-        if self._names.fresh(self._scope, name) == name:
+        if self._names.fresh(self._scope, name) == name or name in self._classes:
             return True
         return name == "train_step" and name in self._gone and name not in self._kept
 

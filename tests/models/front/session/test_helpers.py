@@ -25,16 +25,16 @@ train = tf.train.AdamOptimizer().minimize(loss)
 def test_each_call_is_a_layer_of_its_own() -> None:
     after = native(program(NET + USE.replace("net(x)", "net(x) + net(x, units=1)")))
     assert "class Net(tf.keras.layers.Layer):\n    def __init__(self, units=1):\n" in after
-    assert "\nnet_2 = Net()\nnet_3 = Net(units=1)\n" in after
-    assert "out = net_2(x) + net_3(x)\n" in after
-    assert "[*net_2.trainable_variables, *net_3.trainable_variables]" in after
+    assert "\nnet = Net()\nnet_2 = Net(units=1)\n" in after
+    assert "out = net(x) + net_2(x)\n" in after
+    assert "[*net.trainable_variables, *net_2.trainable_variables]" in after
 
 
 def test_tensors_are_given_by_their_names_where_settings_stand_before_them() -> None:
     text = NET.replace("(a, units=1)", "(units, a)")
     after = native(program(text + USE.replace("net(x)", "net(1, x)")))
-    assert "net_2 = Net(1)\n" in after
-    assert "out = net_2(a=x)\n" in after
+    assert "net = Net(1)\n" in after
+    assert "out = net(a=x)\n" in after
 
 
 def test_a_row_of_a_table_within_it_is_a_sparse_gradient() -> None:

@@ -88,7 +88,7 @@ def unseen(reference: Side, target: Side) -> str:
     for name, side in _named(reference, target):
         reason = side.training.get("unseen")
         if reason:
-            return f"the training of the {name} is not to be seen: {reason}"
+            return f"the training of the {name} cannot be observed: {reason}"
     return ""
 
 
@@ -97,7 +97,7 @@ def unseen(reference: Side, target: Side) -> str:
 
 def _configurations(reference: Side, target: Side, accept: Mapping[str, str]) -> list[Output]:
     if reference.trace is None or target.trace is None:
-        return [Output("configuration", DIFFERS, detail="a side left no trace")]
+        return [Output("configuration", DIFFERS, detail="one of the programs recorded nothing")]
     if not _runs(reference.trace) and not _runs(target.trace):
         return [Output("configuration", NOT_COMPARED, detail="neither program runs TensorFlow")]
     found = configuration.compare(reference.trace, target.trace, accept)
@@ -272,7 +272,7 @@ def _variables(
     for indices, variables, where in ((lacking, before, "target"), (more, after, "reference")):
         for i in indices:
             v = variables[i]
-            text = f"{v['shape']} has no partner in the {where}"
+            text = f"{v['shape']} has no counterpart in the {where}"
             found.append(Output(matching.title(v), DIFFERS, detail=text))
     for i, j in pairs:
         a, b = first.get(f"initial/{i}"), second.get(f"initial/{j}")
@@ -280,7 +280,7 @@ def _variables(
             text = "its first value is not known"
             found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
         elif not numeric.identical(a, b):
-            text = "the reference's first value was not carried into the target"
+            text = "the reference's first value could not be given to the target"
             found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
     if pairs and not found:
         found.append(Output("variables", EQUAL, detail=f"{len(pairs)} pairs"))
@@ -301,7 +301,7 @@ def _examples(series: Sequence[Any]) -> list[Output]:
             found.append(Output(label, DIFFERS, detail="no step was run on either side"))
         elif not before or not after or None in before or None in after:
             sides = [s for s, c in (("reference", before), ("target", after)) if not c or None in c]
-            text = f"not to be seen in the {' and the '.join(sides)}"
+            text = f"not observed in the {' and the '.join(sides)}"
             found.append(Output(label, NOT_COMPARED, detail=text))
         else:
             bad = next((k for k, (m, n) in enumerate(zip(before, after)) if m != n), None)

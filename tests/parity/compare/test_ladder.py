@@ -114,7 +114,7 @@ def test_examples_that_cannot_be_seen_are_said_so(tmp_path):
     other = side(tmp_path, "b", series=series(3.0, 2.0, 1.0, examples=None))
     found = ladder.compare(side(tmp_path, "a"), other, Tolerances())
     assert found[2].status == outcome.NOT_COMPARED
-    assert found[2].outputs[0].detail == "not to be seen in the target"
+    assert found[2].outputs[0].detail == "not observed in the target"
 
 
 def test_towers_are_averaged_and_replicas_summed(tmp_path):
@@ -232,7 +232,9 @@ def test_a_training_that_cannot_be_seen_is_not_compared(tmp_path):
     hidden = side(tmp_path, "b", unseen="workers", variables=[], series=[])
     for one, other in ((side(tmp_path, "a"), hidden), (hidden, side(tmp_path, "a"))):
         judged = verdict.judge(1, one, other, Tolerances())
-        assert judged.verdict == outcome.NOT_COMPARED and judged.reason.endswith("seen: workers")
+        assert judged.verdict == outcome.NOT_COMPARED and judged.reason.endswith(
+            "observed: workers"
+        )
         assert [rung.status for rung in judged.rungs[1:8]] == [outcome.NOT_COMPARED] * 7
     hidden.stdout = "loss 0.6\n"
     judged = verdict.judge(1, side(tmp_path, "a"), hidden, Tolerances())

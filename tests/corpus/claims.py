@@ -5,9 +5,9 @@
 ``FOLDER`` has one repository a sub-folder; each is migrated in place, on a copy. Programs that
 are said to run are imported on 2.15 and on the newest TensorFlow, third-party modules stubbed
 (``importer.py``) but for tf-slim, and for tf-keras where it is said to be needed. A claim is false
-when a program fails by a name of TensorFlow's or Keras's, or of Python's, NumPy's or SciPy's that is
-gone, by a module of the run, or because TF1's code meets TF2's behaviour; unless a finding of the
-claim (MGPU908) names what it fails by: then it is told. Exit status 1 with any that is false.
+when a program fails by a name of TensorFlow's or Keras's, by one that Python, NumPy or SciPy have
+no more, by a module of the run, or because TF1's code meets TF2's behaviour; unless a finding of
+the claim (MGPU908) names what it fails by: then it is told. Exit status 1 with any that is false.
 """
 
 from __future__ import annotations

@@ -39,8 +39,10 @@ class Account(UnitReading):
         known |= self.expressions.functions
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
-        known |= {one.statement for one in (*self.found.savers, *self.found.event_writers)}
-        known |= self.found.graphs
+        known |= {one.statement for one in self.found.savers}
+        known |= {one.statement for one in self.found.event_writers}
+        known |= self.found.graphs | {one.call for one in self.found.assignments}
+        known |= {*self.found.sought}
         for lane in self.found.lanes:
             known |= {part for block in lane.blocks for part in header_of(block)}
             pairs = zip(lane.entries, lane.roles)

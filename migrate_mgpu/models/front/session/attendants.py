@@ -124,3 +124,13 @@ class Iterator:
     statement: ast.Assign
     source: ast.expr
     begun: bool
+
+
+@record(frozen=True, eq=False)
+class Assignment:
+    """`sess.run(step.assign(3))`: a ``variable`` gets a ``value`` of Python's own, by ``kind``."""
+
+    call: ast.Call
+    variable: ast.Name
+    kind: str
+    value: ast.expr

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.assignments import AssignmentReader
 from migrate_mgpu.models.front.session.attendants import (
     Dataset,
     EventWriter,
@@ -15,23 +16,29 @@ from migrate_mgpu.models.front.session.attendants import (
     Saver,
     SaverCall,
 )
+from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
 from migrate_mgpu.models.front.session.summaries import SummaryReader
 
+_EXISTS = "train.checkpoint_exists"
+
 
 class DrivingReader:
     """Reads what is made beside the graph, and the calls of it in any statement."""
 
-    def __init__(self, found: SessionProgram, graph: CallGraph, runs: RunReader) -> None:
+    def __init__(
+        self, found: SessionProgram, graph: CallGraph, runs: RunReader, expressions: Expressions
+    ) -> None:
         self.module = found.scope.module
         self.found = found
         self.runs = runs
         names = GraphNames(found, graph)
         self.savers = SaverReader(found, names, runs.meaning)
         self.summaries = SummaryReader(found, names, runs)
+        self.assignments = AssignmentReader(found, runs, expressions)
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -59,7 +66,12 @@ class DrivingReader:
         Raises:
             Refused: one is not understood.
         """
+        self.assignments.read(statement)
         for call in walk(statement):
+            if isinstance(call, ast.Call) and name_of(self.module, call) == _EXISTS:
+                if len(call.args) != 1 or call.keywords:
+                    raise Refused(self.module, call, "which checkpoint this is cannot be told")
+                self.found.sought[call] = call.args[0]
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             receiver = call.func.value

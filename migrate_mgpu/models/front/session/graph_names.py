@@ -135,6 +135,8 @@ class GraphNames:
     def _named(self, variables: Variables) -> list[NamedVariable]:
         if variables.collected is Collected.LAYER:
             return self._of_layer(variables)
+        if not isinstance(variables.unit, ast.Assign):
+            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be told")
         value = variables.unit.value
         keys: list[ast.expr | int | str | None] = [None]
         parts: list[ast.expr] = [value]

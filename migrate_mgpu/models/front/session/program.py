@@ -13,6 +13,7 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.attendants import (
+    Assignment,
     Dataset,
     EventWriter,
     Iterator,
@@ -186,7 +187,8 @@ class SessionProgram:
     with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
     statement by which that gives parts of the graph away, with ``shown``, what stays in it.
     ``dropped`` are statements in blocks that only initialize variables. ``summarizing`` are those
-    that give summaries names, ``graphs`` mentions of the graph for writers of them.
+    that give summaries names, ``graphs`` mentions of the graph for writers of them; ``sought``
+    are calls whether a checkpoint is there, with its path.
     """
 
     scope: SessionScope
@@ -228,6 +230,8 @@ class SessionProgram:
     event_writers: list[EventWriter] = field(default_factory=list)
     writer_calls: list[WriterCall] = field(default_factory=list)
     graphs: set[ast.AST] = field(default_factory=set)
+    sought: dict[ast.Call, ast.expr] = field(default_factory=dict)
+    assignments: list[Assignment] = field(default_factory=list)
     datasets: list[Dataset] = field(default_factory=list)
     iterators: list[Iterator] = field(default_factory=list)
 

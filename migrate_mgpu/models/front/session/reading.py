@@ -70,7 +70,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         self.runs = RunReader(
             self.scope, self.found, self.meanings, self.unit, self.reach, self.hand
         )
-        self.driving = DrivingReader(self.found, graph, self.runs)
+        self.driving = DrivingReader(self.found, graph, self.runs, self.expressions)
         self.expressions.takes = self.driving.summaries.takes
         self.iterators = IteratorReader(self.found, self.runs, self.expressions)
         self.towers = TowerReader(
@@ -240,7 +240,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     def _assignment(self, statement: ast.Assign, target: ast.expr) -> Role | None:
         value = statement.value
-        if self.iterators.draws(value):
+        if isinstance(value, ast.Call) and self.iterators.draws(value):
             self.driving.summaries.takes[value] = ()
             return self._unit(statement, target, value)
         gradients = self.gradients.assigned(target, value)

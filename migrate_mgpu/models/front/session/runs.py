@@ -73,6 +73,7 @@ class RunReader:
         self.reach = reach
         self.hands = hands
         self.anew: set[ast.Call] = set()  # calls before a checkpoint is restored
+        self.assigned: set[ast.Call] = set()  # runs that only assign a value
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
@@ -143,7 +144,7 @@ class RunReader:
 
     def _runs(self, call: ast.Call) -> bool:
         func = call.func
-        if not isinstance(func, ast.Attribute):
+        if not isinstance(func, ast.Attribute) or call in self.assigned:
             return False
         if func.attr == "run" and self.is_session(func.value):
             return True
@@ -227,7 +228,9 @@ class RunReader:
             if not isinstance(own, ast.Expr) or own.value is not call:
                 text = "variables get their first values with something else"
                 raise Refused(self.module, call, text)
-            ran = self.found.runs and (self.initialized or self.is_home(statement))
+            ran = (self.found.runs or self.assigned) and (
+                self.initialized or self.is_home(statement)
+            )
             if ran or min(calls, key=_position) not in first:
                 text = "variables get their first values after something has run"
                 raise Refused(self.module, call, text)

@@ -142,9 +142,18 @@ class _Writer:
             self._edit(edit)
         for edit in (*self.savers.calls(), *self.summaries.calls()):
             self._edit(edit)
+        for one in self.program.assignments:
+            text = f"{one.variable.id}.{one.kind}({self.context.render(one.value)})"
+            self._edit(Edit(*self.source.span(one.call), text))
+        for call, path in self.program.sought.items():
+            shown = self.context.render(path)
+            shown = shown if isinstance(path, (ast.Name, ast.Attribute, ast.Call)) else f"({shown})"
+            exists = f"{self.style.tensorflow}.io.gfile.exists"
+            text = f"{exists}({shown} + {self.style.string('.index')})"
+            self._edit(Edit(*self.source.span(call), text))
         self.found.merge(self.summaries.found)
-        for statement in self.program.dropped:
-            self._edit(dropped(self.module, statement))
+        for initializing in self.program.dropped:
+            self._edit(dropped(self.module, initializing))
         self.found.merge(self.savers.found)
         self.classes += self.savers.classes
         self._dedent()

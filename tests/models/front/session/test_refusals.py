@@ -411,6 +411,15 @@ REFUSED = {
         ),
         "restores some of the variables alone",
     ),
+    # values that are assigned
+    "a value that is computed": (
+        program(run=STEP + "sess.run(count.assign(tf.cast(loss, tf.int32)), {x: rows})\n"),
+        "`count.assign` does",
+    ),
+    "a value before the first ones": (
+        program(start="sess = tf.Session()\nsess.run(count.assign(3))\n" + START[20:]),
+        "a variable gets a value before its first one",
+    ),
     # iterators
     "an iterator that begins again": (
         DRAWN.replace("rows).", "rows).repeat().").replace("one_shot", "initializable")

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.models.front.session.graph_collections import is_dependency
+from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_update_ops
 from migrate_mgpu.models.front.session.program import closure
 from migrate_mgpu.models.front.session.state import Reading
 from migrate_mgpu.models.ir import Step, Variables
@@ -29,9 +29,13 @@ class AverageReading(Reading):
         Raises:
             Refused: Keras's would move in others.
         """
+        asked = [call.lineno for call in self.names.calls if is_update_ops(self.module, call)]
         for made in self.found.layers.values():
             if not made.found.normalizes:
                 continue
+            if any(line < made.variables.unit.lineno for line in asked):
+                text = "it is made after tf.GraphKeys.UPDATE_OPS is asked for"
+                raise Refused(self.module, made.found.call, text, "ask for it after all layers")
             for step in self.found.steps:
                 if not any(made.variables in unit.reads for unit in step.units):
                     continue

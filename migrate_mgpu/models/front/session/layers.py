@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
@@ -53,6 +53,13 @@ class LayerReading(Reading):
         self, found: Found, node: ast.AST, image: bool, bound: Mapping[str, ast.expr]
     ) -> MadeLayer:
         layer = found.layer
+        for keyword in found.call.keywords if found.helper is None else ():
+            if found.normalizes and keyword.arg == "updates_collections":
+                text = "batch normalization says where its updates are kept"
+                raise Refused(self.module, keyword.value, text, "leave it to UPDATE_OPS")
+            if keyword.arg == "seed" and not is_none(keyword.value):
+                text = "a layer with a seed of its own: TF1 has one stream for it"
+                raise Refused(self.module, keyword.value, text)
         trained = not isinstance(layer, Layer) or has_weights(layer)
         assert isinstance(node, ast.stmt)
         variables = Variables(found.name or "", node, Collected.LAYER, (), trained)

@@ -104,6 +104,29 @@ REFUSED = {
         program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: True})\n" + TRAINS_ALONE),
         "its averages do not move in each step in which it trains",
     ),
+    "averages of a later layer": (
+        program(
+            NORMALIZED + "late = tf.layers.batch_normalization(out, training=flag)\n",
+            "sess.run([train, moves], {x: rows, flag: True})\n"
+            "sess.run(late, {x: rows, flag: False})\n",
+        ),
+        "it is made after tf.GraphKeys.UPDATE_OPS is asked for",
+    ),
+    "updates in place": (
+        program(
+            NORMALIZED.replace(
+                "layers.batch_normalization(tf.matmul(x, w), training=flag)",
+                "contrib.layers.batch_norm(tf.matmul(x, w), is_training=flag, "
+                "updates_collections=None)",
+            ),
+            "sess.run(train, {x: rows, flag: True})\n",
+        ),
+        "batch normalization says where its updates are kept",
+    ),
+    "a layer's own seed": (
+        program(MODEL.replace("loss =", "out = tf.layers.dropout(out, seed=1)\nloss =", 1)),
+        "a layer with a seed of its own",
+    ),
     "averages alone": (
         program(NORMALIZED, "sess.run(train, {x: rows, flag: True})\nsess.run(moves, {x: rows})\n"),
         "averages move in a step that trains nothing",

@@ -38,7 +38,12 @@ from tests.support.migration import migrated
 
 ROOT = Path(__file__).parents[1]
 RULES = ROOT / "docs" / "rules.md"  # generated: its examples are tests/rewriters/test_cases.py
-PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if path != RULES]
+SESSIONS = ROOT / "docs" / "sessions.md"  # generated: its programs are fixtures, with proofs
+PAGES = [
+    path
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
+    if path not in (RULES, SESSIONS)
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.M | re.S)
 BY_CI = "*Run by `.ci/run`"
 NOT_RUN = re.compile(r"\*Not run by the tests: .{10,}")
@@ -292,7 +297,7 @@ def generator(name: str) -> object:
     return module
 
 
-@pytest.mark.parametrize("name", ["estimators", "fields", "kept", "rules"])
+@pytest.mark.parametrize("name", ["estimators", "fields", "kept", "rules", "sessions"])
 def test_generated_page_is_fresh(name: str) -> None:
     made = generator(f"generate_{name}").page()  # type: ignore[attr-defined]
     page = ROOT / f"docs/{'why-kept' if name == 'kept' else name}.md"

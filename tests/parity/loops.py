@@ -530,8 +530,14 @@ print(loss.numpy(), average.average(variables[1]).numpy()[:3])
 """
 
 
-def _two(one: str, other: str) -> Loop:
-    return Loop(_TWO, _TWO_BEFORE.format(one=one), _TWO_AFTER.format(other=other), 15)
+def _two(one: str, other: str, generator_first: bool = False) -> Loop:
+    loops = _TWO_BEFORE.format(one=one), _TWO_AFTER.format(other=other)
+    made = "d, g = [tf.Variable(v) for v in d_first], [tf.Variable(v) for v in g_first]"
+    if generator_first:  # and trained last: names by number are of the order of making
+        other_way = "g, d = [tf.Variable(v) for v in g_first], [tf.Variable(v) for v in d_first]"
+        assert all(made in text for text in loops)
+        loops = loops[0].replace(made, other_way), loops[1].replace(made, other_way)
+    return Loop(_TWO, *loops, 15)
 
 
 _MOMENTUM = ("MomentumOptimizer(0.02, 0.9)", "SGD(0.02, momentum=0.9)")
@@ -573,6 +579,7 @@ LOOPS: dict[str, Loop] = {
     "faint_momentum": _loop(_FAINT, "momentum", 0.001),
     "two_optimizers": _two("AdamOptimizer(0.01)", "Adam(0.01, epsilon=1e-8)"),
     "two_fast_optimizers": _two("AdamOptimizer(0.1)", "Adam(0.1, epsilon=1e-8)"),
+    "two_in_another_order": _two("AdamOptimizer(0.01)", "Adam(0.01, epsilon=1e-8)", True),
     "averages": Loop(_SCALED, _PARTS_BEFORE, _PARTS_AFTER, 15),
     "towers_clipped": _towers("(both[0] + both[1]) / 2.0", "MEAN", _CLIP, _MOMENTUM),
     "towers_summed": _towers("both[0] + both[1]", "SUM", "", _MOMENTUM),

@@ -154,7 +154,7 @@ def _training(
                 atol += tolerances.FLOOR * float(abs(first[f"initial/{i}"]).max())
             apart = rounding.arrays.get(f"{kind}/{i}") if rounding else None
             if apart is not None and a is not None and a.shape == apart.shape:
-                typical = float(apart.min())  # none is below the middle one of those that move
+                typical = float(apart.min())  # none is below most of those that move
                 if typical > LOST * float(abs(a).max()) + floors.get(i, 0.0):
                     text = f"rounding alone moves it by {typical / FACTOR:.1e}"
                     rung.outputs.append(Output(name, NOT_COMPARED, detail=text))

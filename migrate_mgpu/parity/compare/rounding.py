@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FACTOR = 4.0
 # Where that is more than this share of what is compared, nothing can be said of it.
 LOST = 0.05
+MOST = 90.0  # per cent
 KINDS = ("gradient", "after_one", "final")
 
 
@@ -129,9 +130,9 @@ def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
                 continue
             apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
             apart[~numpy.isfinite(apart)] = 0.0
-            # An element that was lucky in these runs has the rounding of the others.
+            # An element that was lucky in these runs has the rounding of most others.
             moved = apart[apart > 0]
-            apart = numpy.maximum(apart, numpy.median(moved) if moved.size else 0.0)
+            apart = numpy.maximum(apart, numpy.percentile(moved, MOST) if moved.size else 0.0)
             found[key] = numpy.maximum(apart, found[key]) if key in found else apart
 
 

@@ -71,6 +71,12 @@ class Creation:
         """Its place in creation order; the last for one that was not seen."""
         return self._order.get(id(variable), len(self._order))
 
+    def same_name(self, variable: Any, plain: Any) -> int:
+        """How many trainable variables of its name were made before it: TF1 numbers them so."""
+        name, place = plain(tools.name(variable)), self.place(variable)
+        earlier = [one for one in self._trainable if self.place(one) < place]
+        return sum(plain(tools.name(one)) == name for one in earlier)
+
     def _create(self, next_creator: Any, **options: Any) -> Any:
         if not tools.in_tf2():
             return next_creator(**options)

@@ -155,9 +155,12 @@ class EagerWatch:
         for variable in sorted(new, key=self._creation.place):
             name = tools.name(variable)
             known = {v["name"] for v in recorder.variables}
-            plain, n = recorder._matching.plain(name), 1
-            while recorder._matching.plain(name) in known:  # Keras 3 names each "kernel"
-                name, n = f"{plain}_{n}", n + 1
+            plain = recorder._matching.plain
+            n = self._creation.same_name(variable, plain)  # Keras 3 names each "kernel"
+            name = f"{plain(name)}_{n}" if n else name
+            while plain(name) in known:
+                n += 1
+                name = f"{plain(tools.name(variable))}_{n}"
             shape = variable.shape.as_list()
             index = recorder.variable(name, shape, variable.dtype.name, model)
             self._indices[id(variable)] = index

@@ -1,0 +1,93 @@
+"""Writes docs/sessions.md: programs of sessions before and after, from fixtures that were run.
+
+python docs/generate_sessions.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "session"
+
+HEAD = """\
+# Sessions become TF2 code
+
+<!-- Written by docs/generate_sessions.py from fixtures/session. -->
+
+A program that drives a graph with a session becomes native where all of it is understood
+([MGPU205](rules.md#mgpu205) says how, and `migrate-mgpu explain MGPU205`). What makes variables and
+optimizers runs once, where it stood; each kind of `sess.run` becomes a `tf.function` with an
+`input_signature`, whose parameters are the placeholders that were fed; the loop, the feeds and the
+prints stay. The programs below are fixtures: `before` is TF1, `after` is what the tool wrote, to
+the byte, and both were run by the parity harness, on 1.15.5 against 2.15.1 and 2.21.0.
+
+A program that is not understood stays on the bridge as a whole, and its finding names the
+statement and the reason; `migrate-mgpu --no-native-sessions` keeps all of them there. By judgement
+stay fetches and feeds that are computed while the program runs, graphs that are built in the
+training loop, feeds of tensors that are no placeholders, queues and coordinators,
+`import_meta_graph` and `partial_run`.
+
+## What a step becomes
+
+| in TF1 | in TF2 |
+| --- | --- |
+| `tf.placeholder` that is fed | a parameter, with its `tf.TensorSpec` |
+| `sess.run([train_op, loss], feed_dict={...})` | `train_step(...)`: the loss of before the update |
+| a variable that is fetched | `variable.numpy()`, of after the update |
+| `minimize`, `compute_gradients`, `apply_gradients` | a tape and a Keras optimizer |
+| a rate or a probability that is fed | a parameter |
+| functions of the author's that several steps need | plain functions, shared |
+| `tf.layers` | Keras layers, made once |
+
+## A step's price
+
+A step that computes next to nothing costs more than in TF1: what calls a `tf.function` and a Keras
+optimizer is Python. `TF_ENABLE_ONEDNN_OPTS=0` may help where tensors are small: TensorFlow 2 has
+oneDNN switched on, TensorFlow 1 has none. `python benchmarks/sessions.py` measures four programs (a
+line through points, a dense, a convolutional and a recurrent network) beside their originals, on
+your machine.
+"""
+
+SHAPES = (
+    (
+        "fed_rate",
+        "A script",
+        "Specs stand where the placeholders stood; the learning rate, which is fed, is given to\n"
+        "the optimizer before the update.",
+    ),
+    (
+        "handed_session",
+        "Functions that build and functions that run",
+        "The function that built the graph makes the variables and returns steps; functions that\n"
+        "got the session and tensors get the steps.",
+    ),
+    (
+        "gan",
+        "Two optimizers",
+        "Each has a step of its own, for its own variables; what both need stays in the author's\n"
+        "functions.",
+    ),
+)
+
+
+def shape(name: str, title: str, text: str) -> str:
+    folder = FIXTURES / name
+    before, after = ((folder / f"{side}.py").read_text("utf-8") for side in ("before", "after"))
+    targets = json.loads((folder / "proof.json").read_text("utf-8"))["targets"]
+    results = [one for found in targets.values() for one in found]
+    worst = max(value for one in results for value in one["largest_relative"].values())
+    found = f"by more than {worst:.1g}, relative" if worst else "at all"
+    return (
+        f"\n## {title}\n\n{text} In {results[0]['steps'][0]} steps nothing differs\n"
+        f"{found} (`fixtures/session/{name}`).\n\n"
+        f"Before:\n\n```python\n{before}```\n\nAfter:\n\n```python\n{after}```\n"
+    )
+
+
+def page() -> str:
+    return HEAD + "".join(shape(*one) for one in SHAPES)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("sessions.md").write_text(page(), encoding="utf-8")

@@ -23,7 +23,7 @@ from migrate_mgpu.models.front.session.attendants import (
     Summary,
     WriterCall,
 )
-from migrate_mgpu.models.front.session.scope import Entry, Home, SessionScope
+from migrate_mgpu.models.front.session.scope import Entry, Header, Home, SessionScope
 from migrate_mgpu.models.ir import (
     Combined,
     Gathered,
@@ -158,7 +158,7 @@ class Lane:
 
     node: Home
     entries: tuple[Entry, ...]
-    blocks: tuple[ast.With, ...]
+    blocks: tuple[Header, ...]
     roles: list[Role] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)

@@ -48,7 +48,7 @@ class StepNames:
             self._steps[step] = self._fresh(*self._candidates(step, several))
         self._parts: dict[Part, str] = {}
         self.strategy = self._fresh("strategy", "mirrored_strategy")
-        self._splits: dict[tuple[TowerInput, ...], str] = {}
+        self._splits: dict[tuple[object, ...], str] = {}
         self._replicas = {
             step: self._fresh(*self._of_replica(step))
             for step in program.steps
@@ -71,16 +71,20 @@ class StepNames:
             self._parts[part] = self._fresh(*candidates, f"get_{short}", f"make_{short}")
         return self._parts[part]
 
-    def split(self, inputs: tuple[TowerInput, ...]) -> tuple[str, bool]:
-        """The name of what gives each replica its part of a batch, and whether it is new."""
-        is_new = inputs not in self._splits
+    def split(self, inputs: tuple[TowerInput, ...], passed: tuple[str, ...]) -> tuple[str, bool]:
+        """The name of what gives each replica its part of a batch, and whether it is new.
+
+        ``passed`` are the names that it takes and gives.
+        """
+        key = (inputs, passed)
+        is_new = key not in self._splits
         if is_new:
             names = [name for one in inputs for name in one.names]
             short = "_and_".join(names) if len(names) < 3 else "inputs"
-            self._splits[inputs] = self._fresh(
+            self._splits[key] = self._fresh(
                 *([] if self._splits else ["split_batch"]), f"split_{short}", "split_parts"
             )
-        return self._splits[inputs], is_new
+        return self._splits[key], is_new
 
     def replica(self, step: Step) -> str:
         """The name of what each replica does in a step."""

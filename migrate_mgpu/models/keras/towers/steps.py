@@ -101,7 +101,7 @@ class TowerStepWriter(StepWriter):
             return super().step(step)
         plan = self._plan(step, items)
         texts: list[str] = []
-        name, is_new = self.names.split(plan.inputs)
+        name, is_new = self.names.split(plan.inputs, (*plan.take, *self._parameters(plan)))
         if plan.inputs and is_new:
             texts.append(self._split(plan, name))
         texts.append(self._replica(step, plan))
@@ -312,7 +312,7 @@ class TowerStepWriter(StepWriter):
             given = f"({', '.join(arguments)}{',' if len(arguments) == 1 else ''})"
         else:
             given = f"({parts},)" if one else parts
-        arguments = [self.names.replica(step), f"args={given}"] if given else []
+        arguments = [self.names.replica(step), *([f"args={given}"] if given else [])]
         head = f"{', '.join(plan.give)} = " if plan.give else ""
         indent = block.indent + block.source.indent_unit
         update = step.updates[0] if step.updates else None

@@ -230,6 +230,12 @@ def test_that_missing_devices_are_an_error_is_told() -> None:
     assert any("needs every device that the loop names" in message for message in said(result))
 
 
+def test_towers_that_are_given_nothing() -> None:
+    text = program(split="", body="        loss = tf.reduce_mean(tf.square(w - 1.0))\n")
+    after = native(text.replace("{x: rows, y: rows[:, :1]}", "{}"))
+    assert "strategy.run(train_tower)\n" in after and "def train_tower():\n" in after
+
+
 def test_the_number_of_steps_is_counted_once() -> None:
     count = "count = tf.Variable(0, trainable=False)\n"
     after = native(

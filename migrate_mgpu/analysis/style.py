@@ -68,7 +68,7 @@ def _root(module: Module, node: ast.AST) -> str | None:
     return "tf" if any(binding.qualname in ROOTS for binding in bound) else None
 
 
-def _roots(module: Module, node: ast.AST) -> Iterator[list[tuple[str, list[str]]]]:
+def _roots(module: Module, node: ast.AST) -> Iterator[list[tuple[str, tuple[str, ...]]]]:
     """For each scope around a place, from within: names bound there, and the roots they may be."""
     names = module.names
     scope = names.scope_at(node)

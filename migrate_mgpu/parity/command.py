@@ -100,7 +100,9 @@ examples:
 exit status, added up: 0 equivalent, 1 not equivalent, 2 wrong usage, 8 could not be compared"""
 
 
-def parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> Any:
+def parser(
+    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
     """The parser of ``migrate-mgpu parity``."""
     parser = kind(
         prog="migrate-mgpu parity",

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import numeric, printed
 from migrate_mgpu.parity.probe import matching
@@ -23,6 +23,7 @@ from migrate_mgpu.parity.runs.sides import Side
 
 if TYPE_CHECKING:
     from migrate_mgpu.parity.compare.numeric import Array
+    from migrate_mgpu.parity.compare.printed import Moved
 
 # What two runtimes do to a program may be this many times as large as what was measured.
 FACTOR = 4.0
@@ -55,7 +56,8 @@ class Rounding:
         text = json.dumps(rest).encode()
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as stream:
-            numpy.savez(stream, rest=numpy.frombuffer(text, dtype="uint8"), **self.arrays)
+            arrays: dict[str, Any] = {"rest": numpy.frombuffer(text, dtype="uint8"), **self.arrays}
+            numpy.savez(stream, **arrays)
 
     @classmethod
     def load(cls, path: Path) -> Rounding:
@@ -72,7 +74,7 @@ class Rounding:
         known = enumerate(self.losses.get(name, ()))
         return next((step for step, apart in known if apart > LOST * scale), None)
 
-    def moved(self) -> printed.Moved:
+    def moved(self) -> Moved:
         return {(line, place): apart for line, place, apart in self.printed or ()}
 
 

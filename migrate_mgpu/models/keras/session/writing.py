@@ -410,8 +410,8 @@ class _Writer:
         ):
             start = stop = self._above(entries[index].statement)
         else:
-            last = entries[index - 1].statement if index < len(entries) else body[-1]
-            start = stop = Layout(source, last).next_line
+            above_it = entries[index - 1].statement if index < len(entries) else body[-1]
+            start = stop = Layout(source, above_it).next_line
         if not source.is_code(start, stop):
             node = entries[index].statement
             raise Refused(self.module, node, "a magic command is among what it builds")
@@ -420,7 +420,11 @@ class _Writer:
             if role in OWNED:
                 self.found.moved.add(entry.statement)
                 continue
-            self.found.gone.update(header_of(entry.statement) if entry.opens else [entry.statement])
+            self.found.gone.update(
+                header_of(entry.statement)
+                if entry.opens and isinstance(entry.statement, (ast.With, ast.For, ast.If))
+                else [entry.statement]
+            )
             kept += self._kept_comments(entry)
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
@@ -520,7 +524,8 @@ class _Writer:
                 assert isinstance(entry.statement, ast.Assign)
                 block.lines += [inner + line for line in self._rates_of(entry.statement)]
             edits = self._optimizer(entry) if role is Role.OPTIMIZER else None
-            edits = self.context.edits(entry.statement) if edits is None else edits
+            if edits is None:
+                edits = tuple(self.context.edits(entry.statement))
             block.statement(entry.statement, edits, 1)
 
     @property

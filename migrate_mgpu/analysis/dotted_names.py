@@ -19,9 +19,7 @@ def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
     if "." in own and (module.in_package or names_own_package(module)):
         found.add(own)
     elif "." in own and started:
-        if importers or not module.has_main_guard:
-            return None  # as a script, or by its package's name
-        found.add(path[-1])  # a script beside an `__init__.py`, which nothing imports
+        return None  # as a script, or by its package's name
     elif started:
         found.add(own)
     for importer in importers:

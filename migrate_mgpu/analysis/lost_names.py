@@ -7,11 +7,10 @@ only people know. Every name that is written is proved against TF 1.15 by
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from migrate_mgpu.analysis.symbols import load, text
+from migrate_mgpu.analysis.symbols import load
 
 SLIM = "tf_slim"
 HPARAM = "hparam"  # the module that is written beside a program
@@ -20,23 +19,13 @@ HPARAM = "hparam"  # the module that is written beside a program
 class NewName(NamedTuple):
     """Where a name is now: ``package`` is ``tensorflow`` (its v1 API) or ``tf_slim``.
 
-    ``hparam`` and ``contrib_...`` are modules that are written beside the program. ``path`` are the
-    attributes below it; ``literal`` is a value that stands for the name.
+    ``hparam`` is a module that is written beside the program. ``path`` are the attributes below
+    it; ``literal`` is a value that stands for the name.
     """
 
     package: str
     path: str = ""
     literal: str | None = None
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether a file beside the program has it."""
-        return self.package not in ("", SLIM, "tensorflow")
-
-    @property
-    def text(self) -> str:
-        """The text of that file."""
-        return text("hparam.py" if self.package == HPARAM else _file_of(self.package))
 
 
 # tf-slim's names that do what tf.contrib's did, by their path below the package.
@@ -149,11 +138,6 @@ _PRIVATE = (
     ("contrib.framework.python.ops.", "contrib.framework."),
     ("contrib.training.python.training.hparam.", "contrib.training."),
 )
-# The files of packages whose names are all public ones, or wanted by these.
-_INSIDE = re.compile(
-    r"contrib\.(crf|cudnn_rnn|image|legacy_seq2seq|opt|rnn|seq2seq)\.python\.(?:ops|training)\.\w+\."
-)
-_COPY = "contrib_"  # what modules of contrib_copies.json are called beside a program
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
 
@@ -172,8 +156,11 @@ _ADVICE = {
     "them does the same by this name is not proved",
     "contrib.losses": "use tf.losses, whose weights and reductions are others, or tf_slim.losses",
     "contrib.metrics": "use tf.metrics, whose arguments stand in another order, or tf_slim.metrics",
+    "contrib.rnn.LayerNormBasicLSTMCell": "nothing in TensorFlow 2 does the same: copy the class "
+    "from TF 1.15, tensorflow/contrib/rnn/python/ops/rnn_cell.py",
     "contrib.rnn.LSTMBlock": "use tf.nn.rnn_cell.LSTMCell: its variables are others, so "
     "checkpoints do not fit",
+    "contrib.rnn.stack_bidirectional": "chain tf.nn.bidirectional_dynamic_rnn, a layer each",
     "contrib.rnn": "copy the class from TF 1.15, tensorflow/contrib/rnn; TF2 has only the cells "
     "of tf.nn.rnn_cell",
     "contrib.cudnn_rnn": "TF2 has no layer with cuDNN's single buffer of weights: use "
@@ -186,6 +173,12 @@ _ADVICE = {
     "releases",
     "contrib.image": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.image); nothing for newer "
     "releases",
+    "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate differently: "
+    "write the decay as an assignment after the step",
+    "contrib.opt.LazyAdamOptimizer": "use tf.train.AdamOptimizer: it moves all rows, so results "
+    "differ for embeddings",
+    "contrib.opt.ScipyOptimizerInterface": "call scipy.optimize.minimize with a function that runs "
+    "the loss and its gradients",
     "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "
     "tf.train.Optimizer, which compat.v1 has",
     "contrib.training.HParams": "what is done with it here has no equal form: call it with "
@@ -233,25 +226,12 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 @cache
-def _copies() -> dict[str, str]:
-    found: Any = load("contrib_copies.json")
-    return dict(found)
-
-
-def _file_of(package: str) -> str:
-    return f"contrib/{package[len(_COPY) :]}.txt"
-
-
-@cache
 def canonical(name: str) -> str:
     """A name by its public path."""
     for private, public in _PRIVATE:
         if name.startswith(private):
             name = public + name[len(private) :]
             break
-    inside = _INSIDE.match(name)
-    if inside:
-        name = f"contrib.{inside[1]}.{name[inside.end() :]}"
     if name.startswith(("contrib.layers.", "contrib.framework.")):
         room, rest = name.split(".", 2)[1:]
         if rest.startswith(_SHARED):
@@ -285,9 +265,6 @@ def _known(name: str) -> NewName | None:
     same = table["names"].get(name) or _EQUAL.get(name)
     if same is not None:
         return NewName("tensorflow", same)
-    copied = _copies().get(name)
-    if copied is not None:
-        return NewName(_COPY + copied, name.rpartition(".")[2])
     path = table["tf_slim"].get(name, "").removeprefix(f"{SLIM}.")
     return NewName(SLIM, path) if path in _PROVED else None
 

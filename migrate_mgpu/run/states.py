@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import (
@@ -552,26 +551,8 @@ class ProgramStates:
                         return
                     state.limits.append(_unless_called(why))
         modules = state.program.modules
-        twice = self._written_twice(modules)
-        if twice is not None:
-            state.refuse(twice)
-            return
         named = set().union(*(self.lost.names(module) for module in modules))
         state.runs_on = bridge_runs_on(modules, named)
-
-    def _written_twice(self, modules: list[Module]) -> Diagnostic | None:
-        """Classes that a program would have twice, from files that two of its folders get."""
-        places: dict[str, Path] = {}
-        for module in modules:
-            for _, new in self.lost.of(module):
-                for path in new.files:
-                    has_classes = path.stem.startswith(("contrib_", "tf1_contrib_"))
-                    if has_classes and places.setdefault(path.name, path) != path:
-                        text = f"each of two of its folders would get a {path.name}, with classes"
-                        advice = "make one package of its modules, or import them from one folder"
-                        place = Place(module, module.tree.body[0])
-                        return Diagnostic("written-twice", place, text, advice)
-        return None
 
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""

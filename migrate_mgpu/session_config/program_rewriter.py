@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
-from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
@@ -81,25 +80,6 @@ def free_name(folder: Path, text: str, *names: str) -> str:
             if not (folder / name).is_dir():
                 return name
     return names[-1]
-
-
-def file_beside(
-    module: Module, importers: Sequence[Module], text: str, *names: str
-) -> tuple[Path, str] | None:
-    """Where a new file of a module lies, and by what name the module imports it.
-
-    It lies beside the module, or in its outermost package, which all of the package's modules
-    share. None where that depends on how the module is started.
-    """
-    name = imported_as(module, importers)
-    depth = name.count(".") if name else 0
-    if name is None or depth > len(module.path.parents):
-        return None
-    folder = module.path.parents[max(depth - 1, 0)]
-    stem = free_name(folder, text, *names)
-    is_absolute = depth and names_own_package(module)
-    spelled = f"{name.split('.')[0]}.{stem}" if is_absolute else "." * depth + stem
-    return folder / f"{stem}.py", spelled
 
 
 def _nothing(module: Module) -> Iterable[tuple[ast.AST, str]]:

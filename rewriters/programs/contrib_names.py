@@ -5,11 +5,9 @@
 ``tf-slim``: ``import tensorflow.contrib.slim as slim`` becomes ``import tf_slim as slim``. What was
 another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becomes
 ``tf.nn.rnn_cell.GRUCell``. ``tf.contrib.training.HParams`` comes from ``hparam.py``, which is
-written beside the program, or in its outermost package; so is TF 1.15's own code, by the names of
-``compat.v1``, for ``seq2seq``, ``legacy_seq2seq``, ``crf``, cells of ``rnn`` and optimizers of
-``opt`` that TensorFlow has nowhere now: ``contrib_seq2seq.py``, ``contrib_nas_cell.py``. tf-slim
-1.1.0 reads a few names of TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a
-module that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
+written beside the program, or in its outermost package. tf-slim 1.1.0 reads a few names of
+TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module that calls a function
+which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
@@ -27,17 +25,18 @@ TensorFlow the package ``tf-keras``, and ``TF_USE_LEGACY_KERAS=1``.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.api_version import swaps
+from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
 from migrate_mgpu.analysis.lost_names import HPARAM, MENDS, SLIM, NewName, find, module_file
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import spelling, style_at
 from migrate_mgpu.analysis.symbols import table
+from migrate_mgpu.analysis.symbols import text as data_text
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, file_beside
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -162,39 +161,14 @@ with tf.Session() as sess:
         """\
 import tensorflow as tf
 
-cell = tf.contrib.rnn.PhasedLSTMCell(4)
+cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)
 with tf.Session() as sess:
     print(cell)
 """,
-        refused="`tensorflow.contrib.rnn.PhasedLSTMCell` does not exist in TF2",
-    ),
-    Case(
-        "a loss that TensorFlow has nowhere now",
-        """\
-import tensorflow as tf
-from tensorflow.contrib import seq2seq
-
-logits = tf.placeholder(tf.float32, [None, 5, 10])
-targets = tf.placeholder(tf.int32, [None, 5])
-loss = seq2seq.sequence_loss(logits, targets, tf.ones([1, 5]))
-with tf.Session() as sess:
-    print(loss)
-""",
-        """\
-import tensorflow.compat.v1 as tf
-tf.disable_v2_behavior()
-from contrib_sequence_loss import sequence_loss
-
-logits = tf.placeholder(tf.float32, [None, 5, 10])
-targets = tf.placeholder(tf.int32, [None, 5])
-loss = sequence_loss(logits, targets, tf.ones([1, 5]))
-with tf.Session() as sess:
-    print(loss)
-""",
+        refused="`tensorflow.contrib.rnn.LayerNormBasicLSTMCell` does not exist in TF2",
     ),
 )
 
-_TF = re.compile(r"\btf\.([\w.]*\w)")
 _COMMENT = (
     "# tf-slim 1.1.0 reads these from modules where TensorFlow 2.15 and newer do not have them."
 )
@@ -290,10 +264,9 @@ class _Renaming:
     def _find(self, use: Use) -> NewName | None:
         """What there is for a mention, as it is used here."""
         new = find(use.symbol.name)
-        if new is None or not new.is_beside:
+        if new is None or new.package != HPARAM:
             return new
-        fits = new.package != HPARAM or self._holds_values(use, new)
-        return new if fits and self._beside(new) else None
+        return new if self._holds_values(use, new) and self._beside() else None
 
     def _holds_values(self, use: Use, new: NewName) -> bool:
         """Whether a mention of `HParams` needs no protocol buffer, and asks nothing for its class.
@@ -311,20 +284,18 @@ class _Renaming:
             return use.node in parent.bases
         return isinstance(parent, ast.Assign) and parent.value is use.node
 
-    def _beside(self, new: NewName) -> str | None:
-        """By what name the module imports a new file: beside it, or in its outermost package."""
-        text = new.text
-        names = new.package, f"tf1_{new.package}"
-        found = file_beside(self.module, self.importers, text, *names)
-        if found is None:
+    def _beside(self) -> str | None:
+        """By what name the module imports `hparam.py`: beside it, or in its outermost package."""
+        text, name = data_text("hparam.py"), imported_as(self.module, self.importers)
+        depth = name.count(".") if name else 0
+        if name is None or depth > len(self.module.path.parents):
             return None
-        path, spelled = found
-        self.found.files[path] = text
-        if new.package != HPARAM:
-            self.found.names.update(_TF.findall(text))
-            if f"import {SLIM}" in text:
-                self.found.packages.add(SLIM)
-        return spelled
+        folder = self.module.path.parents[max(depth - 1, 0)]
+        stem = free_name(folder, text, "hparam", "tf1_hparam")
+        self.found.files[folder / f"{stem}.py"] = text
+        if depth and names_own_package(self.module):
+            return f"{name.split('.')[0]}.{stem}"
+        return "." * depth + stem
 
     def _draws(self, node: ast.AST) -> bool:
         """Whether an initializer is made with nothing that TensorFlow's own does not take."""
@@ -383,10 +354,10 @@ class _Renaming:
                 return None  # it means something else as well
             elif not uses:
                 continue
-            if base is not None and base.is_beside and base.path:
+            if base is not None and base.package == HPARAM and base.path:
                 for use in uses:
                     self.targets[use.node] = None  # stays as it is
-                beside = self._beside(base)
+                beside = self._beside()
                 if beside is None:
                     return None
                 kept.setdefault(f"from {beside} import ", []).append(_as(base.path, local))
@@ -499,20 +470,19 @@ class _Renaming:
             text = style_at(self.module, use.node).string(new.literal)
         elif new.package == SLIM:
             text = f"{self._slim_name()}.{new.path}"
-        elif new.is_beside:
-            text = self._written_name(new)
+        elif new.package == HPARAM:
+            text = self._written_name(new.path)
         else:
             text = self._tensorflow(use.node, new.path)
         self.found.edits.append(Edit(*self.source.span(use.node), text))
 
-    def _written_name(self, new: NewName) -> str:
+    def _written_name(self, path: str) -> str:
         """The module's name for something of the file beside it."""
-        path, _, rest = new.path.partition(".")
         if path not in self.written:
             name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
             self.written[path] = name
-            self.added.append(f"from {self._beside(new)} import {_as(path, name)}")
-        return f"{self.written[path]}.{rest}" if rest else self.written[path]
+            self.added.append(f"from {self._beside()} import {_as(path, name)}")
+        return self.written[path]
 
     def _slim_name(self) -> str:
         if not self.slim:

@@ -20,10 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from migrate_mgpu.analysis.dotted_names import imported_as
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.symbols import text
 from migrate_mgpu.core.registry import Case, Rule
-from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, file_beside
+from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -88,17 +89,16 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     uses = [
         u for u in module.uses if u.symbol.name.startswith(_OLD) and not module.is_guarded(u.node)
     ]
-    needed = text("input_data.py")
-    beside = file_beside(module, importers, needed, *_NAMES) if uses else None
-    if beside is None:
-        return found
-    path, name = beside
+    if not uses or "." in (imported_as(module, importers) or "."):
+        return found  # in a package, it depends on how it is imported where a file is found
     for use in uses:
         if isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
         call = module.names.parents.get(use.node)
         if use.symbol.name != f"{_OLD}.read_data_sets" or not _reads(call, use.node):
             return found
+    needed = text("input_data.py")
+    name = free_name(module.path.parent, needed, *_NAMES)
     for use in uses:
         if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
@@ -107,7 +107,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
             return NewNames()
         found.edits.append(Edit(*module.source.span(use.node), new))
     found.nodes.update(use.node for use in uses)
-    found.files[path] = needed
+    found.files[module.path.with_name(f"{name}.py")] = needed
     return found
 
 
@@ -121,15 +121,11 @@ def _reads(call: ast.AST | None, function: ast.AST) -> bool:
 
 def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
     """The import of the file, by the author's name of the tutorial."""
-    stem = name.rpartition(".")[2]
-    package = name[: -len(stem)]
-    package = package if package.startswith(".") else package.rstrip(".")
-    head = f"from {package} import {stem}" if package else f"import {stem}"
     if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1:
         (alias,) = statement.names
         if module.names.absolute(statement) == f"tensorflow.{_ROOM}":
             local = alias.asname or alias.name
-            return head if stem == local else f"{head} as {local}"
+            return f"import {name}" if local == name else f"import {name} as {local}"
         if alias.name == "read_data_sets":
             return f"from {name} import read_data_sets" + (
                 f" as {alias.asname}" if alias.asname else ""
@@ -137,7 +133,7 @@ def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
     if isinstance(statement, ast.Import) and len(statement.names) == 1:
         (alias,) = statement.names
         if alias.asname:
-            return head if stem == alias.asname else f"{head} as {alias.asname}"
+            return f"import {name} as {alias.asname}"
     return None
 
 

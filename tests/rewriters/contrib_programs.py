@@ -6,8 +6,6 @@ with ``INITIAL`` keeps the initial values that its initializers draw; all others
 
 from __future__ import annotations
 
-from tests.rewriters.contrib_copies import BODIES
-
 _SLIM = "import tensorflow.contrib.slim as slim\n"
 _LAYERS = "layers = tf.contrib.layers\n"
 
@@ -435,5 +433,5 @@ def programs() -> dict[str, str]:
     """Every program's text, by name."""
     return {
         name: _PROGRAM.format(imports=imports, body=body.strip("\n"))
-        for name, imports, body in (*_BODIES, *BODIES)
+        for name, imports, body in _BODIES
     }

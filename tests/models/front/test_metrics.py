@@ -54,7 +54,7 @@ def test_compile_takes_a_mean_of_values() -> None:
         ("tf.metrics.accuracy(a, b, metrics_collections=c)", "given `metrics_collections`"),
         ("tf.metrics.recall_at_k(a, b, 2, class_id=1)", "given `class_id`"),
         ("tf.metrics.recall_at_k(a, b, k())", "not a constant of its module"),
-        ("tf.metrics.auc(a, b, summation_method='minoring')", "Keras sums"),
+        ("tf.metrics.auc(a, b, summation_method='minoring')", "by another formula"),
         ("tf.metrics.auc(a, b, thresholds=[0.1])", "thresholds"),
     ],
 )

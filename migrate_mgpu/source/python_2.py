@@ -6,6 +6,7 @@ import difflib
 import io
 import re
 import warnings
+from functools import cache
 from typing import Any
 
 from migrate_mgpu.source.source import LINE_END, Edit, SourceError
@@ -41,6 +42,23 @@ def converted(text: str, keep_prints: bool) -> str:
     Raises:
         SourceError: it is not Python 2, or has something without a form in Python 3.
     """
+    tool, failures = _tool(keep_prints)
+    failures.clear()
+    try:
+        new = str(tool.refactor_string(text + "\n", "<file>"))[:-1]
+    except tool.unreadable as error:
+        raise SourceError(f"is neither Python 3 nor Python 2: {error}") from None
+    except RecursionError:
+        raise SourceError("nested too deeply to be parsed") from None
+    if failures:
+        line, what = failures[0]
+        raise SourceError(f"has no form in Python 3: {what}", line)
+    return new
+
+
+@cache
+def _tool(keep_prints: bool) -> tuple[Any, list[tuple[int, str]]]:
+    """fissix with the fixers, for any number of files, and what they could not convert."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of fissix's own code, on newer Pythons
@@ -51,6 +69,8 @@ def converted(text: str, keep_prints: bool) -> str:
         raise SourceError("converting Python 2 needs fissix: pip install fissix") from None
 
     class Tool(RefactoringTool):  # type: ignore[misc]
+        unreadable = (ParseError, TokenError, IndentationError)
+
         def log_error(self, msg: str, *args: Any, **keywords: Any) -> None:
             raise
 
@@ -62,16 +82,7 @@ def converted(text: str, keep_prints: bool) -> str:
     failures: list[tuple[int, str]] = []
     for fixer in [*tool.pre_order, *tool.post_order]:
         _watch(fixer, failures)
-    try:
-        new = str(tool.refactor_string(text + "\n", "<file>"))[:-1]
-    except (ParseError, TokenError, IndentationError) as error:
-        raise SourceError(f"is neither Python 3 nor Python 2: {error}") from None
-    except RecursionError:
-        raise SourceError("nested too deeply to be parsed") from None
-    if failures:
-        line, what = failures[0]
-        raise SourceError(f"has no form in Python 3: {what}", line)
-    return new
+    return tool, failures
 
 
 def _watch(fixer: Any, failures: list[tuple[int, str]]) -> None:

@@ -7,6 +7,7 @@ test: Python 3.7, standard library only.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 fake_gpus: Any = None  # has no name to be imported by: the probe sets it
@@ -110,8 +111,12 @@ def patch_device_lib(trace: Any, module: Any) -> None:
 
 def patch_test(trace: Any, module: Any) -> None:
     if trace.machine is not None and trace.machine.totals_mib:
-        # The fake GPUs are CUDA's, also where this TensorFlow was made without it.
-        module.is_built_with_cuda = lambda: True
+        # The fake GPUs are CUDA's, also where this TensorFlow was made without it. Where it was
+        # imported before, `tf.test` has the function already.
+        original = module.is_built_with_cuda
+        for known in list(sys.modules.values()):
+            if getattr(known, "__dict__", {}).get("is_built_with_cuda") is original:
+                setattr(known, "is_built_with_cuda", lambda: True)  # noqa: B010
 
 
 PATCHES = {

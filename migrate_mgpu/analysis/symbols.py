@@ -108,6 +108,8 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
+        if name in _BEFORE:
+            return "gone"
         found = self._status.get(name)
         outer = name
         while found is None:
@@ -127,6 +129,13 @@ class SymbolTable:
         return "present"
 
 
+# Names of TensorFlow before 1.0, which the table of 1.15's names does not have.
+_OLDER = """
+audio_summary batch_matmul complex_abs histogram_summary image_summary inv listdiff
+merge_all_summaries merge_summary mul neg nn.bidirectional_rnn nn.rnn nn.seq2seq
+nn.state_saving_rnn pack scalar_summary select sub train.SummaryWriter unpack
+"""
+_BEFORE = frozenset(_OLDER.split())
 _STATUSES = (
     "modules",
     "neutral",

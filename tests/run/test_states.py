@@ -78,3 +78,13 @@ def test_programs_whose_session_is_made_for_them_count() -> None:
     for end in (supervisor, slim):
         result = run(SUPERVISED + end, bridge=True)
         assert [program.state for program in result.programs] == ["bridge"], said(result)
+
+
+def test_names_from_before_1_0_are_gone() -> None:
+    """1.15 has them no more than TF2: the program was said to run there."""
+    text = (
+        "import tensorflow as tf\n\nwith tf.Session() as sess:\n    print(sess.run(tf.mul(2, 3)))\n"
+    )
+    result = run(text, bridge=True)
+    assert [program.state for program in result.programs] == ["refused"]
+    assert any("`tensorflow.mul` does not exist in TF2" in message for message in said(result))

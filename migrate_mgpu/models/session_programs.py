@@ -179,7 +179,7 @@ class NativeSessions:
             found.edit(module, _outer(paragraph, entry))
         found.merge(imports)
         found.merge(others)
-        for other in read.beside:
+        for other in read.layer_modules:
             imported = import_edits(other)
             spoken = [use for use in other.uses if use.symbol.name.startswith(SETTINGS)]
             spoken = [use for use in spoken if use.node not in self.written(other)]

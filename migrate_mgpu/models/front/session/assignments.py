@@ -6,8 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import Assignment
 from migrate_mgpu.models.front.session.expressions import Expressions
+from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.ir import Collected, Variables

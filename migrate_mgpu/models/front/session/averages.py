@@ -42,10 +42,14 @@ class AverageReading(Reading):
                 nodes = {unit.node for unit in step.units}
                 trains = any(
                     flag is not None and self._is_true(flag, step)
-                    for node, flag in made.told
+                    for node, flag in made.applications
                     if node in nodes
                 )
-                if trains and self.found.moving and not self._moves_in(step, made.variables):
+                if (
+                    trains
+                    and self.found.moves_averages
+                    and not self._moves_in(step, made.variables)
+                ):
                     text = "its averages do not move in each step in which it trains"
                     raise Refused(self.module, made.found.call, text)
         for step in self.found.steps:

@@ -9,15 +9,15 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.assignments import AssignmentReader
-from migrate_mgpu.models.front.session.attendants import (
+from migrate_mgpu.models.front.session.expressions import Expressions
+from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.host_objects import (
     Dataset,
     EventWriter,
     Iterator,
     Saver,
     SaverCall,
 )
-from migrate_mgpu.models.front.session.expressions import Expressions
-from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
@@ -71,7 +71,7 @@ class DrivingReader:
             if isinstance(call, ast.Call) and name_of(self.module, call) == _EXISTS:
                 if len(call.args) != 1 or call.keywords:
                     raise Refused(self.module, call, "which checkpoint this is cannot be told")
-                self.found.sought[call] = call.args[0]
+                self.found.checkpoint_queries[call] = call.args[0]
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             receiver = call.func.value
@@ -149,10 +149,9 @@ class DrivingReader:
         Raises:
             Refused: one is not.
         """
-        lanes = self.found.lanes
         handed = {
             argument
-            for call, _ in (*self.found.handed, *(one for lane in lanes for one in lane.handed))
+            for call, _ in self.found.all_client_calls()
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         }
         for name in self.module.names.scope_of_name:

@@ -131,9 +131,9 @@ class Expressions:
         if name_of(self.module, node):
             return True
         target = self.graph.target(self.module, node.func)
-        return target is not None and self.speaks(target)
+        return target is not None and self.touches_graph(target)
 
-    def speaks(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    def touches_graph(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a function, or one that it calls, mentions TensorFlow."""
         if function.node in seen:
             return False
@@ -146,7 +146,7 @@ class Expressions:
         for node in inside:
             if isinstance(node, ast.Call):
                 target = self.graph.target(module, node.func)
-                if target is not None and self.speaks(target, seen | {function.node}):
+                if target is not None and self.touches_graph(target, seen | {function.node}):
                     return True
             else:
                 known = symbol(module.names.qualname(node))

@@ -159,7 +159,7 @@ class GradientReader:
         if known is not None and known.holds is Holds.VARIABLES:
             same = known.node is found.node
         else:
-            same = found.told is not None and ast.dump(found.told) == ast.dump(variables)
+            same = found.var_list is not None and ast.dump(found.var_list) == ast.dump(variables)
             same = same and isinstance(variables, ast.Name)
         if found.holds is not Holds.VALUES or not same:
             text = "these are not seen to be the gradients of these variables"

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
-from migrate_mgpu.models.front.session.attendants import NamedVariable
+from migrate_mgpu.models.front.session.host_objects import NamedVariable
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 

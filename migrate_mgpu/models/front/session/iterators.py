@@ -6,8 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import Dataset, Iterator
 from migrate_mgpu.models.front.session.expressions import Expressions
+from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator
 from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 
@@ -95,7 +95,7 @@ class IteratorReader:
                 if isinstance(meaning, Dataset):
                     self.runs.known.add(part)
                 target = self.expressions.graph.target(self.module, part)
-                if target is not None and self.expressions.speaks(target):
+                if target is not None and self.expressions.touches_graph(target):
                     self.expressions.of_function(target)
                     self.found.builders[target.node] = target
             elif isinstance(part, ast.Lambda):

@@ -46,7 +46,7 @@ class LayerReading(Reading):
         self._training(found.training)
         image = found.helper is None and self._may_be_image(found.inputs[0])
         made = self._new(found, node, image, {})
-        made.told.append((node, found.training))
+        made.applications.append((node, found.training))
         return made.variables
 
     def _new(
@@ -103,7 +103,7 @@ class LayerReading(Reading):
             elif training is not None and not isinstance(training, ast.Constant):
                 raise Refused(self.module, training, "whether a layer trains is computed")
             self._training(training)
-            made.told.append((node, training))
+            made.applications.append((node, training))
         return variables
 
     def _bound(self, call: ast.Call, function: Function) -> dict[str, ast.expr]:
@@ -197,7 +197,7 @@ class LayerReading(Reading):
         for made in self.found.layers.values():
             if made.found.helper is not None:
                 self._check_inputs(made)
-        every = [(made, *told) for made in self.found.layers.values() for told in made.told]
+        every = [(made, *one) for made in self.found.layers.values() for one in made.applications]
         for made, node, flag in every:
             meaning = self.meanings.get(flag.id) if isinstance(flag, ast.Name) else None
             if not isinstance(meaning, Placeholder):
@@ -257,6 +257,6 @@ class LayerReading(Reading):
             return
         self._host_only(part, "a layer")
         target = self.graph.target(self.module, part)
-        if target is not None and self.expressions.speaks(target):
+        if target is not None and self.expressions.touches_graph(target):
             self.expressions.of_function(target)
             self.found.builders[target.node] = target

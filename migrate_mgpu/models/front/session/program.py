@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.attendants import (
+from migrate_mgpu.models.front.session.host_objects import (
     Assignment,
     Dataset,
     EventWriter,
@@ -63,7 +63,7 @@ class Holds(enum.Enum):
 class Gradients:
     """Gradients of a loss, as a program keeps them before they are applied.
 
-    ``node`` is the call that computes them, ``told`` the variables that it is told, and
+    ``node`` is the call that computes them, ``var_list`` the variables that it is given, and
     ``optimizer`` the name of the one that computes them, if one does; ``clips`` in order.
     ``listed``: it is the list of those of all towers. ``combined`` is how they were made one,
     ``tower_clips`` what was done with each tower's before.
@@ -72,7 +72,7 @@ class Gradients:
     node: ast.Call
     loss: ast.Name
     unit: Unit
-    told: ast.expr | None
+    var_list: ast.expr | None
     holds: Holds
     optimizer: str = ""
     clips: tuple[GradientClip, ...] = ()
@@ -82,19 +82,29 @@ class Gradients:
 
 
 @record(frozen=True, eq=False)
-class Every:
+class AllVariables:
     """`tf.trainable_variables()`: all that there are there."""
 
     variables: tuple[Variables, ...]
 
 
 @record(frozen=True, eq=False)
-class Moves:
+class AverageUpdates:
     """What moves the averages of batch normalization: the collection UPDATE_OPS."""
 
 
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
-GRAPH = (Placeholder, Variables, Unit, Update, Optimizer, Gradients, Every, Moves, Init)
+GRAPH = (
+    Placeholder,
+    Variables,
+    Unit,
+    Update,
+    Optimizer,
+    Gradients,
+    AllVariables,
+    AverageUpdates,
+    Init,
+)
 Meaning = Union[
     Placeholder,
     Variables,
@@ -102,8 +112,8 @@ Meaning = Union[
     Update,
     Optimizer,
     Gradients,
-    Every,
-    Moves,
+    AllVariables,
+    AverageUpdates,
     Init,
     Host,
     Saver,
@@ -111,22 +121,22 @@ Meaning = Union[
     Dataset,
     Iterator,
 ]
-BESIDE = (Saver, EventWriter, Dataset, Iterator)  # what stands around the steps
+HOST_OBJECTS = (Saver, EventWriter, Dataset, Iterator)  # what stands around the steps
 
 
 @record(frozen=True, eq=False)
 class MadeLayer:
     """A layer that a unit makes and applies: the call, and the variables that it has.
 
-    ``image``: it may be applied to tensors of four dimensions. ``told`` are the units that apply
-    it, with what tells it there whether it trains. ``calls`` are those of the function that it
-    stands in, ``bound`` is what that function's parameters are.
+    ``image``: it may be applied to tensors of four dimensions. ``applications`` are the units that
+    apply it, with what tells it there whether it trains. ``calls`` are those of the function that
+    it stands in, ``bound`` is what that function's parameters are.
     """
 
     found: Found
     variables: Variables
     image: bool
-    told: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
+    applications: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     bound: Mapping[str, ast.expr] = field(default_factory=dict)
 
@@ -142,98 +152,88 @@ class Role(enum.Enum):
     UPDATE = enum.auto()
     UNIT = enum.auto()  # builds what steps compute
     RUN = enum.auto()
-    BESIDE = enum.auto()  # makes what stands around the steps: a saver
+    HOST_OBJECT = enum.auto()  # makes what stands around the steps: a saver
     GONE = enum.auto()  # the session, its blocks, first values: TF2 has none of it
 
 
 @record(eq=False)
-class Lane:
-    """A module or a function that does not build the graph, and has to do with it.
-
-    ``roles`` are those of its entries, in order; ``runs`` stand in it. ``dropped`` are the
-    parameters of a function that are the session or parts of the graph: TF2 gives it the
-    steps that it runs. ``given``: some of them are more than the session. ``handed`` are its
-    calls of other lanes, ``unpacked`` its statements that name what the scope returns.
-    """
+class GraphClient:
+    """A module or a function that does not build the graph, and uses it."""
 
     node: Home
     entries: tuple[Entry, ...]
     blocks: tuple[Header, ...]
-    roles: list[Role] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)  # of the entries, in order
+    runs: list[Run] = field(default_factory=list)  # those that stand in it
+    # A function's parameters that are the session or parts of the graph: TF2 gives it the steps
+    # that it runs.
     dropped: list[str] = field(default_factory=list)
-    given: bool = False
-    handed: list[tuple[ast.Call, Lane]] = field(default_factory=list)
-    unpacked: list[ast.Assign] = field(default_factory=list)
+    takes_parts: bool = False  # some of them are more than the session
+    client_calls: list[tuple[ast.Call, GraphClient]] = field(default_factory=list)
+    unpacked: list[ast.Assign] = field(default_factory=list)  # they name what the scope returns
 
 
 @record(eq=False)
 class SessionProgram:
-    """A program that builds one graph and runs steps of it in one session.
-
-    ``roles`` are those of the scope's entries, in order. ``optimizers`` are those with a name
-    of their own; ``dictionaries`` the statements that make a ``feed_dict`` with a name, and
-    ``builders`` the author's functions that compute, ``makers`` those that make variables.
-    ``layers`` are those that units make, by their calls, in order; ``moving``: some step moves
-    averages of theirs; ``folded`` are values in ``dictionaries`` that steps know;
-    ``layered`` are functions that make and apply layers; ``beside`` other modules with such.
-    ``schedules`` are learning rates that units compute, by their calls, with the units' nodes;
-    ``asked`` those that an optimizer asks itself.
-    ``scopes`` are what TF1 puts before the names of variables, by their calls;
-    ``helpers`` are those that only the graph of several towers needed, and go away.
-    ``count`` is how many those are, where something tells it.
-    ``idle`` are statements that build what no step runs, ``settings`` mentions of TensorFlow
-    that speak of no graph. ``fed`` are the keys of feeds; ``lanes`` other code that has to do
-    with the graph, ``handed`` the calls of it in the scope itself, and ``returned`` the
-    statement by which that gives parts of the graph away, with ``shown``, what stays in it.
-    ``dropped`` are statements in blocks that only initialize variables. ``summarizing`` are those
-    that give summaries names, ``graphs`` mentions of the graph for writers of them; ``sought``
-    are calls whether a checkpoint is there, with its path.
-    """
+    """A program that builds one graph and runs steps of it in one session."""
 
     scope: SessionScope
-    roles: list[Role] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)  # of the scope's entries, in order
+
+    # What it builds.
     placeholders: list[Placeholder] = field(default_factory=list)
     variables: list[Variables] = field(default_factory=list)
-    optimizers: dict[str, tuple[ast.Assign, Optimizer]] = field(default_factory=dict)
+    optimizers: dict[str, tuple[ast.Assign, Optimizer]] = field(default_factory=dict)  # by names
     updates: list[Update] = field(default_factory=list)
     units: dict[int, Unit] = field(default_factory=dict)
+    idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
+    made: list[Operation] = field(default_factory=list)
+    layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)  # those that units make
+    moves_averages: bool = False  # some step moves those of batch normalization
+    schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)  # and units
+    own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves
+    scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls
+    count: ast.expr | None = None  # how many towers, where something tells it
+    settings: list[ast.AST] = field(default_factory=list)  # mentions of TensorFlow, not of a graph
+
+    # The author's functions that build.
+    builders: dict[ast.AST, Function] = field(default_factory=dict)  # those that compute
+    makers: dict[ast.AST, Function] = field(default_factory=dict)  # those that make variables
+    helpers: dict[ast.AST, Function] = field(default_factory=dict)  # towers alone need them: gone
+    layer_helpers: Helpers | None = None  # those that make layers and apply them
+    layer_modules: list[Module] = field(default_factory=list)  # other modules with such
+
+    # What it runs.
     runs: list[Run] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    dictionaries: list[ast.Assign] = field(default_factory=list)
-    builders: dict[ast.AST, Function] = field(default_factory=dict)
-    makers: dict[ast.AST, Function] = field(default_factory=dict)
-    made: list[Operation] = field(default_factory=list)
-    layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)
-    moving: bool = False
-    folded: set[ast.expr] = field(default_factory=set)
-    schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)
-    asked: set[ast.Call] = field(default_factory=set)
-    scopes: dict[ast.AST, str] = field(default_factory=dict)
-    helpers: dict[ast.AST, Function] = field(default_factory=dict)
-    count: ast.expr | None = None
-    layered: Helpers | None = None
-    beside: list[Module] = field(default_factory=list)
-    idle: list[ast.AST] = field(default_factory=list)
-    fed: dict[ast.expr, Placeholder] = field(default_factory=dict)
-    lanes: list[Lane] = field(default_factory=list)
-    handed: list[tuple[ast.Call, Lane]] = field(default_factory=list)
-    returned: ast.Return | None = None
-    shown: set[ast.expr] = field(default_factory=set)
-    settings: list[ast.AST] = field(default_factory=list)
+    dictionaries: list[ast.Assign] = field(default_factory=list)  # a `feed_dict` with a name
+    fed: dict[ast.expr, Placeholder] = field(default_factory=dict)  # by the keys of feeds
+    folded: set[ast.expr] = field(default_factory=set)  # values fed that steps know themselves
+    dropped: list[ast.stmt] = field(default_factory=list)  # in blocks that only initialize
+    assignments: list[Assignment] = field(default_factory=list)
+
+    # Other code that uses the graph.
+    clients: list[GraphClient] = field(default_factory=list)
+    client_calls: list[tuple[ast.Call, GraphClient]] = field(default_factory=list)  # by the scope
+    returned: ast.Return | None = None  # it gives parts of the graph to who called the scope
+    shown: set[ast.expr] = field(default_factory=set)  # what stays of them
+
+    # What stands around the steps.
     savers: list[Saver] = field(default_factory=list)
     saver_calls: list[SaverCall] = field(default_factory=list)
-    dropped: list[ast.stmt] = field(default_factory=list)
+    checkpoint_queries: dict[ast.Call, ast.expr] = field(default_factory=dict)  # with its path
     summaries: list[Summary] = field(default_factory=list)
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
-    summarizing: set[ast.stmt] = field(default_factory=set)
+    summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     event_writers: list[EventWriter] = field(default_factory=list)
     writer_calls: list[WriterCall] = field(default_factory=list)
-    graphs: set[ast.AST] = field(default_factory=set)
-    sought: dict[ast.Call, ast.expr] = field(default_factory=dict)
-    assignments: list[Assignment] = field(default_factory=list)
+    graphs: set[ast.AST] = field(default_factory=set)  # mentions of the graph, for those writers
     datasets: list[Dataset] = field(default_factory=list)
     iterators: list[Iterator] = field(default_factory=list)
+
+    def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
+        """The calls of clients by the scope and by other clients."""
+        return [*self.client_calls, *(call for one in self.clients for call in one.client_calls)]
 
     def taken(self, node: ast.AST) -> list[ast.expr]:
         """Expressions of other statements that become a part of one."""

@@ -72,7 +72,7 @@ class RateReading(UnitReading):
         else:
             assert isinstance(made, ast.Call)
             del self.found.schedules[made]
-            self.found.asked.add(made)
+            self.found.own_schedules.add(made)
 
     def _is_counter(self, node: ast.expr) -> bool:
         """Whether an expression is TF1's own global step."""

@@ -16,15 +16,15 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.driving import DrivingReader
+from migrate_mgpu.models.front.session.graph_clients import GraphClientReading
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.iterators import IteratorReader
-from migrate_mgpu.models.front.session.lanes import LaneReading
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    AverageUpdates,
     Host,
     Init,
-    Moves,
     Role,
     SessionProgram,
 )
@@ -58,7 +58,7 @@ def read_program(
     return _Reader(module, graph, configs, beside).read()
 
 
-class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
+class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientReading):
     def __init__(
         self,
         module: Module,
@@ -68,7 +68,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
     ) -> None:
         super().__init__(module, graph, configs, beside)
         self.runs = RunReader(
-            self.scope, self.found, self.meanings, self.unit, self.reach, self.hand
+            self.scope, self.found, self.meanings, self.unit, self.origins, self.is_client_call
         )
         self.driving = DrivingReader(self.found, graph, self.runs, self.expressions)
         self.expressions.takes = self.driving.summaries.takes
@@ -92,14 +92,14 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         for place, entry in enumerate(self.scope.entries):
             self.place = place
             self.found.roles.append(self._role(entry))
-        self.read_lanes()
+        self.read_clients()
         self.driving.finish()
         self.towers.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables get their first values"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
-        self._account()
+        self._check_complete()
         self._check_training()
         self._check_averages()
         self._check_captures()
@@ -136,8 +136,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
             return Role.GONE
         if self.returns(statement):
             return Role.HOST
-        if self.hands(statement) and not self.runs.concerns(statement):
-            self.handing.append(statement)
+        if self.calls_client(statement) and not self.runs.concerns(statement):
+            self.calling_clients.append(statement)
             self._bind_host(statement)
             return Role.HOST
         if self.runs.concerns(statement):
@@ -180,8 +180,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
 
     def _run(self, statement: ast.stmt) -> Role:
         role = self.runs.read(statement, self.place)
-        if self.hands(statement):
-            self.handing.append(statement)
+        if self.calls_client(statement):
+            self.calling_clients.append(statement)
         if role is Role.RUN:
             self._bind_host(statement)
         return role
@@ -223,7 +223,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         for node in walk(statement):
             if isinstance(node, ast.Call):
                 target = self.graph.target(self.module, node.func)
-                if target is not None and self.expressions.speaks(target):
+                if target is not None and self.expressions.touches_graph(target):
                     text = f"`{target.name}`, called here, has to do with the graph"
                     raise Refused(self.module, node, text)
 
@@ -275,7 +275,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         if name in COUNTERS:
             return self._global_step(statement, target, call)
         if is_update_ops(self.module, call):
-            self.meanings[target.id] = Moves()
+            self.meanings[target.id] = AverageUpdates()
             return Role.GONE
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
             self.meanings[target.id] = Init()
@@ -298,14 +298,14 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, LaneReading):
         dataset = self.iterators.made(statement, target)
         if dataset is not None:
             self.meanings[target.id] = dataset
-            return Role.BESIDE
+            return Role.HOST_OBJECT
         if self.driving.summaries.named(statement, call):
             return self._unit(statement, target, call)
         made = self.driving.made(statement, target, call)
         if made is not None:
             self._only_binding(target)
             self.meanings[target.id] = made
-            return Role.BESIDE
+            return Role.HOST_OBJECT
         return None
 
     def _all_initialize(self, call: ast.Call) -> bool:

@@ -11,19 +11,19 @@ from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
+from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    AverageUpdates,
     Host,
     Init,
     Meaning,
-    Moves,
     Role,
     SessionProgram,
     closure,
     is_late,
     targets_of,
 )
-from migrate_mgpu.models.front.session.reach import Named, Reach, Whole
 from migrate_mgpu.models.front.session.scope import SessionScope
 from migrate_mgpu.models.ir import (
     Collected,
@@ -59,10 +59,10 @@ class RunReader:
         found: SessionProgram,
         meanings: dict[str, Meaning],
         unit: Callable[[ast.stmt | ast.expr, int], Unit],
-        reach: Reach,
-        hands: Callable[[ast.Call], bool],
+        origins: Origins,
+        is_client_call: Callable[[ast.Call], bool],
     ) -> None:
-        """``hands`` says whether a call is one of a function that runs something."""
+        """``is_client_call`` says whether a call is one of a function that runs something."""
         self.scope = scope
         self.module = scope.module
         self.names = scope.module.names
@@ -70,8 +70,8 @@ class RunReader:
         self.found = found
         self.meanings = meanings
         self.unit = unit
-        self.reach = reach
-        self.hands = hands
+        self.origins = origins
+        self.is_client_call = is_client_call
         self.anew: set[ast.Call] = set()  # calls before a checkpoint is restored
         self.assigned: set[ast.Call] = set()  # runs that only assign a value
         self.gone: set[ast.AST] = set()  # calls that initialize variables
@@ -100,7 +100,7 @@ class RunReader:
                 return self.meanings.get(node.id)
         if not isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
             return None
-        origin = self.reach.of(node)
+        origin = self.origins.of(node)
         if isinstance(origin, Named):
             return self.meanings.get(origin.name)
         if origin is None and isinstance(node, ast.Name) and not self.is_home(node):
@@ -118,7 +118,7 @@ class RunReader:
         """
         if isinstance(node, ast.Name) and self.is_home(node):
             return node
-        origin = self.reach.of(node)
+        origin = self.origins.of(node)
         if isinstance(origin, Named):
             if len(self.home.bindings[origin.name]) != 1:
                 text = f"`{origin.name}` stands for more than one part of the graph"
@@ -161,7 +161,7 @@ class RunReader:
 
     def is_session(self, node: ast.expr) -> bool:
         """Whether an expression is the program's session."""
-        return self.reach.of(node) is Whole.SESSION
+        return self.origins.of(node) is Whole.SESSION
 
     # -- one statement ----------------------------------------------------------------
 
@@ -190,8 +190,10 @@ class RunReader:
     def _check_mentions(
         self, statement: ast.stmt, calls: list[ast.Call], dictionaries: list[ast.stmt]
     ) -> None:
-        handing = [c for c in walk(statement) if isinstance(c, ast.Call) and self.hands(c)]
-        inside = {node for call in (*calls, *handing) for node in walk(call)}
+        own = (part for part in walk(statement) if isinstance(part, ast.Call))
+        inside = {
+            node for call in (*calls, *filter(self.is_client_call, own)) for node in walk(call)
+        }
         local = {
             name.id
             for name in mentions_of(self.names, statement, self.home)
@@ -344,7 +346,7 @@ class RunReader:
         if moves and not updates:
             text = "averages move in a step that trains nothing"
             raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
-        self.found.moving |= moves
+        self.found.moves_averages |= moves
         step = self._step(call, placeholders, values, updates, units, place, folded, moves)
         if fed is not None:
             feeds = []
@@ -369,7 +371,7 @@ class RunReader:
         meaning = self.meaning(node)
         if isinstance(meaning, Update):
             return Fetch(node, update=meaning)
-        if isinstance(meaning, Moves):
+        if isinstance(meaning, AverageUpdates):
             return Fetch(node, moves=True)
         if isinstance(meaning, Variables):
             if meaning.collected is not Collected.ONE:

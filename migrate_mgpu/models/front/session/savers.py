@@ -11,13 +11,13 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.checkpoints import PARAMETERS, RESTORE, SAVE
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import (
+from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.host_objects import (
     NamedVariable,
     SavedState,
     Saver,
     SaverCall,
 )
-from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.ir import Collected, Update, Variables
 from migrate_mgpu.models.properties import is_scheduled

@@ -12,8 +12,8 @@ from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
+from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
-from migrate_mgpu.models.front.session.reach import Reach
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
 from migrate_mgpu.models.ir import Placeholder, Unit
@@ -37,14 +37,14 @@ class Reading:
         self.scope: SessionScope = read_scope(module)
         self.found = SessionProgram(self.scope)
         self.layers = LayerReader(module, graph, self._is_tensor, beside)
-        self.found.layered = self.layers.functions.helpers
+        self.found.layer_helpers = self.layers.functions.helpers
         self.expressions = Expressions(module, graph, self.layers, beside)
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
         self.place = 0
-        self.reach = Reach(graph, self.scope)
+        self.origins = Origins(graph, self.scope)
         self.runs: RunReader
-        self.handing: list[ast.stmt] = []  # those of the scope that call what runs something
+        self.calling_clients: list[ast.stmt] = []  # the scope's own that call a client
 
     def _is_tensor(self, node: ast.AST) -> bool:
         """Whether an expression that is read is a part of the graph."""

@@ -11,14 +11,14 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, MERGE, MERGE_ALL, SUMMARIES
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.attendants import (
+from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.host_objects import (
     EventWriter,
     Merge,
     NamedVariable,
     Summary,
     WriterCall,
 )
-from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 

@@ -11,7 +11,14 @@ from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
 from migrate_mgpu.models.front.session.layers import LayerReading
-from migrate_mgpu.models.front.session.program import GRAPH, Every, Gradients, Init, Role, closure
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    AllVariables,
+    Gradients,
+    Init,
+    Role,
+    closure,
+)
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
@@ -40,7 +47,7 @@ class UnitReading(LayerReading):
                 if known and not known.startswith(SETTINGS):
                     return True
                 target = self.graph.target(self.module, node.func)
-                if target is not None and self.expressions.speaks(target):
+                if target is not None and self.expressions.touches_graph(target):
                     return True
         return False
 
@@ -115,7 +122,7 @@ class UnitReading(LayerReading):
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
-        if isinstance(meaning, (Update, Optimizer, Gradients, Every, Init)):
+        if isinstance(meaning, (Update, Optimizer, Gradients, AllVariables, Init)):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:

@@ -16,7 +16,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.session.averages import AverageReading
 from migrate_mgpu.models.front.session.gradients import GradientReader
-from migrate_mgpu.models.front.session.program import Every, Gradients, Holds, Role, closure
+from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
 from migrate_mgpu.models.front.session.rates import RateReading
 from migrate_mgpu.models.front.session.variables import VariableReading
 from migrate_mgpu.models.ir import (
@@ -62,8 +62,8 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             raise Refused(self.module, call, "its learning rate follows the steps")
         return optimizer
 
-    def _every(self) -> Every:
-        return Every(tuple(v for v in self.found.variables if v.trainable))
+    def _every(self) -> AllVariables:
+        return AllVariables(tuple(v for v in self.found.variables if v.trainable))
 
     def _one_graph_name(self, name: ast.Name) -> None:
         """A name that gradients have may be another of theirs, and nothing else."""
@@ -117,7 +117,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         if found.optimizer not in ("", name):
             text = "these gradients are computed by another optimizer"
             raise Refused(self.module, call, text)
-        more = {} if found.told is None else {"var_list": found.told}
+        more = {} if found.var_list is None else {"var_list": found.var_list}
         if "global_step" in given:
             more["global_step"] = given["global_step"]
         return self._update(
@@ -212,7 +212,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             combined,
             tower_clips,
         )
-        self.found.moving |= update.moves
+        self.found.moves_averages |= update.moves
         self.found.updates.append(update)
         self.meanings[target.id] = update
         return Role.UPDATE
@@ -242,12 +242,12 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             if isinstance(part, (ast.Name, ast.Attribute))
         )
 
-    def _all(self, node: ast.expr) -> Every | None:
+    def _all(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""
         if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
             return None if node.args or node.keywords else self._every()
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
-        return found if isinstance(found, Every) else None
+        return found if isinstance(found, AllVariables) else None
 
     def _told(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
         """The variables that `minimize` is told to train.

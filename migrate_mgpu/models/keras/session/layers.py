@@ -15,10 +15,10 @@ from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, V
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
-from migrate_mgpu.models.keras.session.made import sample_text
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import known_text
+from migrate_mgpu.models.keras.session.variables import sample_text
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -71,7 +71,7 @@ class LayerWriter:
         """What makes batch normalization do with its averages what TF1 did."""
         if not made.found.normalizes:
             return Making()
-        more = {} if self.program.moving else {"momentum": "1.0"}
+        more = {} if self.program.moves_averages else {"momentum": "1.0"}
         if not made.image:
             return Making(settings=more)
         if not self.classes:

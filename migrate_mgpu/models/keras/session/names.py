@@ -129,8 +129,8 @@ class StepNames:
     @cached_property
     def _classes(self) -> set[str]:
         """The names of functions that become classes, which have other names."""
-        assert self.program.layered is not None
-        functions = (helper.function for helper in self.program.layered.found.values())
+        assert self.program.layer_helpers is not None
+        functions = (helper.function for helper in self.program.layer_helpers.found.values())
         return {one.name for one in functions if one.module is self.program.scope.module}
 
     @cached_property
@@ -138,11 +138,11 @@ class StepNames:
         """Names that stand for something else than an update somewhere."""
         scopes = self._names.scopes
         going = {(scopes[self.program.scope.node], name) for name in self._gone}
-        for lane in self.program.lanes:
-            going |= {(scopes[lane.node], name) for name in lane.dropped}
-            for statement in lane.unpacked:
+        for client in self.program.clients:
+            going |= {(scopes[client.node], name) for name in client.dropped}
+            for statement in client.unpacked:
                 parts = (n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name))
-                going |= {(scopes[lane.node], name.id) for name in parts}
+                going |= {(scopes[client.node], name.id) for name in parts}
         return {
             name.id
             for name, scope in self._names.scope_of_name.items()

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.checkpoints import BETA_POWER, RESTORE, SAVE, SAVER
 from migrate_mgpu.api.optimizers import OPTIMIZERS
-from migrate_mgpu.models.front.session.attendants import NamedVariable, SavedState
+from migrate_mgpu.models.front.session.host_objects import NamedVariable, SavedState
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected
 from migrate_mgpu.models.keras.session.names import StepNames

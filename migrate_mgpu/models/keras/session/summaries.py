@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, SUMMARIES
-from migrate_mgpu.models.front.session.attendants import EventWriter, Merge, Summary, WriterCall
+from migrate_mgpu.models.front.session.host_objects import EventWriter, Merge, Summary, WriterCall
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.session.names import StepNames

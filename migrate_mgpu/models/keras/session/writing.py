@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.program import Lane, Role, SessionProgram, is_late
+from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
@@ -20,20 +20,20 @@ from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
-from migrate_mgpu.models.keras.session.handing import HandingWriter
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
-from migrate_mgpu.models.keras.session.made import (
-    is_unshaped,
-    placeholder_text,
-    variable_replacement,
-)
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
+from migrate_mgpu.models.keras.session.step_parameters import StepParameterWriter
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.models.keras.session.summaries import SummaryWriter
+from migrate_mgpu.models.keras.session.variables import (
+    is_unshaped,
+    placeholder_text,
+    variable_replacement,
+)
 from migrate_mgpu.models.keras.towers.steps import (
     TowerStepWriter,
     comments_of_towers,
@@ -88,12 +88,12 @@ class _Writer:
             if function.module is self.module
         ]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
-        assert program.layered is not None
-        self.layered = HelperClassWriter(
-            program.layered,
+        assert program.layer_helpers is not None
+        self.helper_classes = HelperClassWriter(
+            program.layer_helpers,
             any(is_unshaped(placeholder) for placeholder in program.placeholders),
         )
-        self.layers = LayerWriter(program, self.names, self.style, self.layered.classes)
+        self.layers = LayerWriter(program, self.names, self.style, self.helper_classes.classes)
         self.context.replaced.update(self.layers.uses())
         self.savers = SaverWriter(program, self.names, self.style)
         self.rates = RateWriter(program, self.names, self.style)
@@ -121,7 +121,7 @@ class _Writer:
     def write(self) -> EditSet:
         self._functions()
         self._helpers()
-        self.layered.edits(self.found)
+        self.helper_classes.edits(self.found)
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
@@ -132,11 +132,11 @@ class _Writer:
                     continue
                 name = self.program.fed[key].name
                 self._edit(Edit(*self.source.span(key), self.style.string(name)))
-        handing = HandingWriter(self.program, self.names, self.context, self.style)
-        for edit in handing.edits():
+        parameters = StepParameterWriter(self.program, self.names, self.context, self.style)
+        for edit in parameters.edits():
             self._edit(edit)
         runs = RunWriter(
-            self.program, self.names, self.context, self.style, self._dedent_of, handing.step
+            self.program, self.names, self.context, self.style, self._dedent_of, parameters.step
         )
         for edit in runs.edits():
             self._edit(edit)
@@ -145,7 +145,7 @@ class _Writer:
         for one in self.program.assignments:
             text = f"{one.variable.id}.{one.kind}({self.context.render(one.value)})"
             self._edit(Edit(*self.source.span(one.call), text))
-        for call, path in self.program.sought.items():
+        for call, path in self.program.checkpoint_queries.items():
             shown = self.context.render(path)
             shown = shown if isinstance(path, (ast.Name, ast.Attribute, ast.Call)) else f"({shown})"
             exists = f"{self.style.tensorflow}.io.gfile.exists"
@@ -160,7 +160,7 @@ class _Writer:
         self.classes += self.layers.classes
         self._definitions()
         for layer in self.program.layers.values():
-            if layer.found.normalizes and not self.program.moving:
+            if layer.found.normalizes and not self.program.moves_averages:
                 self.found.note(self.module, layer.found.call, _FORGOTTEN)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
@@ -190,7 +190,7 @@ class _Writer:
     @cached_property
     def _entry_of(self) -> dict[ast.stmt, Entry]:
         entries = [*self.scope.entries]
-        entries += (entry for lane in self.program.lanes for entry in lane.entries)
+        entries += (entry for client in self.program.clients for entry in client.entries)
         return {entry.statement: entry for entry in entries if not entry.opens}
 
     def _top(self, node: ast.AST) -> ast.stmt:
@@ -246,7 +246,7 @@ class _Writer:
 
     def _beside(self) -> None:
         """The functions of other modules that compute: their statements in TF2's words."""
-        for module in self.program.beside:
+        for module in self.program.layer_modules:
             builders = [n for n, f in self.program.builders.items() if f.module is module]
             if not builders:
                 continue
@@ -310,20 +310,21 @@ class _Writer:
             slots.setdefault(part.place + 1, []).append(part)
         for step in self.program.steps:
             slots.setdefault(self._slot(step), []).append(step)
-        home = Lane(self.scope.node, self.scope.entries, self.scope.blocks, self.program.roles)
-        self._lane(home, slots)
-        for lane in self.program.lanes:
-            self._lane(lane, {})
+        scope = self.scope
+        home = GraphClient(scope.node, scope.entries, scope.blocks, self.program.roles)
+        self._write_client(home, slots)
+        for client in self.program.clients:
+            self._write_client(client, {})
 
-    def _lane(self, lane: Lane, slots: dict[int, list[Step | Part]]) -> None:
-        entries, roles = lane.entries, lane.roles
+    def _write_client(self, client: GraphClient, slots: dict[int, list[Step | Part]]) -> None:
+        entries, roles = client.entries, client.roles
         index = 0
         while index <= len(entries):
-            end, part = index, self._part(lane, index)
-            if index and part != self._part(lane, index - 1) and index in slots:
+            end, part = index, self._part(client, index)
+            if index and part != self._part(client, index - 1) and index in slots:
                 at_end = {index: slots.pop(index)}  # at the end of the cell above
-                self._region(lane, index, index, at_end)
-            while end < len(entries) and self._goes(roles[end]) and self._part(lane, end) == part:
+                self._region(client, index, index, at_end)
+            while end < len(entries) and self._goes(roles[end]) and self._part(client, end) == part:
                 end += 1
             here = {slot: slots.pop(slot) for slot in range(index, end + 1) if slot in slots}
             if index == end and not here:
@@ -331,7 +332,7 @@ class _Writer:
                     self._kept(entries[index], roles[index])
                 index += 1
                 continue
-            self._region(lane, index, end, here)
+            self._region(client, index, end, here)
             if index < end < len(entries) and self._goes(roles[end]):
                 index = end  # in another cell of the notebook
                 continue
@@ -339,9 +340,9 @@ class _Writer:
                 self._kept(entries[end], roles[end])
             index = end + 1
 
-    def _part(self, lane: Lane, index: int) -> tuple[int, int] | None:
+    def _part(self, client: GraphClient, index: int) -> tuple[int, int] | None:
         """What is around the statement at an index: of a notebook its cell."""
-        entries = lane.entries
+        entries = client.entries
         if index == len(entries):
             return None
         return self.source.part_at(self.source.span(entries[index].statement)[0])
@@ -395,10 +396,10 @@ class _Writer:
         return self.scope.towers is not None
 
     def _region(
-        self, lane: Lane, index: int, end: int, slots: Mapping[int, list[Step | Part]]
+        self, client: GraphClient, index: int, end: int, slots: Mapping[int, list[Step | Part]]
     ) -> None:
-        entries, source = lane.entries, self.source
-        body = lane.node.body
+        entries, source = client.entries, self.source
+        body = client.node.body
         if index < end:
             first, last = entries[index], entries[end - 1]
             start = self._above(first.statement)
@@ -406,7 +407,7 @@ class _Writer:
                 self._header_end(last) if last.opens else Layout(source, last.statement).next_line
             )
         elif index < len(entries) and (
-            not index or self._part(lane, index) == self._part(lane, index - 1)
+            not index or self._part(client, index) == self._part(client, index - 1)
         ):
             start = stop = self._above(entries[index].statement)
         else:
@@ -416,7 +417,7 @@ class _Writer:
             node = entries[index].statement
             raise Refused(self.module, node, "a magic command is among what it builds")
         kept: list[str] = []
-        for entry, role in zip(entries[index:end], lane.roles[index:end]):
+        for entry, role in zip(entries[index:end], client.roles[index:end]):
             if role in OWNED:
                 self.found.moved.add(entry.statement)
                 continue
@@ -429,8 +430,8 @@ class _Writer:
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
-        is_module = isinstance(lane.node, ast.Module)
-        texts, once = self._texts(lane, index, end, slots, indent)
+        is_module = isinstance(client.node, ast.Module)
+        texts, once = self._texts(client, index, end, slots, indent)
         gap = "\n" * (3 if is_module and not indent else 2)
         above = self._blank_above(start)
         below = self._blank_below(stop)
@@ -460,7 +461,7 @@ class _Writer:
 
     def _texts(
         self,
-        lane: Lane,
+        client: GraphClient,
         index: int,
         end: int,
         slots: Mapping[int, list[Step | Part]],
@@ -471,7 +472,7 @@ class _Writer:
         once: list[bool] = []
         block = Block(self.source, indent)
         if not self._owns:
-            for entry in lane.entries[index:end]:
+            for entry in client.entries[index:end]:
                 block.lines += self._made(entry, indent)
         for place in range(index, end + 1):
             for made in slots.get(place, ()):
@@ -483,7 +484,7 @@ class _Writer:
                 texts += functions
                 once += [False] * len(functions)
             if place < end and self._owns:
-                self._once(lane.entries[place], lane.roles[place], block)
+                self._once(client.entries[place], client.roles[place], block)
         if block.lines:
             texts.append("\n".join(block.lines))
             once.append(True)
@@ -635,8 +636,8 @@ class _Writer:
     @property
     def _gone_statements(self) -> set[ast.stmt]:
         pairs = [*zip(self.scope.entries, self.program.roles)]
-        for lane in self.program.lanes:
-            pairs += zip(lane.entries, lane.roles)
+        for client in self.program.clients:
+            pairs += zip(client.entries, client.roles)
         return {entry.statement for entry, role in pairs if role is Role.GONE}
 
     # -- what stays where it is --------------------------------------------------------
@@ -668,7 +669,7 @@ class _Writer:
         elif role is Role.UPDATE:
             self._update(entry)
             self.found.moved.add(statement)
-        elif role is Role.BESIDE:
+        elif role is Role.HOST_OBJECT:
             self._drawn(statement)
             for writer in self.program.event_writers:
                 if writer.statement is statement:
@@ -691,7 +692,7 @@ class _Writer:
         """The edits of an optimizer's call; a rate that steps have has no value yet."""
         update = self._of_optimizer(optimizer)
         value = optimizer.learning_rate.value
-        if isinstance(value, ast.Call) and value in self.program.asked:
+        if isinstance(value, ast.Call) and value in self.program.own_schedules:
             text = self.rates.schedule(value, self.context)
             return (*writer.edits(), Edit(*self.source.span(value), text))
         if update is None or update.rate is None:
@@ -770,7 +771,7 @@ class _Writer:
         """The lines of blocks that go away move out of them."""
         lost: dict[int, int] = {}
         inside: set[int] = set()
-        blocks = [*self.scope.blocks, *(b for lane in self.program.lanes for b in lane.blocks)]
+        blocks = [*self.scope.blocks, *(b for one in self.program.clients for b in one.blocks)]
         for block in blocks:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(self._header_end(Entry(block, True)))[0]

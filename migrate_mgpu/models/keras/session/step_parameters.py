@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.models.front.session.program import Lane, SessionProgram
-from migrate_mgpu.models.front.session.reach import given
+from migrate_mgpu.models.front.session.origins import given
+from migrate_mgpu.models.front.session.program import GraphClient, SessionProgram
 from migrate_mgpu.models.ir import Run, Step
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -17,7 +17,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
 
-class HandingWriter:
+class StepParameterWriter:
     """Writes parameters, arguments and returned values. ``dedent``: as for the calls of steps."""
 
     def __init__(
@@ -44,14 +44,14 @@ class HandingWriter:
         return name
 
     def edits(self) -> Iterator[Edit]:
-        for lane in self.program.lanes:
-            if lane.dropped:
-                yield self._parameters(lane)
-            for call, callee in lane.handed:
+        for client in self.program.clients:
+            if client.dropped:
+                yield self._parameters(client)
+            for call, callee in client.client_calls:
                 yield from self._arguments(call, callee)
-            for statement in lane.unpacked:
+            for statement in client.unpacked:
                 yield from self._unpacked(statement)
-        for call, callee in self.program.handed:
+        for call, callee in self.program.client_calls:
             yield from self._arguments(call, callee)
         if self.program.returned is not None:
             yield self._returned(self.program.returned)
@@ -63,61 +63,61 @@ class HandingWriter:
         returned = self.program.returned
         return returned is not None and isinstance(returned.value, ast.Dict)
 
-    def _sees(self, lane: Lane) -> bool:
+    def _sees(self, client: GraphClient) -> bool:
         """Whether a function knows the names of the steps without being given them."""
         if self._bundle:
             return True  # it knows the dictionary
         carriers: set[ast.AST] = {self.program.scope.node}
-        carriers |= {one.node for one in self.program.lanes if one.unpacked}
-        around = {lane.node, *self.module.names.ancestors(lane.node)}
+        carriers |= {one.node for one in self.program.clients if one.unpacked}
+        around = {client.node, *self.module.names.ancestors(client.node)}
         return bool(carriers & around)
 
-    def _is_given(self, lane: Lane) -> bool:
+    def _is_given(self, client: GraphClient) -> bool:
         """Whether a function has its steps as parameters: as it had parts of the graph."""
         if self._bundle:
             return False
-        return bool(lane.dropped) and (lane.given or not self._sees(lane))
+        return bool(client.dropped) and (client.takes_parts or not self._sees(client))
 
-    def needs(self, lane: Lane) -> list[Step]:
+    def needs(self, client: GraphClient) -> list[Step]:
         """The steps that a function, or one that it calls, runs and does not know by itself."""
-        if lane.node not in self._needs:
-            self._needs[lane.node] = []  # ends recursion
-            steps = [run.step for run in lane.runs]
-            for _, callee in lane.handed:
+        if client.node not in self._needs:
+            self._needs[client.node] = []  # ends recursion
+            steps = [run.step for run in client.runs]
+            for _, callee in client.client_calls:
                 steps += self.needs(callee) if self._is_given(callee) else []
             shown = [step for step in dict.fromkeys(steps) if step.values or step.updates]
-            self._needs[lane.node] = sorted(shown, key=self.program.steps.index)
-            if shown and not self._sees(lane) and not self._is_given(lane):
+            self._needs[client.node] = sorted(shown, key=self.program.steps.index)
+            if shown and not self._sees(client) and not self._is_given(client):
                 text = "it cannot be told how this function gets the steps that it runs"
-                raise Refused(self.module, lane.node, text)
-        return self._needs[lane.node]
+                raise Refused(self.module, client.node, text)
+        return self._needs[client.node]
 
     def _given_away(self) -> list[Step]:
         """The steps that run where the scope that builds them does not show them."""
         home = self.program.scope.node
         found: list[Step] = []
-        for lane in self.program.lanes:
-            if home not in (lane.node, *self.module.names.ancestors(lane.node)):
-                found += (run.step for run in lane.runs)
+        for client in self.program.clients:
+            if home not in (client.node, *self.module.names.ancestors(client.node)):
+                found += (run.step for run in client.runs)
         steps = [step for step in dict.fromkeys(found) if step.values or step.updates]
         return sorted(steps, key=self.program.steps.index)
 
     # -- parameters and arguments -----------------------------------------------------
 
-    def _new(self, lane: Lane) -> list[str]:
-        steps = self.needs(lane) if self._is_given(lane) else []
+    def _new(self, client: GraphClient) -> list[str]:
+        steps = self.needs(client) if self._is_given(client) else []
         return [self.names.step(step) for step in steps]
 
-    def _position(self, lane: Lane) -> int:
+    def _position(self, client: GraphClient) -> int:
         """Where the steps stand among the parameters that stay."""
-        assert isinstance(lane.node, ast.FunctionDef)
-        parameters = Function(self.module, lane.node).parameters()
-        first = min(parameters.index(name) for name in lane.dropped)
-        required = len(parameters) - len(lane.node.args.defaults)
-        return sum(name not in lane.dropped for name in parameters[: min(first, required)])
+        assert isinstance(client.node, ast.FunctionDef)
+        parameters = Function(self.module, client.node).parameters()
+        first = min(parameters.index(name) for name in client.dropped)
+        required = len(parameters) - len(client.node.args.defaults)
+        return sum(name not in client.dropped for name in parameters[: min(first, required)])
 
-    def _parameters(self, lane: Lane) -> Edit:
-        node = lane.node
+    def _parameters(self, client: GraphClient) -> Edit:
+        node = client.node
         assert isinstance(node, ast.FunctionDef)
         arguments = node.args
         if arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
@@ -127,17 +127,17 @@ class HandingWriter:
         blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
         kept: list[str] = []
         for one, default in zip(arguments.args, [*blank, *arguments.defaults]):
-            if one.arg not in lane.dropped:
+            if one.arg not in client.dropped:
                 value = f"={self.source.code(default)}" if default is not None else ""
                 kept.append(one.arg + value)
-        position = self._position(lane)
-        kept[position:position] = self._new(lane)
+        position = self._position(client)
+        kept[position:position] = self._new(client)
         first, last = arguments.args[0], [*arguments.args, *arguments.defaults]
         start = self.source.span(first)[0]
         end = max(self.source.span(one)[1] for one in last)
         return Edit(start, end, ", ".join(kept))
 
-    def _arguments(self, call: ast.Call, callee: Lane) -> Iterator[Edit]:
+    def _arguments(self, call: ast.Call, callee: GraphClient) -> Iterator[Edit]:
         if not callee.dropped:
             return
         assert isinstance(callee.node, ast.FunctionDef)

@@ -16,10 +16,10 @@ from migrate_mgpu.models.front.session.units import UnitReading, unique, value_o
 from migrate_mgpu.models.ir import Gathered, Stage
 
 
-class Account(UnitReading):
+class CompletenessCheck(UnitReading):
     """Checks a program that is read to its end."""
 
-    def _account(self) -> None:
+    def _check_complete(self) -> None:
         """Every mention of TensorFlow is one that this reader knows."""
         known: set[ast.AST] = {o.node for o in self.found.made}
         for entry, role in zip(self.scope.entries, self.found.roles):
@@ -30,7 +30,7 @@ class Account(UnitReading):
                 Role.SCHEDULE,
                 Role.UPDATE,
                 Role.UNIT,
-                Role.BESIDE,
+                Role.HOST_OBJECT,
             ) or (role is Role.GONE and not entry.opens):
                 known.add(entry.statement)
         known |= self.configs
@@ -42,10 +42,10 @@ class Account(UnitReading):
         known |= {one.statement for one in self.found.savers}
         known |= {one.statement for one in self.found.event_writers}
         known |= self.found.graphs | {one.call for one in self.found.assignments}
-        known |= {*self.found.sought}
-        for lane in self.found.lanes:
-            known |= {part for block in lane.blocks for part in header_of(block)}
-            pairs = zip(lane.entries, lane.roles)
+        known |= {*self.found.checkpoint_queries}
+        for client in self.found.clients:
+            known |= {part for block in client.blocks for part in header_of(block)}
+            pairs = zip(client.entries, client.roles)
             known |= {e.statement for e, role in pairs if role is Role.GONE and not e.opens}
         for use in self.module.uses:
             if isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_inside(
@@ -82,7 +82,7 @@ class Account(UnitReading):
                     shown = module.source.code(use.node)
                     text = f"it is not known what `{shown}` in {module.path.name} is for"
                     raise Refused(module, use.node, text)
-            self.found.beside.append(module)
+            self.found.layer_modules.append(module)
 
     def _check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""

@@ -35,7 +35,7 @@ class Named:
 Origin = Union[Whole, Named]
 
 
-class Reach:
+class Origins:
     """Follows expressions to names of the scope that builds, or to the session."""
 
     def __init__(self, graph: CallGraph, scope: SessionScope) -> None:

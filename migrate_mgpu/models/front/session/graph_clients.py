@@ -11,47 +11,47 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.account import Account
+from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.driving import DrivingReader
-from migrate_mgpu.models.front.session.program import BESIDE, GRAPH, Init, Lane, Role
-from migrate_mgpu.models.front.session.reach import Named, Whole, given
+from migrate_mgpu.models.front.session.origins import Named, Whole, given
+from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
 from migrate_mgpu.models.ir import Variables
 
 _ADVICE = "run it, and use its value"
 
 
-class LaneReading(Account):
-    """Reads lanes once all that the graph is made of is known."""
+class GraphClientReading(CompletenessCheck):
+    """Reads the clients of a graph once all that the graph is made of is known."""
 
     driving: DrivingReader
 
-    def hands(self, statement: ast.stmt) -> bool:
+    def calls_client(self, statement: ast.stmt) -> bool:
         """Whether a statement of the scope that builds calls a function that runs something."""
-        return any(map(self.hand, _own_calls(statement)))
+        return any(map(self.is_client_call, _own_calls(statement)))
 
-    def hand(self, call: ast.Call) -> bool:
+    def is_client_call(self, call: ast.Call) -> bool:
         """Whether a call reaches a function that runs something in the session."""
         target = self.graph.target(self.module, call.func)
         if target is None or target.module is not self.module or target.owner is not None:
             return False
         if target.node is self.scope.node or not isinstance(target.node, ast.FunctionDef):
             return False
-        return self.reach.runs(target)
+        return self.origins.runs(target)
 
     def returns(self, statement: ast.stmt) -> bool:
         """Whether a statement gives parts of the graph to who called the scope that builds."""
-        if not isinstance(statement, ast.Return) or not self.reach.exported:
+        if not isinstance(statement, ast.Return) or not self.origins.exported:
             return False
-        if not any(self._is_graphs(value) for value in self.reach.exported.values()):
+        if not any(self._is_graphs(value) for value in self.origins.exported.values()):
             return False
-        for value in self.reach.exported.values():
+        for value in self.origins.exported.values():
             if not isinstance(value, ast.Name) and self._mentions_graph(value):
                 raise Refused(self.module, value, "a part of the graph is returned without a name")
         self.found.returned = statement
         self.found.shown |= {
             value
-            for value in self.reach.exported.values()
+            for value in self.origins.exported.values()
             if not self._is_graphs(value) or isinstance(self.runs.meaning(value), Variables)
         }
         return True
@@ -62,23 +62,23 @@ class LaneReading(Account):
     def _mentions_graph(self, node: ast.AST) -> bool:
         return any(self._is_graphs(p) for p in walk(node) if isinstance(p, ast.Name))
 
-    # -- all lanes ------------------------------------------------------------------
+    # -- all clients ---------------------------------------------------------------
 
-    def read_lanes(self) -> None:
+    def read_clients(self) -> None:
         """Reads what other code does with the graph.
 
         Raises:
-            Refused: it does more than running steps, and handing on what it needs for that.
+            Refused: it does more than running steps, and passing on what it needs for that.
         """
         for node in self._nodes():
-            self.found.lanes.append(self._begun(node))
-        for lane in self.found.lanes:
-            for place, entry in enumerate(lane.entries):
-                role = self._lane_role(lane, entry.statement, entry.opens, place)
-                lane.roles.append(role)
-        self._hand_over()
+            self.found.clients.append(self._begun(node))
+        for client in self.found.clients:
+            for place, entry in enumerate(client.entries):
+                role = self._client_role(client, entry.statement, entry.opens, place)
+                client.roles.append(role)
+        self._read_client_calls()
         self._drop_empty()
-        self._check_lanes()
+        self._check_clients()
 
     def _nodes(self) -> list[Home]:
         """The module and the functions, besides the scope that builds, that mention its graph."""
@@ -93,7 +93,7 @@ class LaneReading(Account):
             if node is not None and node not in inside:
                 found[node] = None
         for call in self.names.calls:
-            if self.reach.of(call) is not None and not self.runs.is_home(call):
+            if self.origins.of(call) is not None and not self.runs.is_home(call):
                 node = self._around(call)
                 if node is not None:
                     found[node] = None
@@ -106,9 +106,9 @@ class LaneReading(Account):
         return {*found.builders, *found.makers, *found.helpers, *self.expressions.functions}
 
     def _concerns(self, name: ast.Name) -> bool:
-        origin = self.reach.of(name)
+        origin = self.origins.of(name)
         if isinstance(origin, Named):
-            return isinstance(self.meanings.get(origin.name), (*GRAPH, *BESIDE))
+            return isinstance(self.meanings.get(origin.name), (*GRAPH, *HOST_OBJECTS))
         return origin is not None
 
     def _around(self, node: ast.AST) -> Home | None:
@@ -120,9 +120,9 @@ class LaneReading(Account):
                 raise Refused(self.module, node, text)
         return None
 
-    def _begun(self, node: Home) -> Lane:
+    def _begun(self, node: Home) -> GraphClient:
         entries, blocks = lines(self.module, node, self.scope.session)
-        lane = Lane(node, entries, blocks)
+        client = GraphClient(node, entries, blocks)
         if isinstance(node, ast.FunctionDef):
             if isinstance(self.names.parents[node], ast.ClassDef) or node.decorator_list:
                 text = f"`{node.name}`, which uses the graph, is no plain function"
@@ -131,19 +131,19 @@ class LaneReading(Account):
             for name in known.parameters():
                 mentions = self.names.mentions(name, self.names.scopes[node])
                 for mention in mentions:
-                    origin = self.reach.of(mention)
+                    origin = self.origins.of(mention)
                     meaning = self.runs.meaning(mention)
                     session = origin is Whole.SESSION
                     part = isinstance(meaning, GRAPH) and not isinstance(meaning, Variables)
-                    lane.given |= part
-                    if (session or part) and name not in lane.dropped:
-                        lane.dropped.append(name)
-            lane.dropped += (
+                    client.takes_parts |= part
+                    if (session or part) and name not in client.dropped:
+                        client.dropped.append(name)
+            client.dropped += (
                 name
                 for name in known.parameters()
-                if name not in lane.dropped and self._is_dropped_unread(known, name)
+                if name not in client.dropped and self._is_dropped_unread(known, name)
             )
-        return lane
+        return client
 
     def _is_dropped_unread(self, function: Function, name: str) -> bool:
         """Whether a parameter that is not mentioned is given the session or a part of the graph."""
@@ -156,15 +156,17 @@ class LaneReading(Account):
                 return False
             meaning = self.runs.meaning(value)
             part = isinstance(meaning, GRAPH) and not isinstance(meaning, Variables)
-            if not part and self.reach.of(value) is not Whole.SESSION:
+            if not part and self.origins.of(value) is not Whole.SESSION:
                 return False
         return True
 
     # -- one statement ----------------------------------------------------------------
 
-    def _lane_role(self, lane: Lane, statement: ast.stmt, opens: bool, place: int) -> Role:
+    def _client_role(
+        self, client: GraphClient, statement: ast.stmt, opens: bool, place: int
+    ) -> Role:
         if opens:
-            return Role.GONE if statement in lane.blocks else Role.HOST
+            return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
             return Role.GONE
         if makes_graph(self.module, statement):
@@ -174,21 +176,21 @@ class LaneReading(Account):
         if self._begins(statement):
             return Role.GONE
         if self.driving.made_elsewhere(statement):
-            return Role.BESIDE
+            return Role.HOST_OBJECT
         self.driving.read(statement)
         if self.runs.is_dictionary(statement):
             return Role.HOST
         if self.runs.concerns(statement):
             before = len(self.found.runs)
             role = self.runs.read(statement, place)
-            lane.runs += self.found.runs[before:]
+            client.runs += self.found.runs[before:]
             if role is Role.GONE and not self.graph.runs_once(self.module, statement):
                 text = "variables may get their first values more than once"
                 raise Refused(self.module, statement, text)
             return role
         if isinstance(statement, ast.Assign) and self._unpacks(statement):
-            lane.unpacked.append(statement)
-        self._speaks(statement)
+            client.unpacked.append(statement)
+        self._check_calls(statement)
         return Role.HOST
 
     def _closes(self, statement: ast.stmt) -> bool:
@@ -198,7 +200,7 @@ class LaneReading(Account):
             return False
         if call.func.attr != "close" or call.args or call.keywords:
             return False
-        return self.reach.of(call.func.value) is Whole.SESSION
+        return self.origins.of(call.func.value) is Whole.SESSION
 
     def _begins(self, statement: ast.stmt) -> bool:
         """Whether a statement makes what gives the variables their first values."""
@@ -221,7 +223,7 @@ class LaneReading(Account):
         elements = [left] if isinstance(left, ast.Name) else left.elts
         if not all(isinstance(one, ast.Name) for one in elements):
             raise Refused(self.module, statement, "where the parts of the graph go is not followed")
-        keys = set(self.reach.exported)
+        keys = set(self.origins.exported)
         if isinstance(left, ast.Name):
             fits = keys == {None} or all(isinstance(key, str) for key in keys)
         else:
@@ -230,92 +232,93 @@ class LaneReading(Account):
             raise Refused(self.module, statement, "where the parts of the graph go is not followed")
         return True
 
-    def _speaks(self, statement: ast.stmt) -> None:
+    def _check_calls(self, statement: ast.stmt) -> None:
         """A statement of Python's own calls nothing that builds a graph."""
         for call in _own_calls(statement):
             target = self.graph.target(self.module, call.func)
-            if target is None or target.node is self.scope.node or self.hand(call):
+            if target is None or target.node is self.scope.node or self.is_client_call(call):
                 continue
-            if self.expressions.speaks(target):
+            if self.expressions.touches_graph(target):
                 text = f"`{target.name}`, called here, has to do with the graph"
                 raise Refused(self.module, call, text)
 
     # -- the whole ------------------------------------------------------------------
 
-    def _hand_over(self) -> None:
-        """Calls of lanes by other code, the scope that builds included."""
-        lanes: dict[ast.AST, Lane] = {lane.node: lane for lane in self.found.lanes}
+    def _read_client_calls(self) -> None:
+        """Calls of clients by other code, the scope that builds included."""
+        clients: dict[ast.AST, GraphClient] = {client.node: client for client in self.found.clients}
         for call in self.names.calls:
             target = self.graph.target(self.module, call.func)
-            lane = lanes.get(target.node) if target is not None else None
-            if lane is None or target is None:
+            client = clients.get(target.node) if target is not None else None
+            if client is None or target is None:
                 continue
-            if lane.dropped:
+            if client.dropped:
                 known = given(target, call)
-                if not set(lane.dropped) <= known.keys():
+                if not set(client.dropped) <= known.keys():
                     text = f"what `{target.name}` is given cannot be told"
                     raise Refused(self.module, call, text, "name its arguments")
             around = self._around(call)
             from_home = self.runs.is_home(call)
-            caller = next((one for one in self.found.lanes if one.node is around), None)
+            caller = next((one for one in self.found.clients if one.node is around), None)
             if caller is None and not from_home:
                 assert around is not None
-                caller = Lane(around, (), ())  # it only calls
-                self.found.lanes.append(caller)
-                lanes.setdefault(around, caller)
-            own = caller.handed if caller is not None else self.found.handed
-            own.append((call, lane))
-        for lane in self.found.lanes:
-            if not lane.dropped or not isinstance(lane.node, ast.FunctionDef):
+                caller = GraphClient(around, (), ())  # it only calls
+                self.found.clients.append(caller)
+                clients.setdefault(around, caller)
+            own = caller.client_calls if caller is not None else self.found.client_calls
+            own.append((call, client))
+        for client in self.found.clients:
+            if not client.dropped or not isinstance(client.node, ast.FunctionDef):
                 continue
-            for reference in self.graph.references(Function(self.module, lane.node)):
+            for reference in self.graph.references(Function(self.module, client.node)):
                 if reference.call is None or reference.module is not self.module:
-                    text = f"`{lane.node.name}`, which runs steps, is more than called"
+                    text = f"`{client.node.name}`, which runs steps, is more than called"
                     raise Refused(reference.module, reference.node, text)
 
     def _drop_empty(self) -> None:
         """Functions that only gave the variables their first values go, with their calls."""
-        for lane in [one for one in self.found.lanes if isinstance(one.node, ast.FunctionDef)]:
+        for client in [one for one in self.found.clients if isinstance(one.node, ast.FunctionDef)]:
             own = [
                 role
-                for entry, role in zip(lane.entries, lane.roles)
+                for entry, role in zip(client.entries, client.roles)
                 if not isinstance(entry.statement, ast.Expr)
                 or not isinstance(entry.statement.value, ast.Constant)
             ]
             if not own or any(role is not Role.GONE for role in own):
                 continue
-            assert isinstance(lane.node, ast.FunctionDef)
-            references = self.graph.references(Function(self.module, lane.node))
-            gone: list[ast.stmt] = [lane.node]
+            assert isinstance(client.node, ast.FunctionDef)
+            references = self.graph.references(Function(self.module, client.node))
+            gone: list[ast.stmt] = [client.node]
             for reference in references:
                 statement = self.names.statement(reference.node)
                 if not isinstance(statement, ast.Expr) or statement.value is not reference.call:
-                    text = f"nothing is left of `{lane.node.name}`, and its value is used"
+                    text = f"nothing is left of `{client.node.name}`, and its value is used"
                     raise Refused(self.module, reference.node, text)
                 gone.append(statement)
             for statement in gone:
                 self._drop(statement)
                 self.runs.known |= set(walk(statement))
-            self.found.lanes.remove(lane)
+            self.found.clients.remove(client)
             calls = {reference.call for reference in references}
-            for handed in (self.found.handed, *(one.handed for one in self.found.lanes)):
-                handed[:] = [pair for pair in handed if pair[0] not in calls]
+            callers = (self.found.client_calls, *(one.client_calls for one in self.found.clients))
+            for made in callers:
+                made[:] = [pair for pair in made if pair[0] not in calls]
 
     def _drop(self, statement: ast.stmt) -> None:
-        """A statement of the scope, or of a lane, goes."""
+        """A statement of the scope, or of a client, goes."""
         around = self._around(statement)
         assert around is not None
-        known = [lane for lane in self.found.lanes if lane.node is around]
+        known = [client for client in self.found.clients if client.node is around]
         if around is self.scope.node:
             places = [(self.scope.entries, self.found.roles)]
         elif known and known[0].entries:
             places = [(known[0].entries, known[0].roles)]
         else:
             entries, blocks = lines(self.module, around, self.scope.session)
-            lane = Lane(around, entries, blocks, [Role.HOST] * len(entries))
-            self.found.lanes[:] = [one for one in self.found.lanes if one.node is not around]
-            self.found.lanes.append(lane)
-            places = [(entries, lane.roles)]
+            client = GraphClient(around, entries, blocks, [Role.HOST] * len(entries))
+            self.found.clients[:] = [one for one in self.found.clients if one.node is not around]
+            self.found.clients.append(client)
+            places = [(entries, client.roles)]
         for entries, roles in places:
             for index, entry in enumerate(entries):
                 if entry.statement is statement:
@@ -324,38 +327,37 @@ class LaneReading(Account):
         text = "nothing is left of this function, which is called under a condition"
         raise Refused(self.module, statement, text)
 
-    def _check_lanes(self) -> None:
+    def _check_clients(self) -> None:
         """Each mention of the session or the graph elsewhere is one that is understood."""
         inside = self._inside
         fine = set(self.runs.known)
-        for lane in self.found.lanes:
-            for entry, role in zip(lane.entries, lane.roles):
+        for client in self.found.clients:
+            for entry, role in zip(client.entries, client.roles):
                 if role is Role.GONE:
                     part = entry.statement
                     roots = part.items if entry.opens and isinstance(part, ast.With) else [part]
                     fine |= {node for root in roots for node in walk(root)}
-            for statement in lane.unpacked:
+            for statement in client.unpacked:
                 fine |= set(walk(statement))
-        calls = [*self.found.handed, *(one for lane in self.found.lanes for one in lane.handed)]
-        for call, lane in calls:
-            assert isinstance(lane.node, ast.FunctionDef)
-            known = given(Function(self.module, lane.node), call)
-            fine |= {known[name] for name in lane.dropped if name in known}
+        for call, client in self.found.all_client_calls():
+            assert isinstance(client.node, ast.FunctionDef)
+            known = given(Function(self.module, client.node), call)
+            fine |= {known[name] for name in client.dropped if name in known}
             for value in known.values():
-                one = isinstance(self.runs.meaning(value), (Variables, *BESIDE))
-                if one or self.reach.of(value) is Whole.RETURNED:
+                one = isinstance(self.runs.meaning(value), (Variables, *HOST_OBJECTS))
+                if one or self.origins.of(value) is Whole.RETURNED:
                     fine.add(value)
-        handing = {node for statement in self.handing for node in walk(statement)}
+        calling = {node for statement in self.calling_clients for node in walk(statement)}
         for name in self.names.scope_of_name:
-            if self.runs.is_home(name) and name not in handing:
+            if self.runs.is_home(name) and name not in calling:
                 continue
             if name in fine or not isinstance(name.ctx, ast.Load):
                 continue
             if not self._concerns(name) or self._around(name) in inside:
                 continue
-            if self.reach.of(name) is Whole.SESSION:
+            if self.origins.of(name) is Whole.SESSION:
                 raise Refused(self.module, name, "the session is used for more than running")
-            if self.reach.of(name) is Whole.RETURNED:
+            if self.origins.of(name) is Whole.RETURNED:
                 text = f"`{name.id}`, which has parts of the graph, is used in another way here"
                 raise Refused(self.module, name, text)
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"

@@ -8,22 +8,22 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_update_ops
 from migrate_mgpu.models.front.session.program import closure
-from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Step, Variables
 
 
-class AverageReading(Reading):
+class AverageReader(StatementReader):
     """Reads what moves averages, and checks that it moves all that there are."""
 
     def _normalizers(self) -> list[Variables]:
         return [m.variables for m in self.found.layers.values() if m.found.normalizes]
 
-    def _is_moved(self, statement: ast.stmt) -> bool:
+    def is_moved(self, statement: ast.stmt) -> bool:
         """Whether a statement stands where averages move first."""
         around = self.names.ancestors(statement)
         return any(isinstance(p, ast.With) and is_dependency(self.module, p) for p in around)
 
-    def _check_averages(self) -> None:
+    def check(self) -> None:
         """Averages move in the steps in which they did, and in no others.
 
         Raises:

@@ -12,14 +12,15 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, shuffled
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.scope import header_of
-from migrate_mgpu.models.front.session.units import UnitReading, unique, value_of
+from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.front.session.units import unique, value_of
 from migrate_mgpu.models.ir import Gathered, Stage
 
 
-class CompletenessCheck(UnitReading):
+class CompletenessCheck(StatementReader):
     """Checks a program that is read to its end."""
 
-    def _check_complete(self) -> None:
+    def check_mentions(self) -> None:
         """Every mention of TensorFlow is one that this reader knows."""
         known: set[ast.AST] = {o.node for o in self.found.made}
         for entry, role in zip(self.scope.entries, self.found.roles):
@@ -33,7 +34,7 @@ class CompletenessCheck(UnitReading):
                 Role.HOST_OBJECT,
             ) or (role is Role.GONE and not entry.opens):
                 known.add(entry.statement)
-        known |= self.configs
+        known |= self.state.configs
         known |= {part for block in self.scope.blocks for part in header_of(block)}
         known |= {*self.found.builders, *self.found.makers, *self.found.helpers}
         known |= self.expressions.functions
@@ -73,7 +74,7 @@ class CompletenessCheck(UnitReading):
 
     def _beside(self, known: AbstractSet[ast.AST]) -> None:
         """Modules beside the program's main one do nothing with the graph but build it."""
-        for module in self.beside:
+        for module in self.state.beside:
             for use in module.uses:
                 imported = isinstance(use.node, (ast.Import, ast.ImportFrom))
                 if imported or not use.symbol.name or use.symbol.name.startswith(SETTINGS):
@@ -84,7 +85,7 @@ class CompletenessCheck(UnitReading):
                     raise Refused(module, use.node, text)
             self.found.layer_modules.append(module)
 
-    def _check_captures(self) -> None:
+    def check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""
         units = [unit for step in self.found.steps for unit in step.units]
         of_loop = self.scope.towers.names if self.scope.towers is not None else frozenset()

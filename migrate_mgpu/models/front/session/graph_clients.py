@@ -11,20 +11,24 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.origins import Named, Whole, given
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Variables
 
 _ADVICE = "run it, and use its value"
 
 
-class GraphClientReading(CompletenessCheck):
+class GraphClientReader(StatementReader):
     """Reads the clients of a graph once all that the graph is made of is known."""
 
     driving: DrivingReader
+
+    def __init__(self, state: Reading) -> None:
+        super().__init__(state)
+        self.calling: list[ast.stmt] = []  # statements of the scope that call a client
 
     def calls_client(self, statement: ast.stmt) -> bool:
         """Whether a statement of the scope that builds calls a function that runs something."""
@@ -64,7 +68,7 @@ class GraphClientReading(CompletenessCheck):
 
     # -- all clients ---------------------------------------------------------------
 
-    def read_clients(self) -> None:
+    def read(self) -> None:
         """Reads what other code does with the graph.
 
         Raises:
@@ -347,7 +351,7 @@ class GraphClientReading(CompletenessCheck):
                 one = isinstance(self.runs.meaning(value), (Variables, *HOST_OBJECTS))
                 if one or self.origins.of(value) is Whole.RETURNED:
                     fine.add(value)
-        calling = {node for statement in self.calling_clients for node in walk(statement)}
+        calling = {node for statement in self.calling for node in walk(statement)}
         for name in self.names.scope_of_name:
             if self.runs.is_home(name) and name not in calling:
                 continue

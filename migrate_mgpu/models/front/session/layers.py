@@ -13,7 +13,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, targets_of
-from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Unit, Variables
 from migrate_mgpu.models.properties import has_weights
 
@@ -23,10 +23,10 @@ _OUTSIDE = "put it into that function, or build the graph in the script itself"
 _ADVICE = "feed it True or False, written out, at each run"
 
 
-class LayerReading(Reading):
+class UnitLayerReader(StatementReader):
     """Reads the layers of units."""
 
-    def _layer(self, call: ast.Call, node: ast.stmt | ast.expr) -> Variables:
+    def layer(self, call: ast.Call, node: ast.stmt | ast.expr) -> Variables:
         """The variables of a layer that a unit makes and applies.
 
         Raises:
@@ -69,7 +69,7 @@ class LayerReading(Reading):
 
     # -- functions that make layers ---------------------------------------------
 
-    def _applied(
+    def applied(
         self, call: ast.Call, function: Function, node: ast.stmt | ast.expr
     ) -> list[Variables]:
         """The variables of the layers that a call of the author's function makes, or shares.
@@ -148,7 +148,7 @@ class LayerReading(Reading):
             if not once or not isinstance(value, (ast.Name, ast.Constant, ast.Attribute)):
                 text = f"a layer is made of `{part.id}`, which is known in its function alone"
                 raise Refused(self.module, part, text, "give it to the function as a name")
-            self._host_only(value, "a layer")
+            self.state.host_only(value, "a layer")
             taken[part.id] = value
         return taken
 
@@ -186,9 +186,9 @@ class LayerReading(Reading):
         if isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Placeholder):
             return  # whether its value is known is a matter of each step
         if node is not None:
-            self._host_only(node, "whether a layer trains")
+            self.state.host_only(node, "whether a layer trains")
 
-    def _check_training(self) -> None:
+    def check_training(self) -> None:
         """Keras 3's layers are told whether they train by Python's own values.
 
         Raises:
@@ -255,7 +255,7 @@ class LayerReading(Reading):
         """A part of what makes a layer: it is no part of the graph, but may be a function."""
         if not isinstance(part, ast.Name) or part not in self.names.scope_of_name:
             return
-        self._host_only(part, "a layer")
+        self.state.host_only(part, "a layer")
         target = self.graph.target(self.module, part)
         if target is not None and self.expressions.touches_graph(target):
             self.expressions.of_function(target)

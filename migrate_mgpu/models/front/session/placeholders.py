@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import Role
-from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Placeholder
 
 PLACEHOLDERS = ("placeholder", "placeholder_with_default")
@@ -18,10 +18,11 @@ _DEFAULT = ("input", "shape", "name")
 _TYPES = {bool: "bool", int: "int32", float: "float32"}
 
 
-class PlaceholderReading(Reading):
+class PlaceholderReader(StatementReader):
     """Reads statements that make placeholders."""
 
-    def _placeholder(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
+    def read(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
+        """`x = tf.placeholder(...)`"""
         name = name_of(self.module, call)
         default = None
         if name == "placeholder":
@@ -36,8 +37,8 @@ class PlaceholderReading(Reading):
                 text = "what this placeholder is by itself is no number that is written out"
                 raise Refused(self.module, default or call, text)
             given["dtype"] = ast.Constant(_TYPES[known])
-        self._only_binding(target)
-        self._host_only(call, "the shape of a placeholder")
+        self.state.only_binding(target)
+        self.state.host_only(call, "the shape of a placeholder")
         made = Placeholder(name, self.module, call, given, target.id, statement, default)
         self.found.placeholders.append(made)
         self.found.made.append(made)

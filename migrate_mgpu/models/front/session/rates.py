@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.program import Role
-from migrate_mgpu.models.front.session.units import UnitReading
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.ir import Optimizer, Placeholder, Unit, Variables
 
 
-class RateReading(UnitReading):
+class RateReader(StatementReader):
     """Reads what the learning rates of optimizers are in a step."""
 
-    def _rate_of(self, optimizer: Optimizer) -> Placeholder | Unit | None:
+    def __init__(self, state: Reading, units: UnitReader) -> None:
+        super().__init__(state)
+        self.units = units
+        self._inline: dict[ast.expr, Unit] = {}  # those that an optimizer's call computes
+
+    def rate_of(self, optimizer: Optimizer) -> Placeholder | Unit | None:
         """What is fed as a learning rate or computes it; None for a number."""
         value = optimizer.learning_rate.value
         found = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
         if isinstance(found, (Placeholder, Unit)):
             return found
-        if value is None or isinstance(value, ast.Name) or not self._is_graph(value):
+        if value is None or isinstance(value, ast.Name) or not self.units.is_graph(value):
             return None
         if value not in self._inline:
-            self._inline[value] = self.unit(value, self.place)
+            self._inline[value] = self.units.unit(value, self.place)
         return self._inline[value]
 
-    @cached_property
-    def _inline(self) -> dict[ast.expr, Unit]:
-        return {}
-
-    def _by_itself(
+    def by_itself(
         self, optimizer: Optimizer, rate: Placeholder | Unit | None, counts: Variables | None
     ) -> bool:
         """Whether an optimizer can ask a schedule itself: it counts the same steps from zero.
@@ -61,7 +62,7 @@ class RateReading(UnitReading):
         first = made.arguments.get("initial_value")
         return made.kind in COUNTERS or (constant(first) == 0 and first is not None)
 
-    def _leave_to_optimizer(self, rate: Unit) -> None:
+    def leave_to_optimizer(self, rate: Unit) -> None:
         """A schedule that its optimizer asks itself is no unit of a step."""
         made = rate.node
         if isinstance(made, ast.Assign):
@@ -74,6 +75,6 @@ class RateReading(UnitReading):
             del self.found.schedules[made]
             self.found.own_schedules.add(made)
 
-    def _is_counter(self, node: ast.expr) -> bool:
+    def is_counter(self, node: ast.expr) -> bool:
         """Whether an expression is TF1's own global step."""
         return isinstance(node, ast.Call) and name_of(self.module, node) in COUNTERS

@@ -14,12 +14,14 @@ from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
-from migrate_mgpu.models.front.session.averages import AverageReading
+from migrate_mgpu.models.front.session.averages import AverageReader
+from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.driving import DrivingReader
-from migrate_mgpu.models.front.session.graph_clients import GraphClientReading
+from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.iterators import IteratorReader
-from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReading
+from migrate_mgpu.models.front.session.layers import UnitLayerReader
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AverageUpdates,
@@ -30,7 +32,10 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, makes_graph
-from migrate_mgpu.models.front.session.updates import UpdateReading
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.units import UnitReader
+from migrate_mgpu.models.front.session.updates import UpdateReader
+from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
     Collected,
@@ -55,26 +60,39 @@ def read_program(
     Raises:
         Refused: some statement is not understood.
     """
-    return _Reader(module, graph, configs, beside).read()
+    return _Reader(Reading(module, graph, configs, beside)).read()
 
 
-class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientReading):
-    def __init__(
-        self,
-        module: Module,
-        graph: CallGraph,
-        configs: AbstractSet[ast.AST],
-        beside: AbstractSet[Module],
-    ) -> None:
-        super().__init__(module, graph, configs, beside)
-        self.runs = RunReader(
-            self.scope, self.found, self.meanings, self.unit, self.origins, self.is_client_call
+class _Reader(StatementReader):
+    """Asks the reader of each kind of statement, in the order of the statements."""
+
+    def __init__(self, state: Reading) -> None:
+        super().__init__(state)
+        self.clients = GraphClientReader(state)
+        self.unit_layers = UnitLayerReader(state)
+        self.units = UnitReader(state, self.unit_layers)
+        self.placeholders = PlaceholderReader(state)
+        self.variables = VariableReader(state)
+        self.averages = AverageReader(state)
+        self.updates = UpdateReader(state, self.units, self.variables, self.averages)
+        state.runs = RunReader(
+            self.scope,
+            self.found,
+            self.meanings,
+            self.units.unit,
+            self.origins,
+            self.clients.is_client_call,
         )
-        self.driving = DrivingReader(self.found, graph, self.runs, self.expressions)
+        self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
+        self.clients.driving = self.driving
         self.expressions.takes = self.driving.summaries.takes
         self.iterators = IteratorReader(self.found, self.runs, self.expressions)
-        self.towers = TowerReader(
-            self.found, graph, self.meanings, self._computed, lambda node: self.gradients.read(node)
+        state.towers = TowerReader(
+            self.found,
+            self.graph,
+            self.meanings,
+            self.units.computed,
+            lambda node: self.updates.gradients.read(node),
         )
 
     def read(self) -> SessionProgram:
@@ -90,19 +108,20 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             text = "its session may be made more than once, each with values of its own"
             raise Refused(self.module, self.scope.session, text)
         for place, entry in enumerate(self.scope.entries):
-            self.place = place
+            self.state.place = place
             self.found.roles.append(self._role(entry))
-        self.read_clients()
+        self.clients.read()
         self.driving.finish()
         self.towers.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables get their first values"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
-        self._check_complete()
-        self._check_training()
-        self._check_averages()
-        self._check_captures()
+        complete = CompletenessCheck(self.state)
+        complete.check_mentions()
+        self.unit_layers.check_training()
+        self.averages.check()
+        complete.check_captures()
         return self.found
 
     # -- one statement ----------------------------------------------------------
@@ -124,7 +143,10 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             return self._of_tower(entry)
         if isinstance(statement, _KEEPS):
             return Role.HOST
-        if statement in self.configs or getattr(statement, "value", None) in self.configs:
+        if (
+            statement in self.state.configs
+            or getattr(statement, "value", None) in self.state.configs
+        ):
             self._bind_host(statement)
             return Role.HOST
         if self._dictionary(statement):
@@ -134,10 +156,10 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             return Role.UNIT
         if self.iterators.begins(statement):
             return Role.GONE
-        if self.returns(statement):
+        if self.clients.returns(statement):
             return Role.HOST
-        if self.calls_client(statement) and not self.runs.concerns(statement):
-            self.calling_clients.append(statement)
+        if self.clients.calls_client(statement) and not self.runs.concerns(statement):
+            self.clients.calling.append(statement)
             self._bind_host(statement)
             return Role.HOST
         if self.runs.concerns(statement):
@@ -148,7 +170,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
                 return role
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             if isinstance(self.meanings.get(statement.target.id), Unit):
-                self.meanings[statement.target.id] = self.unit(statement, self.place)
+                self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                 return Role.UNIT
         return self._host(statement)
 
@@ -161,7 +183,7 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
                 role = self._assignment(statement, statement.targets[0])
             elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
                 if isinstance(self.meanings.get(statement.target.id), Unit):
-                    self.meanings[statement.target.id] = self.unit(statement, self.place)
+                    self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                     role = Role.UNIT
         if role is None:
             text = "what the loop over the devices does here is no part of a tower"
@@ -180,8 +202,8 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
 
     def _run(self, statement: ast.stmt) -> Role:
         role = self.runs.read(statement, self.place)
-        if self.calls_client(statement):
-            self.calling_clients.append(statement)
+        if self.clients.calls_client(statement):
+            self.clients.calling.append(statement)
         if role is Role.RUN:
             self._bind_host(statement)
         return role
@@ -242,12 +264,12 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
         value = statement.value
         if isinstance(value, ast.Call) and self.iterators.draws(value):
             self.driving.summaries.takes[value] = ()
-            return self._unit(statement, target, value)
-        gradients = self.gradients.assigned(target, value)
+            return self.units.assigned(statement, target, value)
+        gradients = self.updates.gradients.assigned(target, value)
         if gradients is not None:
             for name in walk(target):
                 if isinstance(name, ast.Name) and name.id in gradients:
-                    self._one_graph_name(name)
+                    self.updates.one_graph_name(name)
                 elif isinstance(name, ast.Name):
                     self.meanings[name.id] = Host()
             self.meanings.update(gradients)
@@ -256,24 +278,24 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             role = self._call(statement, target, value)
             if role is not None:
                 return role
-        if isinstance(target, ast.Name) and self._makes_variables(value):
-            return self._variables(statement, target, value)
-        listed = self._listed(value) if isinstance(target, ast.Name) else ()
+        if isinstance(target, ast.Name) and self.variables.makes_variables(value):
+            return self.variables.read(statement, target, value)
+        listed = self.variables.listed(value) if isinstance(target, ast.Name) else ()
         if listed and isinstance(target, ast.Name):
-            self._only_binding(target)
+            self.state.only_binding(target)
             found = Variables(target.id, statement, Collected.ITEMS, (), True, listed)
             self.meanings[target.id] = found
             return Role.VARIABLES
-        if not self._is_graph(value):
+        if not self.units.is_graph(value):
             return None
-        return self._unit(statement, target, value)
+        return self.units.assigned(statement, target, value)
 
     def _call(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
         name = name_of(self.module, call)
         if name in PLACEHOLDERS:
-            return self._placeholder(statement, target, call)
+            return self.placeholders.read(statement, target, call)
         if name in COUNTERS:
-            return self._global_step(statement, target, call)
+            return self.variables.global_step(statement, target, call)
         if is_update_ops(self.module, call):
             self.meanings[target.id] = AverageUpdates()
             return Role.GONE
@@ -282,16 +304,16 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             return Role.GONE
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr == "minimize":
-            return self._minimize(statement, target, call, func.value)
+            return self.updates.minimize(statement, target, call, func.value)
         if isinstance(func, ast.Attribute) and func.attr == "apply_gradients":
-            return self._apply(statement, target, call, func.value)
+            return self.updates.apply(statement, target, call, func.value)
         if name == "trainable_variables" and not call.args and not call.keywords:
-            self._only_binding(target)
-            self.meanings[target.id] = self._every()
+            self.state.only_binding(target)
+            self.meanings[target.id] = self.updates.every()
             return Role.GONE
         if name in OPTIMIZERS.by_name or (name.startswith("train.") and name.endswith("Optimizer")):
-            optimizer = self._optimizer(call)
-            self._only_binding(target)
+            optimizer = self.updates.optimizer(call)
+            self.state.only_binding(target)
             self.meanings[target.id] = optimizer
             self.found.optimizers[target.id] = statement, optimizer
             return Role.OPTIMIZER
@@ -300,10 +322,10 @@ class _Reader(UpdateReading, PlaceholderReading, AverageReading, GraphClientRead
             self.meanings[target.id] = dataset
             return Role.HOST_OBJECT
         if self.driving.summaries.named(statement, call):
-            return self._unit(statement, target, call)
+            return self.units.assigned(statement, target, call)
         made = self.driving.made(statement, target, call)
         if made is not None:
-            self._only_binding(target)
+            self.state.only_binding(target)
             self.meanings[target.id] = made
             return Role.HOST_OBJECT
         return None

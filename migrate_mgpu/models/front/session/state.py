@@ -16,6 +16,7 @@ from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
+from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import Placeholder, Unit
 
 
@@ -44,7 +45,7 @@ class Reading:
         self.place = 0
         self.origins = Origins(graph, self.scope)
         self.runs: RunReader
-        self.calling_clients: list[ast.stmt] = []  # the scope's own that call a client
+        self.towers: TowerReader
 
     def _is_tensor(self, node: ast.AST) -> bool:
         """Whether an expression that is read is a part of the graph."""
@@ -58,22 +59,52 @@ class Reading:
             for name in mentions_of(self.names, node, self.home)
         )
 
-    def _only_binding(self, target: ast.Name) -> None:
+    def only_binding(self, target: ast.Name) -> None:
+        """Refuses a name that is given more than one value."""
         if len(self.names.bindings_of(target)) != 1:
             text = f"`{target.id}` is given another value elsewhere"
             raise Refused(self.module, target, text, "give the two names of their own")
 
-    def _host_only(self, node: ast.AST, what: str) -> None:
+    def host_only(self, node: ast.AST, what: str) -> None:
+        """Refuses what depends on a part of the graph."""
         for name in mentions_of(self.names, node, self.home):
             if isinstance(self.meanings.get(name.id), GRAPH):
                 text = f"{what} depends on `{name.id}`, a part of the graph"
                 raise Refused(self.module, name, text)
 
-    def _global_of_graph(self, name: ast.Name) -> None:
+    def global_of_graph(self, name: ast.Name) -> None:
+        """Refuses a function's own mention of a part of the graph."""
         home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
         if home is self.home and isinstance(self.meanings.get(name.id), GRAPH):
             text = f"`{name.id}`, a part of the graph, is read inside of a function"
             raise Refused(self.module, name, text, "give it to the function as an argument")
 
-    def _in_function(self, name: ast.Name) -> bool:
-        return self.names.scope_of_name[name].function() is not self.home.function()
+
+class StatementReader:
+    """Reads one kind of statements; what all readers know of the program is in ``state``."""
+
+    def __init__(self, state: Reading) -> None:
+        self.state = state
+        self.module = state.module
+        self.names = state.names
+        self.graph = state.graph
+        self.scope = state.scope
+        self.home = state.home
+        self.found = state.found
+        self.layers = state.layers
+        self.expressions = state.expressions
+        self.origins = state.origins
+        self.meanings = state.meanings
+
+    @property
+    def place(self) -> int:
+        """Which entry of the scope is read."""
+        return self.state.place
+
+    @property
+    def runs(self) -> RunReader:
+        return self.state.runs
+
+    @property
+    def towers(self) -> TowerReader:
+        return self.state.towers

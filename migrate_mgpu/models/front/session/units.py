@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from typing import TypeVar
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.graph import SETTINGS
@@ -10,7 +12,7 @@ from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
-from migrate_mgpu.models.front.session.layers import LayerReading
+from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
@@ -20,7 +22,7 @@ from migrate_mgpu.models.front.session.program import (
     closure,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
-from migrate_mgpu.models.front.towers.reading import TowerReader
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import (
     Collected,
     Optimizer,
@@ -31,13 +33,18 @@ from migrate_mgpu.models.ir import (
     Variables,
 )
 
+_T = TypeVar("_T")
 
-class UnitReading(LayerReading):
+
+class UnitReader(StatementReader):
     """Reads units: what each takes, and that it does nothing else."""
 
-    towers: TowerReader
+    def __init__(self, state: Reading, unit_layers: UnitLayerReader) -> None:
+        super().__init__(state)
+        self.unit_layers = unit_layers
 
-    def _is_graph(self, value: ast.expr) -> bool:
+    def is_graph(self, value: ast.expr) -> bool:
+        """Whether an expression is, or makes, a part of the graph."""
         for name in mentions_of(self.names, value, self.home):
             if isinstance(self.meanings.get(name.id), GRAPH):
                 return True
@@ -51,7 +58,8 @@ class UnitReading(LayerReading):
                     return True
         return False
 
-    def _unit(self, statement: ast.Assign, target: ast.expr, value: ast.expr) -> Role:
+    def assigned(self, statement: ast.Assign, target: ast.expr, value: ast.expr) -> Role:
+        """A statement that names a part of the graph."""
         targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         if not all(isinstance(one, ast.Name) for one in targets):
             text = "a part of the graph is kept in something that is no variable"
@@ -68,9 +76,9 @@ class UnitReading(LayerReading):
         Raises:
             Refused: it does more.
         """
-        return self._computed(node, place, of_tower=True)
+        return self.computed(node, place, of_tower=True)
 
-    def _computed(self, node: ast.stmt | ast.expr, place: int, of_tower: bool = False) -> Unit:
+    def computed(self, node: ast.stmt | ast.expr, place: int, of_tower: bool = False) -> Unit:
         """``of_tower``: in the loop over the devices, what a tower takes is no part of it."""
         value = value_of(node)
         parts = self.expressions.read(value)
@@ -91,9 +99,9 @@ class UnitReading(LayerReading):
             self._schedule(schedule, node)
         after += (one for _, one in inputs)
         for call in parts.layers:
-            reads.append(self._layer(call, node))
+            reads.append(self.unit_layers.layer(call, node))
         for call, function in parts.applied:
-            reads += self._applied(call, function, node)
+            reads += self.unit_layers.applied(call, function, node)
         self._drawn(parts)
         if isinstance(node, ast.AugAssign):
             assert isinstance(node.target, ast.Name)
@@ -126,7 +134,7 @@ class UnitReading(LayerReading):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:
-            self._global_of_graph(name)
+            self.state.global_of_graph(name)
         if isinstance(meaning, Unit):
             after.append(meaning)
         elif isinstance(meaning, Placeholder):
@@ -180,7 +188,7 @@ class UnitReading(LayerReading):
         step = SCHEDULES.by_kind[schedule.kind].step
         for name, value in schedule.arguments.items():
             if name != step:
-                self._host_only(value, "a schedule")
+                self.state.host_only(value, "a schedule")
         self.found.schedules[schedule.node] = node, schedule
 
     def _is_trained(self, node: ast.expr) -> bool:
@@ -202,5 +210,5 @@ def value_of(node: ast.stmt | ast.expr) -> ast.expr:
     return value
 
 
-def unique(items: list) -> tuple:  # type: ignore[type-arg]
+def unique(items: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(items))

@@ -14,11 +14,13 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
-from migrate_mgpu.models.front.session.averages import AverageReading
+from migrate_mgpu.models.front.session.averages import AverageReader
 from migrate_mgpu.models.front.session.gradients import GradientReader
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
-from migrate_mgpu.models.front.session.rates import RateReading
-from migrate_mgpu.models.front.session.variables import VariableReading
+from migrate_mgpu.models.front.session.rates import RateReader
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.units import UnitReader
+from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.ir import (
     Collected,
     LearningRate,
@@ -36,23 +38,36 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 _APPLY = ("grads_and_vars", "global_step", "name")
 
 
-class UpdateReading(VariableReading, AverageReading, RateReading):
+class UpdateReader(StatementReader):
     """Reads optimizers, `minimize` and `apply_gradients`."""
+
+    def __init__(
+        self,
+        state: Reading,
+        units: UnitReader,
+        variables: VariableReader,
+        averages: AverageReader,
+    ) -> None:
+        super().__init__(state)
+        self.units = units
+        self.variables = variables
+        self.averages = averages
+        self.rates = RateReader(state, units)
 
     @cached_property
     def gradients(self) -> GradientReader:
         return GradientReader(self.module, self.meanings, self._is_fixed, self.towers.combined)
 
-    def _optimizer(self, call: ast.Call) -> Optimizer:
+    def optimizer(self, call: ast.Call) -> Optimizer:
         optimizer = read_optimizer(self.module, call)
         if optimizer is None:
             raise Refused(self.module, call, "this optimizer is not known")
         rate = optimizer.learning_rate
-        changes = self._rate_of(optimizer) is not None
+        changes = self.rates.rate_of(optimizer) is not None
         for value in optimizer.arguments.values():
             if value is rate.value and changes:
                 continue
-            self._host_only(value, "the optimizer")
+            self.state.host_only(value, "the optimizer")
             if self.expressions.builds(value):
                 raise Refused(self.module, value, "a tensor is an argument of the optimizer")
         if changes:
@@ -62,10 +77,10 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             raise Refused(self.module, call, "its learning rate follows the steps")
         return optimizer
 
-    def _every(self) -> AllVariables:
+    def every(self) -> AllVariables:
         return AllVariables(tuple(v for v in self.found.variables if v.trainable))
 
-    def _one_graph_name(self, name: ast.Name) -> None:
+    def one_graph_name(self, name: ast.Name) -> None:
         """A name that gradients have may be another of theirs, and nothing else."""
         statements = [self.names.statement(b.node) for b in self.names.bindings_of(name)]
         own = {entry.statement for entry in self.scope.entries if not entry.opens}
@@ -96,14 +111,14 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         elif isinstance(made, ast.Call):
             if name_of(self.module, made) not in OPTIMIZERS.by_name:
                 raise Refused(self.module, made, "this optimizer is not known")
-            optimizer = self._optimizer(made)
+            optimizer = self.optimizer(made)
         else:
             optimizer = None
         if not isinstance(optimizer, Optimizer):
             raise Refused(self.module, call, "the optimizer of this step cannot be told")
         return optimizer, name
 
-    def _apply(
+    def apply(
         self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
     ) -> Role:
         """`train = optimizer.apply_gradients(zip(gradients, variables))`"""
@@ -124,7 +139,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             statement, target, call, optimizer, name, {"loss": found.loss, **more}, found
         )
 
-    def _minimize(
+    def minimize(
         self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
     ) -> Role:
         optimizer, name = self._of_step(call, made)
@@ -153,7 +168,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         if loss is None:
             raise Refused(self.module, call, "what is minimized is not told")
         if not isinstance(loss, ast.Name) or not isinstance(self.meanings.get(loss.id), Unit):
-            unit = self.unit(loss, self.place)
+            unit = self.units.unit(loss, self.place)
         else:
             found = self.meanings[loss.id]
             assert isinstance(found, Unit)
@@ -163,7 +178,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             raise Refused(self.module, call, text, "give the two names of their own")
         self.towers.check_update(call, unit, combined, self.scope.entries[self.place])
         counts = self._counter(given.get("global_step"))
-        self._only_binding(target)
+        self.state.only_binding(target)
         units = closure([unit])
         read = {v for u in units for one in u.reads for v in (one, *one.listed)}
         trained = tuple(v for v in self.found.variables if v in read and v.trainable)
@@ -189,10 +204,10 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
         if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
-        rate = self._rate_of(optimizer)
-        if self._by_itself(optimizer, rate, counts):
+        rate = self.rates.rate_of(optimizer)
+        if self.rates.by_itself(optimizer, rate, counts):
             assert isinstance(rate, Unit)
-            self._leave_to_optimizer(rate)
+            self.rates.leave_to_optimizer(rate)
             rate = None
         update = Update(
             target.id,
@@ -208,7 +223,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             rate,
             sparse,
             clips,
-            self._is_moved(statement),
+            self.averages.is_moved(statement),
             combined,
             tower_clips,
         )
@@ -245,7 +260,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
     def _all(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""
         if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
-            return None if node.args or node.keywords else self._every()
+            return None if node.args or node.keywords else self.every()
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, AllVariables) else None
 
@@ -260,7 +275,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
             told: tuple[Variables, ...] = meaning.listed
             found: tuple[Variables, ...] = (meaning,)
         else:
-            told = found = self._listed(node)
+            told = found = self.variables.listed(node)
         if not found:
             text = "which variables are trained cannot be told"
             raise Refused(self.module, node, text, "make a list of their names")
@@ -273,7 +288,7 @@ class UpdateReading(VariableReading, AverageReading, RateReading):
     def _counter(self, node: ast.expr | None) -> Variables | None:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return None
-        if self._is_counter(node):
+        if self.rates.is_counter(node):
             named = [use for use in self.module.uses if use.symbol.name in COUNTERS]
             if len(named) == 1:
                 return None  # nobody reads it

@@ -11,14 +11,14 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.program import Role
-from migrate_mgpu.models.front.session.state import Reading
+from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 
 
-class VariableReading(Reading):
+class VariableReader(StatementReader):
     """Reads statements that make variables."""
 
-    def _makes_variables(self, value: ast.expr) -> bool:
+    def makes_variables(self, value: ast.expr) -> bool:
         for node in ast.walk(value):
             if isinstance(node, ast.Call):
                 if name_of(self.module, node) in VARIABLES.by_name:
@@ -31,12 +31,12 @@ class VariableReading(Reading):
                         return True
         return False
 
-    def _global_step(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
+    def global_step(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
         """`step = tf.train.get_or_create_global_step()`: a variable that counts from zero."""
         if any(made.kind in COUNTERS for made in self.found.made):
             text = "TF1's global step is asked for twice"
             raise Refused(self.module, call, text, "keep it in one variable")
-        self._only_binding(target)
+        self.state.only_binding(target)
         made = Operation(name_of(self.module, call), self.module, call, {})
         self.found.made.append(made)
         found = Variables(target.id, statement, Collected.ONE, (made,), False)
@@ -44,7 +44,7 @@ class VariableReading(Reading):
         self.meanings[target.id] = found
         return Role.VARIABLES
 
-    def _listed(self, node: ast.expr) -> tuple[Variables, ...]:
+    def listed(self, node: ast.expr) -> tuple[Variables, ...]:
         """The variables of a list of them; none where it has something else."""
         if not isinstance(node, (ast.List, ast.Tuple)):
             return ()
@@ -54,7 +54,7 @@ class VariableReading(Reading):
         known = [v for v in found if isinstance(v, Variables) and v.collected is Collected.ONE]
         return tuple(known) if len(known) == len(found) else ()
 
-    def _variables(self, statement: ast.Assign, target: ast.Name, value: ast.expr) -> Role:
+    def read(self, statement: ast.Assign, target: ast.Name, value: ast.expr) -> Role:
         collected, parts = Collected.ONE, [value]
         if isinstance(value, ast.Dict):
             collected, parts = Collected.VALUES, value.values
@@ -70,8 +70,8 @@ class VariableReading(Reading):
             if not isinstance(known, bool) or (len(parts) > 1 and not known):
                 raise Refused(self.module, given or part, "whether it is trained cannot be told")
             trainable = known
-        self._only_binding(target)
-        self._host_only(value, "the first value of a variable")
+        self.state.only_binding(target)
+        self.state.host_only(value, "the first value of a variable")
         found = Variables(target.id, statement, collected, tuple(made), trainable)
         self.found.variables.append(found)
         self.meanings[target.id] = found
@@ -123,7 +123,7 @@ class VariableReading(Reading):
         self.found.makers[function] = target
         operation = self._made(inside[0])
         for name in (n for n in ast.walk(function) if isinstance(n, ast.Name)):
-            self._global_of_graph(name)
+            self.state.global_of_graph(name)
         return operation
 
     def _made(self, call: ast.Call) -> Operation:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
@@ -188,8 +190,22 @@ def _written(alias: ast.alias, planned: list[Edit]) -> bool:
     """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`.
 
     Asked of the text, because what is new is a piece that may hold the author's own code, and is
-    no syntax by itself. A mention in a string counts too: then an import stays that could go.
+    no syntax by itself.
     """
     local = alias.asname or alias.name.split(".")[0]
     mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
-    return any(mention.search(edit.new) for edit in planned)
+    return any(mention.search(edit.new) and _names(edit.new, local) for edit in planned)
+
+
+def _names(text: str, local: str) -> bool:
+    """Whether a piece of code has a name, and not in a comment or a string alone."""
+    before = ""
+    try:
+        # In brackets, for which indentation is nothing.
+        for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
+            if token.type == tokenize.NAME and token.string == local and before != ".":
+                return True
+            before = token.string
+    except (tokenize.TokenError, SyntaxError):
+        return True  # a piece that is no code by itself
+    return False

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
@@ -435,6 +436,9 @@ class _Layered(Expressions):
                 row = LAYERS.by_name.get(name_of(self.module, part))
                 if row is not None and row.inputs:
                     found.rows |= row.keras == "Embedding"
+                    waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
+                    continue
+                if is_recurrent(self.module, part) or cell_of(self.module, part):
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
                     continue
                 if isinstance(part.func, ast.Name) and self._is_parameter(part.func):

@@ -17,7 +17,7 @@ from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionPro
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
 from migrate_mgpu.models.front.towers.reading import TowerReader
-from migrate_mgpu.models.ir import Placeholder, Unit
+from migrate_mgpu.models.ir import Placeholder, Unit, Variables
 
 
 class Reading:
@@ -48,14 +48,14 @@ class Reading:
         self.towers: TowerReader
 
     def _is_tensor(self, node: ast.AST) -> bool:
-        """Whether an expression that is read is a part of the graph."""
+        """Whether an expression that is read is a part of the graph, or variables of it."""
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
                 name = name_of(self.module, part)
                 if name in COMPUTES or name in DRAWS or self.layers.of(part) is not None:
                     return True
         return any(
-            isinstance(self.meanings.get(name.id), (Placeholder, Unit))
+            isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))
             for name in mentions_of(self.names, node, self.home)
         )
 

@@ -51,8 +51,9 @@ class HelperClasses:
     def of(self, function: Function) -> HelperClass:
         """The class of a function."""
         if function.node not in self._made:
-            names = function.module.names
-            name = names.fresh(names.module_scope, class_name(function.name))
+            names, name = function.module.names, class_name(function.name)
+            if name != function.name:  # which is free again
+                name = names.fresh(names.module_scope, name)
             made = HelperClass(self.helpers.found[function.node], name)
             self._made[function.node] = made
         return self._made[function.node]

@@ -7,8 +7,10 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import Plan
@@ -62,8 +64,8 @@ class HelperClassWriter:
         made.trains = network.trains
         made.parameters = tuple(network.parameters)
 
-    def edits(self, found: EditSet) -> None:
-        """A class stands where its function stood.
+    def edits(self, found: EditSet, home: Module) -> None:
+        """A class stands where its function stood; ``home`` has those of cells elsewhere.
 
         Raises:
             Refused: a function is used otherwise as well.
@@ -77,3 +79,9 @@ class HelperClassWriter:
             found.gone.add(node)
         for module, edits in self.classes.import_edits().items():
             found.edit(module, *edits)
+        nodes: dict[Module, list[ast.AST]] = {}
+        for made in self.classes.all():
+            nodes.setdefault(made.helper.function.module, []).append(made.helper.function.node)
+        for module in nodes.keys() - {home}:
+            style = style_at(module, nodes[module][0])
+            found.edit(module, *class_edits(module, nodes[module], style))

@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.losses import definitions, replacements
+from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
@@ -121,7 +122,8 @@ class _Writer:
     def write(self) -> EditSet:
         self._functions()
         self._helpers()
-        self.helper_classes.edits(self.found)
+        self.helper_classes.edits(self.found, self.module)
+        self.classes += classes(self.module, cells_in(self.module), self.style)
         self._regions()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)

@@ -48,6 +48,34 @@ def test_a_row_of_a_table_within_it_is_a_sparse_gradient() -> None:
     assert any("TF1 moves only those" in message for message in said(result)), said(result)
 
 
+def test_variables_that_it_is_given_are_inputs() -> None:
+    """A layer that kept them would train them twice."""
+    text = NET.replace("(a, units=1)", "(a, w)").replace("[2, units]", "[2, 1]")
+    after = native(program(text.replace("(a, v)", "(a, v + w)") + USE.replace("(x)", "(x, w)")))
+    assert "    def __init__(self):\n" in after
+    assert "    def call(self, a, w):\n" in after
+    assert "variables = [w, *net.trainable_variables]\n" in after
+
+
+def test_a_function_with_the_name_of_a_class_gives_it_that_name() -> None:
+    after = native(program(NET.replace("net(", "Net(") + USE.replace("net(", "Net(")))
+    assert "class Net(tf.keras.layers.Layer):\n" in after
+
+
+def test_an_import_goes_whose_name_a_comment_has() -> None:
+    imports = "from tensorflow.contrib import rnn\n"
+    net = (
+        "def net(a):\n"
+        "    cell = rnn.GRUCell(3)\n"
+        "    _, state = tf.nn.dynamic_rnn(cell, a[:, None], dtype=tf.float32)\n"
+        "    return state  # what the rnn has read\n\n\n"
+    )
+    after = native(imports + program(net + USE))
+    assert "import rnn" not in after
+    assert "# what the rnn has read\n" in after
+    assert "class GRUCell(tf.keras.layers.Layer):\n" in after
+
+
 STAYS = {
     "prints": (NET.replace("    return", "    print(a)\n    return"), "does more than making and"),
     "a collection": (

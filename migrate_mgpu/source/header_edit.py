@@ -9,9 +9,9 @@ from migrate_mgpu.source.source import LINE_END, Edit, Source
 
 
 def without_parameter(
-    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str
+    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, *names: str
 ) -> Edit:
-    """The edit that takes a parameter out of a function."""
+    """The edit that takes parameters out of a function."""
     import libcst as cst
 
     start, end = (
@@ -29,7 +29,7 @@ def without_parameter(
     changes: dict[str, object] = {}
     for group in ("posonly_params", "params", "kwonly_params"):
         members = getattr(parameters, group)
-        gone = {i for i, member in enumerate(members) if member.name.value == name}
+        gone = {i for i, member in enumerate(members) if member.name.value in names}
         kept, space = without(members, gone, space)
         changes[group] = kept
         if gone and not kept and group == "posonly_params":

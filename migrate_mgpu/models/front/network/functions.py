@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.network.network_classes import (
     NetworkClass,
     read_network_class,
 )
+from migrate_mgpu.models.front.network.reuse import ReuseReader
 
 
 @record(eq=False)
@@ -43,6 +44,7 @@ class Helpers:
         self.graph = graph
         self.layer_calls = calls
         self.regularized = regularized
+        self.reuse = ReuseReader(graph)
         self.found: dict[ast.AST, Helper] = {}
         self.networks: dict[ast.AST, NetworkClass] = {}
         self._layered: dict[ast.AST, bool] = {}

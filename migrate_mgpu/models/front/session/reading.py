@@ -93,6 +93,7 @@ class _Reader(StatementReader):
             self.meanings,
             self.units.computed,
             lambda node: self.updates.gradients.read(node),
+            self.reuse,
         )
 
     def read(self) -> SessionProgram:
@@ -135,7 +136,7 @@ class _Reader(StatementReader):
             if entry.towers is not None and statement is entry.towers.loop:
                 self.towers.loop(self.place)
             return Role.GONE if statement in self.scope.blocks else Role.HOST
-        if makes_graph(self.module, statement):
+        if makes_graph(self.module, statement) or self.reuse.is_statement(self.module, statement):
             return Role.GONE
         if statement is self.scope.maker or self.towers.begins(statement):
             return Role.GONE

@@ -39,6 +39,7 @@ class Reading:
         self.found = SessionProgram(self.scope)
         self.layers = LayerReader(module, graph, self._is_tensor, beside)
         self.found.layer_helpers = self.layers.functions.helpers
+        self.reuse = self.found.layer_helpers.reuse
         self.expressions = Expressions(module, graph, self.layers, beside)
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
@@ -94,6 +95,7 @@ class StatementReader:
         self.layers = state.layers
         self.expressions = state.expressions
         self.origins = state.origins
+        self.reuse = state.reuse
         self.meanings = state.meanings
 
     @property

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.network.reuse import ReuseReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     Gradients,
@@ -24,6 +25,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.front.towers.averages import read_average
 from migrate_mgpu.models.front.towers.loop import device_function, is_text, one_each, shares
+from migrate_mgpu.models.front.towers.names import counted, reuses
 from migrate_mgpu.models.ir import (
     Collected,
     Combined,
@@ -49,10 +51,12 @@ class TowerReader:
         meanings: dict[str, Meaning],
         unit: Callable[[ast.stmt | ast.expr, int], Unit],
         gradients: Callable[[ast.expr], Gradients | None],
+        reuse: ReuseReader,
     ) -> None:
         """``unit`` reads what is computed, ``gradients`` what gives gradients."""
         self.found = found
         self.gradients = gradients
+        self.reuse = reuse
         self.scope = found.scope
         self.module = found.scope.module
         self.names = self.module.names
@@ -161,11 +165,12 @@ class TowerReader:
         """The mentions of names that differ in each tower, and are no part of the graph."""
         if self.towers is None:
             return []
-        own = self.towers.names
+        own, reuse = self.towers.names, self.reuse.nodes(self.module)
         return [
             part
             for part in ast.walk(node)
             if isinstance(part, ast.Name)
+            and part not in reuse
             and (
                 part.id in self.numbers
                 or (part.id in own and not isinstance(self.meanings.get(part.id), GRAPH))
@@ -330,6 +335,14 @@ class TowerReader:
         if not self._shares:
             text = "each tower has variables of its own: nothing says that they are shared"
             raise Refused(self.module, node, text, "tf.get_variable_scope().reuse_variables()")
+        assert self.towers is not None
+        loop = self.towers.loop
+        if reuses(self.module, loop):
+            return
+        other = counted(self.module, node, loop, lambda m, c: self.graph.target(m, c.func))
+        if other is not None:
+            text = "each tower has variables of its own: these have no name that they share"
+            raise Refused(self.module, other, text, "give each layer a name")
 
     def alike(self, node: ast.AST) -> None:
         """Something that mentions nothing that differs in each tower.
@@ -361,6 +374,8 @@ class TowerReader:
             Refused: it is such a name.
         """
         if entry.towers is None or name.id in self.known:
+            return
+        if name in self.reuse.nodes(self.module):
             return
         if name.id in self._stored:
             text = f"`{name.id}` has another value in the first tower than in the others"

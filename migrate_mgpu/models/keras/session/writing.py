@@ -8,6 +8,7 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.style import style_at
@@ -16,7 +17,7 @@ from migrate_mgpu.models.front.session.program import GraphClient, Role, Session
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
-from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
@@ -42,6 +43,8 @@ from migrate_mgpu.models.keras.towers.steps import (
     inputs_of_towers,
 )
 from migrate_mgpu.source.blocks import Block, leading, outermost, render, trailing
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
@@ -104,6 +107,7 @@ class _Writer:
         )
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
+        self.context.replaced.update(self._without_reuse())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -204,6 +208,18 @@ class _Writer:
 
     # -- the author's functions -----------------------------------------------------
 
+    def _without_reuse(self) -> dict[ast.AST, Replacement]:
+        """Calls without the arguments that only say whether variables are there already."""
+        assert self.program.layer_helpers is not None
+        reuse = self.program.layer_helpers.reuse
+        found: dict[ast.AST, Replacement] = {}
+        for call in self.module.names.calls:
+            target = reuse.graph.target(self.module, call.func)
+            given = reuse.of_call(self.module, call)
+            if given and target is not None and target.node in self.program.builders:
+                found[call] = _without(self.module, call, given)
+        return found
+
     def _helpers(self) -> None:
         """Functions that only the graph needed go away, with the comments above them."""
         helpers = set(self.program.helpers)
@@ -241,6 +257,10 @@ class _Writer:
                     self._edit(
                         *self.context.edits(part.test if hasattr(part, "test") else part.iter)
                     )
+            assert isinstance(node, ast.FunctionDef) and self.program.layer_helpers is not None
+            gone = self.program.layer_helpers.reuse.parameters(function)
+            if gone:
+                self._edit(without_parameter(self.source, node, *gone))
             self.found.moved.add(node)
         nodes = [unit.node for step in self.program.steps for unit in step.units]
         own = [n for n, f in self.program.builders.items() if f.module is self.module]
@@ -787,6 +807,16 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
+
+
+def _without(module: Module, call: ast.Call, given: list[ast.expr]) -> Replacement:
+    def write(context: Context) -> str:
+        edit = CallEdit(module.source, call)
+        for value in given:
+            edit.drop_value(value)
+        return context.render_call(call, edit.edits())
+
+    return write
 
 
 def _blanks(lines: list[str]) -> int:

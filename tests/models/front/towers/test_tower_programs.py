@@ -370,6 +370,59 @@ def test_a_network_that_a_function_builds_is_made_once() -> None:
     assert "(tf.ones([1, 3]))  # makes the variables of its layers\n" in after
 
 
+FLAGGED = """
+def network(inputs, reuse):
+    with tf.variable_scope('net', reuse=reuse):
+        hidden = tf.layers.dense(inputs, 4)
+        return tf.layers.dense(hidden, 1)
+
+"""
+FLAGS = {
+    "the tower's number": (LISTS, BODY.replace("tf.matmul(x_splits[i], w)", "network({}, i > 0)")),
+    "by its name": (LISTS, BODY.replace("tf.matmul(x_splits[i], w)", "network({}, reuse=i != 0)")),
+    "a name of its own": (
+        LISTS,
+        "        again = i > 0\n" + BODY.replace("tf.matmul(x_splits[i], w)", "network({}, again)"),
+    ),
+    "changed by the first tower": (
+        LISTS + "again = None\n",
+        BODY.replace("tf.matmul(x_splits[i], w)", "network({}, again)") + "        again = True\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FLAGS.values(), ids=FLAGS)
+def test_what_only_says_that_variables_are_shared_goes(case: tuple[str, str]) -> None:
+    lists, body = case
+    after = native(
+        program(average=AVERAGE + FLAGGED, lists=lists, body=body.replace("{}", "x_splits[i]"))
+    )
+    assert "def network(inputs):\n" in after and "network(x_split)\n" in after
+    assert "reuse" not in after and "again" not in after
+
+
+def test_a_flag_that_says_more_stays() -> None:
+    says_more = FLAGGED.replace(
+        "        return", "        if reuse:\n            hidden *= 2.0\n        return"
+    )
+    body = BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i], i > 0)")
+    stays(program(average=AVERAGE + says_more, body=body), "`i` is another one in each tower")
+
+
+OPENED = "with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):\n"
+UNNAMED = BODY.replace("tf.matmul(x_splits[i], w)", "tf.layers.dense(x_splits[i], 1)")
+
+
+def test_names_that_tf1_counts_are_other_variables_in_each_tower() -> None:
+    """A scope that is opened once goes on counting: `dense`, `dense_1`; TF 1.15.5 says so."""
+    loop = "".join(f"    {line}\n" for line in (LOOP + DEVICE + UNNAMED + GRADS).splitlines())
+    around = program(loop=OPENED, device="", body=loop, grads="")
+    stays(around, "these have no name that they share")
+    native(around.replace("x_splits[i], 1)", "x_splits[i], 1, name='out')"))
+    inside = "".join(f"    {line}\n" for line in UNNAMED.splitlines())
+    native(program(body=f"        {OPENED}{inside}"))
+
+
 def test_without_its_rule_a_program_stays() -> None:
     from migrate_mgpu.core.selection import Selection
 

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.symbols import symbol
 
 PYTHON_2 = "python-2"  # the key of what is said of those
 GONE_LATE = "gone-when-called"  # of a name that TF2 lost, imported inside a function
+GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
@@ -51,6 +52,8 @@ def incompatibilities(
         text = f"`tensorflow.{name}` does not exist in TF2"
         place = Place(module, use.node)
         key = GONE_LATE if use.lazy else "gone-name"
+        if use.lazy and module.refuses_tf2(use.node):
+            key = GONE_TOLD
         found.append(Diagnostic(key, place, text, advice_about(name), symbol=name))
     for node in module.names.star_imports:
         if symbol(module.names.absolute(node)) is not None:

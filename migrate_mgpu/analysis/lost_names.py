@@ -105,6 +105,27 @@ _EQUAL = {
     "contrib.framework.nest.map_structure": "nest.map_structure",
     "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
     "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    "python.framework.graph_util.convert_variables_to_constants": (
+        "graph_util.convert_variables_to_constants"
+    ),
+    "python.framework.ops.IndexedSlices": "IndexedSlices",
+    "python.framework.ops.Tensor": "Tensor",
+    "python.layers.layers.BatchNormalization": "layers.BatchNormalization",
+    "python.layers.layers.batch_normalization": "layers.batch_normalization",
+    "python.layers.normalization.BatchNormalization": "layers.BatchNormalization",
+    "python.layers.normalization.batch_normalization": "layers.batch_normalization",
+    "python.ops.array_ops.stack": "stack",
+    "python.ops.array_ops.unstack": "unstack",
+    "python.ops.control_flow_ops.Assert": "Assert",
+    "python.ops.control_flow_ops.case": "case",
+    "python.ops.control_flow_ops.cond": "cond",
+    "python.ops.control_flow_ops.while_loop": "while_loop",
+    "python.ops.random_ops.random_crop": "random_crop",
+    "python.ops.variables.is_variable_initialized": "is_variable_initialized",
+    "python.pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
+    "python.training.checkpoint_management.get_checkpoint_state": "train.get_checkpoint_state",
+    "python.training.checkpoint_management.latest_checkpoint": "train.latest_checkpoint",
+    "python.util.nest.is_sequence": "nest.is_nested",
     **{
         f"contrib.data.{name}": f"data.experimental.{name}"
         for name in (
@@ -211,6 +232,11 @@ _ADVICE = {
     "contrib.predictor": "use tf.saved_model.load, and call its signatures",
     "contrib.nccl": "use tf.distribute, which reduces over GPUs by NCCL",
     "contrib.graph_editor": "copy it from TF 1.15, tensorflow/contrib/graph_editor",
+    "python.framework.tensor_shape": "use tf.TensorShape([]), tf.TensorShape([None]), ...",
+    "python.framework.ops.RegisterShape": "shape functions are registered in C++ since TF 1.0: "
+    "leave it out",
+    "python.keras": "use tf.keras",
+    "python": "it is a private module of TensorFlow's: use the public name",
     "contrib.ffmpeg": "use tensorflow-io, or decode the sound before",
     "contrib.bayesflow": "use tensorflow-probability",
     "contrib": "TF 2 has no tf.contrib: its parts went to packages of their own or away",

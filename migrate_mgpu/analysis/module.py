@@ -9,6 +9,7 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
+from migrate_mgpu.analysis.switches import Switches
 from migrate_mgpu.analysis.symbols import Symbol, symbol, table
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Source
@@ -213,8 +214,8 @@ class Module:
             elif (
                 isinstance(parent, (ast.If, ast.IfExp, ast.BoolOp, ast.Try))
                 and child is not getattr(parent, "test", None)
-                and self._guards(parent)
-            ):
+                and self._guards(parent, child)
+            ) or self.switches.is_past(parent, child):
                 found = True
             else:
                 child = parent
@@ -228,8 +229,27 @@ class Module:
         text = self.source.text
         return "except" in text or _SWITCH_NAMES.search(text) is not None
 
-    def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try) -> bool:
-        """Whether a statement is such a switch."""
+    def refuses_tf2(self, node: ast.AST) -> bool:
+        """Whether the code that comes to a node has raised on TF2 before, as its author wants."""
+        if not self._has_guards or not self.switches:
+            return False
+        ancestors = [node, *self.names.ancestors(node)]
+        pairs = zip(ancestors, ancestors[1:])
+        return any(self.switches.is_refused(parent, child) for child, parent in pairs)
+
+    @cached_property
+    def switches(self) -> Switches:
+        return Switches(self.names, _expects_absence)
+
+    def _guards(self, node: ast.If | ast.IfExp | ast.BoolOp | ast.Try, child: ast.AST) -> bool:
+        """Whether a statement is such a switch, and a part of it not what TF2 runs."""
+        if isinstance(node, (ast.If, ast.IfExp)) and self.switches:
+            value = self.switches.on_tf2(node.test)
+            if value is not None:
+                taken = node.body if value else node.orelse
+                return child is not taken and child not in (
+                    taken if isinstance(taken, list) else ()
+                )
         known = self._known_guards.get(node)
         if known is None:
             if isinstance(node, (ast.If, ast.IfExp)):

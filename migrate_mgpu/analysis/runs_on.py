@@ -54,7 +54,7 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
     """The runtimes that a bridged program can run on, from its names and the new ones."""
     statuses = {table().status(name) for name in new}
     statuses.update(*(module.statuses for module in modules))
-    if "tf2.15_only" in statuses:
+    if "tf2.15_only" in statuses or any(map(_needs_addons, modules)):
         return "TF 2.15"
     if "legacy_keras" in statuses:
         return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
@@ -65,6 +65,8 @@ def native_runs_on(modules: list[Module], gone: AbstractSet[ast.AST]) -> str:
     """The runtimes that a native program can run on; ``gone`` is what it has no more."""
     only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
     for module in modules:
+        if _needs_addons(module):
+            return "TF 2.15"
         if only_2_15 & set(module.names.attributes):
             return "TF 2.15"
         for use in module.uses:
@@ -73,3 +75,28 @@ def native_runs_on(modules: list[Module], gone: AbstractSet[ast.AST]) -> str:
             if not is_inside(module, use.node, gone):
                 return "TF 2.15"
     return "TF 2.15 and newest"
+
+
+def _needs_addons(module: Module) -> bool:
+    """Whether a module imports tensorflow-addons, whose last release (0.23) is for TF 2.15."""
+    if "tensorflow_addons" not in module.source.text:
+        return False
+    return any(
+        any(name.partition(".")[0] == "tensorflow_addons" for name in _imported(statement))
+        and not _may_be_absent(module, statement)
+        for statement in module.names.imports
+    )
+
+
+def _imported(statement: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(statement, ast.ImportFrom):
+        return [] if statement.level else [statement.module or ""]
+    return [alias.name for alias in statement.names]
+
+
+def _may_be_absent(module: Module, statement: ast.stmt) -> bool:
+    """Whether an import is tried, or stands in a function."""
+    if module.names.scope_at(statement).function() is not None:
+        return True
+    parent = module.names.parents[statement]
+    return isinstance(parent, ast.Try) and statement in parent.body and bool(parent.handlers)

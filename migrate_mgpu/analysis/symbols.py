@@ -123,7 +123,12 @@ class SymbolTable:
         """``present``, ``tf2.15_only`` or ``gone`` for ``tensorflow.python...`` paths."""
         parts = module.split(".")
         for length in range(len(parts), 0, -1):
-            found = self._private.get(".".join(parts[:length]))
+            path = ".".join(parts[:length])
+            found = self._private.get(path)
+            if found is None and (path in _BEFORE_PRIVATE or path.startswith(f"{_WRAPPERS}.")):
+                found = "gone"
+            if found is None and length < len(parts):
+                found = self._private_names.get(path, {}).get(parts[length])
             if found is not None:
                 return found
         return "present"
@@ -136,6 +141,12 @@ merge_all_summaries merge_summary mul neg nn.bidirectional_rnn nn.rnn nn.seq2seq
 nn.state_saving_rnn pack scalar_summary select sub train.SummaryWriter unpack
 """
 _BEFORE = frozenset(_OLDER.split())
+# Private ones of any TF1 that no TF2 has, and which the table of 1.15's modules has not.
+_BEFORE_PRIVATE = frozenset({
+    "tensorflow.python.ops.constant_op",
+    "tensorflow.python.ops.seq2seq",
+})  # fmt: skip
+_WRAPPERS = "tensorflow.python.pywrap_tensorflow"  # C++ functions, all of which have moved
 _STATUSES = (
     "modules",
     "neutral",

@@ -20,7 +20,12 @@ from migrate_mgpu.analysis.api_version import (
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.incompatibilities import GONE_LATE, PYTHON_2, incompatibilities
+from migrate_mgpu.analysis.incompatibilities import (
+    GONE_LATE,
+    GONE_TOLD,
+    PYTHON_2,
+    incompatibilities,
+)
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -114,6 +119,12 @@ _WHEN_CALLED = (PYTHON_2, GONE_LATE)
 def _unless_called(why: Diagnostic) -> Diagnostic:
     """What would keep a program from running, in code that it never calls."""
     reason = f"{why.reason}; nothing here calls this code, and the program runs until it does"
+    return replaced(why, reason=reason, code=CLAIM)
+
+
+def _refuses_itself(why: Diagnostic) -> Diagnostic:
+    """What a program does on TF1 only, and raises on TF2 by its author's word."""
+    reason = f"{why.reason}; this code raises on TF2 where it is called, as it says itself"
     return replaced(why, reason=reason, code=CLAIM)
 
 
@@ -499,6 +510,8 @@ class ProgramStates:
         for why in self.lost.left(module):
             if why.key in _WHEN_CALLED and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
+            elif why.key == GONE_TOLD:
+                state.limits.append(_refuses_itself(why))
             elif why.key == PYTHON_2 and why.symbol in told:
                 continue  # once for each file
             elif not (copied and _is_copied(module, why.node, why.symbol, copied)):

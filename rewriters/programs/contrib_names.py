@@ -185,7 +185,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
 
 def _counts(module: Module, use: Use) -> bool:
     """Whether a mention is not under a version switch; one in a function counts as any other."""
-    if use.symbol.flavour not in ("plain", "v1") or module.is_guarded(use.node):
+    if use.symbol.flavour not in ("plain", "v1", "private") or module.is_guarded(use.node):
         return False
     root = _root(use.node)
     bindings = module.names.bindings_of(root) if root is not None else []
@@ -340,7 +340,7 @@ class _Renaming:
             bindings = home.bindings.get(local, []) if home else []
             own = [b for b in bindings if b.node is statement]
             old = (own[0].qualname or "").removeprefix("tensorflow.") if own else ""
-            if home is None or not old.startswith(("contrib", "compat.v1.contrib")):
+            if home is None or not old.startswith(("contrib", "compat.v1.contrib", "python.")):
                 return None
             old = old.removeprefix("compat.v1.")
             uses = self.by_binding.get((home, local), [])

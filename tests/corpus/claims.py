@@ -39,6 +39,7 @@ FALSE = re.compile(
     r"|'(bytes|dict|dict_\w+|filter|map|range|str|zip)' object (has no|is not)"
     r"|cannot import name '\w+' from '(collections|inspect|scipy|numpy|itertools|string)"
 )
+COMPILED = ("pyx", "c", "cpp", "cu", "proto")  # what modules of the run may be made of
 _WORDS = re.compile(r"['`]([\w.]+)['`]")
 
 # Runtimes, what a claim says of them, what is installed there, and whether Keras 2 is chosen.
@@ -57,6 +58,7 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
     own = {Path(path).stem for path, _ in given} | {
         part for path, _ in given for part in Path(path).relative_to(folder).parts[:-1]
     }
+    compiled = sorted({path.stem for kind in COMPILED for path in folder.rglob(f"*.{kind}")})
     result = migrate(given, bridge=True, write=True)
     roots = {_root(Path(path).parent) for path, _ in given}
     return [
@@ -65,7 +67,8 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
             "root": str(folder),
             "own": sorted(own),
             "package": _dotted(program.entry),
-            "path": [*sorted(map(str, roots)), *sorted({str(Path(p).parent) for p, _ in given})],
+            "path": _nearest(program.entry, roots, {Path(path).parent for path, _ in given}),
+            "compiled": compiled,
             "state": program.state,
             "runs_on": program.runs_on,
             "told": _told(result, set(program.paths)),
@@ -73,6 +76,15 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
         for program in result.programs
         if program.runs_on and program.entry.suffix == ".py"
     ]
+
+
+def _nearest(entry: Path, roots: set[Path], folders: set[Path]) -> list[str]:
+    """The PYTHONPATH for an entry: what is near it first, for names that several folders have."""
+
+    def distance(folder: Path) -> tuple[int, str]:
+        return -len(os.path.commonpath((entry.parent, folder))), str(folder)
+
+    return [*map(str, sorted(roots, key=distance)), *map(str, sorted(folders, key=distance))]
 
 
 def _told(result: RunResult, paths: set[Path]) -> list[str]:

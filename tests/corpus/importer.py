@@ -3,11 +3,12 @@
     PYTHON importer.py JOBS.json RESULTS.json
 
 A job has ``entry`` (a script's path), ``root`` (its repository), ``path`` (the PYTHONPATH that
-its repository asks for), ``package`` (its dotted name, if it is in a package) and ``own`` (names
-of the run's modules). Modules that are neither of the run, nor installed, nor TensorFlow's or
-Keras's stand for anything: what is asked is whether the program's own code meets a TensorFlow
-that it can use. A script without a main guard runs, for ``LIMIT`` seconds at most. A result is
-the job with ``error`` and ``where``, None when all went well or time ran out.
+its repository asks for), ``package`` (its dotted name, if it is in a package), ``own`` (names of
+the run's modules) and ``compiled`` (of those that are not built here). Modules that are neither
+of the run, nor installed, nor TensorFlow's or Keras's stand for anything: what is asked is whether
+the program's own code meets a TensorFlow that it can use. A script without a main guard runs, for
+``LIMIT`` seconds at most. A result is the job with ``error`` and ``where``, None when all went
+well or time ran out.
 """
 
 from __future__ import annotations
@@ -80,12 +81,18 @@ class StubModule(types.ModuleType):
 class Finder:
     """Asked last: what nobody else finds is a stub, unless it had to be found."""
 
-    def __init__(self, own):
+    def __init__(self, own, compiled=()):
         self.own = own
+        self.compiled = compiled
 
     def find_spec(self, name, path=None, target=None):
-        top = name.partition(".")[0]
-        if top in NEVER or top in self.own or top in sys.stdlib_module_names:
+        top, last = name.partition(".")[0], name.rpartition(".")[2]
+        if top in NEVER or top in sys.stdlib_module_names:
+            return None
+        if (
+            top in self.own
+            and not {last, last.lstrip("_"), last.rpartition("_pb2")[0]} & self.compiled
+        ):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -111,7 +118,7 @@ def attempt(job):
     sys.argv = [job["entry"]]
     sys.path[:0] = [folder]
     sys.path += job["path"]
-    sys.meta_path.append(Finder(set(job["own"])))
+    sys.meta_path.append(Finder(set(job["own"]), set(job["compiled"])))
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
     try:

@@ -408,6 +408,45 @@ from tensorflow.contrib.slim.python.slim.data import tfexample_decoder
     with tf.control_dependencies([table.initializer]):
         return [table.lookup(tf.constant(['b', 'c', 'a']))]
 """),
+    ("private modules", """\
+from tensorflow.python import pywrap_tensorflow
+from tensorflow.python.framework import graph_util, ops
+from tensorflow.python.layers import normalization
+from tensorflow.python.ops import array_ops, control_flow_ops, random_ops, variables
+from tensorflow.python.training import checkpoint_management
+from tensorflow.python.util import nest
+from tensorflow.python.ops.control_flow_ops import case as chosen
+""", """
+    import tempfile
+    folder = tempfile.mkdtemp()
+    x = tf.constant(x2)
+    w = tf.get_variable('w', [5, 3])
+    first, second = array_ops.unstack(array_ops.stack([x, x * 2.0]), num=2)
+    yes = tf.reduce_sum(x) > -1e9
+    a = control_flow_ops.cond(yes, lambda: first + second, lambda: first)
+    b = chosen([(yes, lambda: x)], default=lambda: x * 3.0)
+    _, c = control_flow_ops.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 0.5), (0, a))
+    with tf.control_dependencies([control_flow_ops.Assert(yes, [x])]):
+        d = tf.matmul(c, w)
+    kinds = [isinstance(x, ops.Tensor), isinstance(x, ops.IndexedSlices), nest.is_sequence([x]),
+             nest.is_sequence(x)]
+    e = normalization.batch_normalization(d, training=True)
+    f = normalization.BatchNormalization(scale=False)(d, training=False)
+    g = random_ops.random_crop(x, [6, 5])
+    with tf.Session() as sess:
+        sess.run(w.assign(tf.ones([5, 3])))
+        ready = sess.run(variables.is_variable_initialized(w))
+        path = tf.train.Saver([w]).save(sess, folder + '/model')
+        frozen = graph_util.convert_variables_to_constants(
+            sess, tf.get_default_graph().as_graph_def(), [d.op.name])
+    latest = checkpoint_management.latest_checkpoint(folder)
+    state = checkpoint_management.get_checkpoint_state(folder)
+    same = latest == state.model_checkpoint_path == path
+    shape = pywrap_tensorflow.NewCheckpointReader(path).get_variable_to_shape_map()['w']
+    constants = sum(node.op == 'Const' for node in frozen.node)
+    return [a, b, c, d, e, f, g, tf.constant([float(k) for k in (*kinds, ready, same, *shape)]),
+            tf.constant(float(constants > 5))]
+"""),
     ("sets", "", """
     a, b = tf.constant([[1, 2], [3, 4]]), tf.constant([[2, 3], [4, 3]])
     return [tf.contrib.metrics.set_intersection(a, b).values,

@@ -119,3 +119,36 @@ def test_broken_ones_differ(runtime: Callable[[str], runtimes.Runtime]) -> None:
     found = run(runtime(runtimes.extended("tf2.15", NEW["tf2.15"])), broken)
     for name in broken:
         assert difference(reference()[name], found[name]), f"{name} is not seen to differ"
+
+
+@pytest.mark.parametrize(
+    ("code", "becomes"),
+    [
+        ("from tensorflow.python import pywrap_tensorflow as wrap\n"
+         "print(wrap.NewCheckpointReader('model'))", "tf.train.NewCheckpointReader('model')"),
+        ("from tensorflow.python.ops import control_flow_ops, array_ops\n"
+         "print(control_flow_ops.cond(a, b, c), array_ops.concat([a], 0))", "tf.cond(a, b, c)"),
+        ("from tensorflow.python.framework import ops\nprint(isinstance(a, ops.Tensor))",
+         "isinstance(a, tf.Tensor)"),
+    ],
+)  # fmt: skip
+def test_private_names_that_moved(code: str, becomes: str) -> None:
+    program = f"import tensorflow as tf\n{code}\nprint(tf.Session())\n"
+    result = migration.run(program, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], migration.said(result)
+    assert becomes in migration.after(result, program)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from tensorflow.python import pywrap_tensorflow\npywrap_tensorflow.EventsWriter('a')",
+        "from tensorflow.python.ops import constant_op\nprint(constant_op.constant(1))",
+        "from tensorflow.python.framework import tensor_shape\nprint(tensor_shape.scalar())",
+    ],
+)
+def test_private_names_that_are_gone(code: str) -> None:
+    program = f"import tensorflow as tf\n{code}\nprint(tf.Session())\n"
+    result = migration.run(program, bridge=True)
+    assert [one.state for one in result.programs] == ["refused"]
+    assert any("`tensorflow.python." in one for one in migration.said(result))

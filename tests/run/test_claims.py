@@ -121,3 +121,16 @@ def in_package(folder: Path, files: dict[str, str]) -> list[tuple[str, str]]:
     for path, text in given:
         Path(path).write_text(text)
     return [*given, (str(folder / "pkg/__init__.py"), "")]
+
+
+@pytest.mark.parametrize(
+    ("imports", "claimed"),
+    [
+        ("import tensorflow_addons as tfa", "TF 2.15"),
+        ("try:\n    from tensorflow.contrib import slim\nexcept ImportError:\n"
+         "    from tensorflow_addons.optimizers import LazyAdam", "TF 2.15"),
+        ("try:\n    import tensorflow_addons\nexcept ImportError:\n    pass", "TF 2.15 and newest"),
+    ],
+)  # fmt: skip
+def test_addons_are_for_tf_2_15(imports: str, claimed: str) -> None:
+    assert claim(bridged(imports)) == claimed

@@ -1,0 +1,97 @@
+"""What a module says about the TensorFlow that it runs on is followed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.migration import run, said
+
+SWITCH = """\
+import tensorflow.compat.v1 as tf
+
+try:
+    from tensorflow.contrib import slim
+    {true}
+except{caught}:
+    import tf_slim as slim
+    {false}
+
+
+def check(message="gone"):
+    if {gone}:
+        if message:
+            raise ImportError(message)
+
+
+def metrics():
+    {guard}
+    from tensorflow.contrib import metrics as contrib_metrics
+    return contrib_metrics
+
+
+print(metrics())
+with tf.Session() as sess:
+    sess.run(tf.no_op())
+"""
+
+
+def program(guard: str, true: str = "newer = False", false: str = "newer = True", **words: str):
+    words = {"gone": "newer", "caught": " ImportError", **words}
+    result = run(SWITCH.format(guard=guard, true=true, false=false, **words), bridge=True)
+    (found,) = result.programs
+    return found, said(result)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "if newer:\n        return None",
+        "if not newer:\n        pass\n    else:\n        return None",
+        "if newer or not slim:\n        raise RuntimeError",
+    ],
+)
+@pytest.mark.parametrize("caught", ["", " ImportError", " (ImportError, AttributeError)"])
+def test_what_a_flag_keeps_from_tf2_is_no_obstacle(guard: str, caught: str) -> None:
+    found, told = program(guard, caught=caught)
+    assert (found.state, found.runs_on) == ("bridge", "TF 2.15 and newest"), told
+
+
+def test_a_flag_that_is_set_before_the_try() -> None:
+    guard = "if not has_contrib:\n        return None"
+    found, told = program(guard, "has_contrib = True", "has_contrib = False", gone="False")
+    assert found.state == "bridge", told
+    asked = SWITCH.replace("{true}", "pass").replace("{false}", "pass").replace("{caught}", "")
+    asked = asked.replace("try:", "has_contrib = hasattr(tf, 'contrib')\ntry:")
+    result = run(asked.format(guard=guard, gone="False"), bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "if not newer:\n        return None",  # TF2 goes on here
+        "if newer:\n        print('TF2')",
+        "if other:\n        return None",
+        "if newer and other:\n        return None",
+    ],
+)
+def test_what_tf2_comes_to_keeps_the_program(guard: str) -> None:
+    found, told = program(guard, gone="False")
+    assert found.state == "refused", told
+    assert any("`tensorflow.contrib.metrics` does not exist" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [("newer = False", "newer = len(str(tf))"), ("newer = True", "pass")],
+)
+def test_a_flag_that_is_not_known_decides_nothing(true: str, false: str) -> None:
+    found, told = program("if newer:\n        return None", true, false)
+    assert found.state == "refused", told
+
+
+def test_what_raises_by_its_own_word_makes_the_claim_smaller() -> None:
+    found, told = program("check()")
+    assert found.state == "bridge", told
+    assert found.runs_on == "TF 2.15 and newest, but for what MGPU908 names"
+    assert any("raises on TF2 where it is called, as it says itself" in one for one in told)

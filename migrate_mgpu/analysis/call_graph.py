@@ -79,9 +79,9 @@ class CallGraph:
     def class_of(self, module: Module, expression: ast.expr) -> tuple[Module, ast.ClassDef] | None:
         """The class of the run that an expression (a call's ``func``) names."""
         if isinstance(expression, ast.Name):
-            bindings = module.names.bindings_of(expression)
-            if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
-                return module, bindings[0].node
+            made = module.names.only_definition(expression)
+            if isinstance(made, ast.ClassDef):
+                return module, made
         head, _, last = (module.names.qualname(expression) or "").rpartition(".")
         for target in self.project.resolve(module, head)[-1:] if head else []:
             bindings = target.names.module_scope.bindings.get(last, [])
@@ -95,9 +95,9 @@ class CallGraph:
     def _resolve(self, module: Module, expression: ast.expr) -> Function | None:
         names = module.names
         if isinstance(expression, ast.Name):
-            bindings = names.bindings_of(expression)
-            if len(bindings) == 1 and bindings[0].kind in ("def", "class"):
-                return _callable(module, bindings[0].node)
+            made = names.only_binding(expression)
+            if made is not None and made.kind in ("def", "class"):
+                return _callable(module, made.node)
         if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
             method = self._own_method(module, expression)
             if method is not None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import (
     ASSIGNED,
     CHOSEN,
@@ -197,7 +198,7 @@ class Carriers:
         assert isinstance(group, (ast.Tuple, ast.List, ast.Dict))
         places = self.values.unpacked(module, group, node)
         statement = module.names.statement(group)
-        if places is None or getattr(statement, "value", None) is not group:
+        if places is None or statement_value(statement) is not group:
             raise self._refused(module, node)
         for one, member in [(statement, node), *places]:
             if comments(module.source.code(one)):
@@ -238,7 +239,7 @@ class Carriers:
 
 def _assigns(module: Module, node: ast.expr, statement: ast.stmt) -> bool:
     """Whether a statement assigns nothing but an object, or what `replace` makes of it."""
-    while node is not getattr(statement, "value", None):
+    while node is not statement_value(statement):
         parent = module.names.parents[node]
         replaced = isinstance(parent, ast.Attribute) and parent.attr == "replace"
         if not replaced and not isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Call)):

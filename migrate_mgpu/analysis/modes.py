@@ -82,8 +82,7 @@ class Modes:
         names = self.module.names
         if node.id not in names.module_scope.bindings or node not in names.scope_of_name:
             return None
-        bindings = names.bindings_of(node)
-        value = bindings[0].value if len(bindings) == 1 else None
+        value = names.only_value(node)
         return self._key(value) if isinstance(value, ast.Attribute) else None
 
     def _bool(self, node: ast.BoolOp, mode: str) -> Value | None:

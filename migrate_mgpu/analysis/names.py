@@ -68,6 +68,26 @@ class Names(Scopes):
         home = self.defining_scope(node.id, self.scope_of_name[node])
         return home.bindings[node.id] if home else []
 
+    def only_binding(self, node: ast.Name) -> Binding | None:
+        """What gives a name its one meaning; None where it may have several, or none here."""
+        bindings = self.bindings_of(node)
+        return bindings[0] if len(bindings) == 1 else None
+
+    def only_value(self, node: ast.Name) -> ast.expr | None:
+        """The expression that a name is given, where nothing gives it another."""
+        binding = self.only_binding(node)
+        return binding.value if binding is not None else None
+
+    def only_definition(self, node: ast.Name) -> ast.AST | None:
+        """The node that gives a name its one meaning: a class, a function, a target, an alias."""
+        binding = self.only_binding(node)
+        return binding.node if binding is not None else None
+
+    def is_parameter(self, node: ast.Name) -> bool:
+        """Whether a name is a parameter that is given nothing else."""
+        binding = self.only_binding(node)
+        return binding is not None and binding.kind == "parameter"
+
     def imported_ids(self) -> set[str]:
         """Names that some scope imports, or makes an alias of something: all others mean no import.
 

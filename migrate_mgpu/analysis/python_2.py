@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.import_edits import remove_imports
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.analysis.scopes import line_of, position, statement_value
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -104,10 +104,7 @@ def _without_default_encoding(module: Module) -> list[Edit]:
         else:
             edits.append(Edit(layout.line_start, last.next_line, ""))
     if not any(
-        getattr(s, "lineno", 0) == e.lineno
-        for s in module.tree.body
-        for e in gone
-        if isinstance(s, ast.Import)
+        line_of(s) == e.lineno for s in module.tree.body for e in gone if isinstance(s, ast.Import)
     ):
         edits += remove_imports(module, set(gone), edits)
     return edits
@@ -250,7 +247,7 @@ def _is_float(module: Module, node: ast.expr, depth: int = 0) -> bool:
             return names.qualname(node.args[1]) in ("tensorflow.float32", "tensorflow.float64")
         return known in _FLOATS - {"float"}
     if isinstance(node, ast.Name) and depth < 4:
-        values = [getattr(names.parents.get(one), "value", None) for one in _bound(module, node)]
+        values = [statement_value(names.parents.get(one)) for one in _bound(module, node)]
         return bool(values) and all(
             isinstance(value, ast.expr) and _is_float(module, value, depth + 1) for value in values
         )

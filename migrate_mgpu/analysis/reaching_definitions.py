@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope
+from migrate_mgpu.analysis.scopes import line_of
 
 
 def reaching(module: Module, mention: ast.Name, home: Scope) -> list[Binding]:
@@ -41,10 +42,10 @@ def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
     while isinstance(node, ast.Name) and seen < 5:
         if node not in module.names.scope_of_name:
             return node
-        bindings = module.names.bindings_of(node)
-        if len(bindings) != 1 or bindings[0].value is None:
+        value = module.names.only_value(node)
+        if value is None:
             return node
-        node, seen = bindings[0].value, seen + 1
+        node, seen = value, seen + 1
     return node
 
 
@@ -52,7 +53,7 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
 
 
 def _line(binding: Binding) -> int:
-    return getattr(binding.node, "lineno", 0)
+    return line_of(binding.node)
 
 
 def _statement(module: Module, binding: Binding) -> ast.stmt:

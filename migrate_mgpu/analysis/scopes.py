@@ -296,6 +296,19 @@ def walk(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def statement_value(node: ast.AST | None) -> ast.expr | None:
+    """What a statement assigns, returns, or computes and lets go."""
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)):
+        return node.value
+    return None
+
+
+def line_of(node: ast.AST) -> int:
+    """The line that a node begins in; 0 for those that have none, such as parameter lists."""
+    line: int = getattr(node, "lineno", 0)
+    return line
+
+
 def _declared_outside(function: ast.AST) -> Iterator[str]:
     """What a function, or one in it, declares `global` or `nonlocal`."""
     stack = [function]

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
@@ -107,7 +108,7 @@ class Report:
             text, key = reason.reason, reason.key
             if reason.module is not flow.module:
                 where = f" ({_place(reason.module, reason.node)})"
-            elif getattr(reason.node, "lineno", 0) != flow.place.lineno:
+            elif line_of(reason.node) != flow.place.lineno:
                 cell, line = _line(reason.module, reason.node)
                 where = f" (line {line})" if cell is None else f" (cell {cell}, line {line})"
         code = "MGPU901" if outcome.state == f.KEPT else "MGPU902"

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.order import Order
+from migrate_mgpu.analysis.scopes import line_of, statement_value
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.checks import GPU_FIELDS
@@ -102,12 +103,12 @@ class Timing:
         node: ast.AST,
         statement: ast.stmt,
     ) -> Hoist | Diagnostic:
-        line = getattr(node, "lineno", 0)
+        line = line_of(node)
         what = f"TensorFlow is initialized before it, at {module.path.name}:{line}"
         place = Place(module, node)
         here = flow.settings[0].module
         if statement not in here.names.parents:  # the header of a `with` or `if` around it
-            first = getattr(statement, "value", None)
+            first = statement_value(statement)
             if first is None or first not in here.names.parents:
                 return Diagnostic(_LATE, place, what)
             statement = here.names.statement(first)
@@ -219,7 +220,7 @@ def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> str | N
                 continue
             for binding in home.bindings[node.id]:
                 where = (
-                    getattr(binding.node, "lineno", 0),
+                    line_of(binding.node),
                     getattr(binding.node, "col_offset", 0),
                 )
                 if binding.kind != "parameter" and where >= place:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.idioms import is_read_only, showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.symbols import message
 from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, is_manager, own_nodes
 from migrate_mgpu.session_config.flows import (
@@ -572,7 +573,7 @@ class _Tracker:
             self.object(module, attribute, path)
             return
         parent = module.names.parents[attribute]
-        value = getattr(parent, "value", None)
+        value = statement_value(parent)
         if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and is_none(value):
             self.flow.steps.append(Step(module, parent))
             return
@@ -795,7 +796,7 @@ class _Tracker:
                 self.creation(module, arm, path)
             else:
                 self.problem(module, arm, "its value is chosen or tested by a condition here")
-        whole = getattr(statement, "value", None) is choice
+        whole = statement_value(statement) is choice
         if isinstance(parents[choice], ast.IfExp) or not (
             whole or is_read_only(module, choice.test)
         ):

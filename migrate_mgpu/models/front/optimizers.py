@@ -100,13 +100,13 @@ def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
         module, decay, "which schedule decays the learning rate cannot be told", "use a lambda"
     )
     if isinstance(function, ast.Name):
-        bindings = module.names.bindings_of(function)
-        if len(bindings) != 1 or not isinstance(bindings[0].node, ast.FunctionDef):
+        made = module.names.only_definition(function)
+        if not isinstance(made, ast.FunctionDef):
             raise refused
-        body = [s for s in bindings[0].node.body if not isinstance(s, ast.Expr)]
+        body = [s for s in made.body if not isinstance(s, ast.Expr)]
         if len(body) != 1 or not isinstance(body[0], ast.Return):
             raise refused
-        arguments, value = bindings[0].node.args, body[0].value
+        arguments, value = made.args, body[0].value
     elif isinstance(function, ast.Lambda):
         arguments, value = function.args, function.body
     else:

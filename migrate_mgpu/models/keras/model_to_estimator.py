@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.keras import COMPILE
 from migrate_mgpu.core.records import field, record
@@ -327,7 +328,7 @@ class _Placing:
             return False
         if home is not self.scope:
             return not home.is_module
-        lines = [getattr(b.node, "lineno", 0) for b in home.bindings[self.strategy]]
+        lines = [line_of(b.node) for b in home.bindings[self.strategy]]
         return max(lines, default=first.lineno) < first.lineno
 
     def _check_independent(self, block: list[ast.stmt]) -> None:

@@ -50,14 +50,14 @@ def _class_of(module: Module, node: ast.expr) -> ast.ClassDef | None:
             node = node.func
         if not isinstance(node, ast.Name) or node not in names.scope_of_name:
             return None
-        bindings = names.bindings_of(node)
-        if len(bindings) != 1:
+        binding = names.only_binding(node)
+        if binding is None:
             return None
-        if isinstance(bindings[0].node, ast.ClassDef):
-            return bindings[0].node
-        if not isinstance(bindings[0].value, ast.Call):
+        if isinstance(binding.node, ast.ClassDef):
+            return binding.node
+        if not isinstance(binding.value, ast.Call):
             return None
-        node = bindings[0].value
+        node = binding.value
     return None
 
 

@@ -52,8 +52,7 @@ def inherited(module: Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
     """A class and the classes of its module that it inherits from, one from another."""
     found = [owner]
     while len(found[-1].bases) == 1 and isinstance(found[-1].bases[0], ast.Name):
-        bindings = module.names.bindings_of(found[-1].bases[0])
-        base = bindings[0].node if len(bindings) == 1 else None
+        base = module.names.only_definition(found[-1].bases[0])
         if not isinstance(base, ast.ClassDef) or base in found:
             break
         found.append(base)

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.carriers import Carriers
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.analysis.scopes import position, statement_value
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -70,7 +70,7 @@ def _handed_on(module: Module, node: ast.expr, values: ValueFlow) -> Value | Non
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     plain = isinstance(target, ast.Name) and isinstance(node, ast.Name) and target.id == node.id
     plain = plain and home.names.scope_at(statement) is module.names.scope_at(node)
-    return None if plain and getattr(statement, "value", None) is call else found[0]
+    return None if plain and statement_value(statement) is call else found[0]
 
 
 def _made_at(

@@ -104,9 +104,8 @@ def _choice(module: Module, node: ast.expr, graph: CallGraph) -> _Choice | None:
 def _only_read_here(module: Module, node: ast.Name) -> ast.Assign | None:
     """The statement that gives a variable its one value, which nothing else reads."""
     names = module.names
-    bindings = names.bindings_of(node)
     home = names.defining_scope(node.id, names.scope_of_name[node])
-    value = bindings[0].value if len(bindings) == 1 else None
+    value = names.only_value(node)
     made = names.statement(value) if value is not None else None
     if home is None or not isinstance(made, ast.Assign) or value is not made.value:
         return None

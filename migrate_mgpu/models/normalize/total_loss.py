@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
@@ -38,7 +38,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
     statement = module.names.statement(loss)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not loss:
+    if not isinstance(target, ast.Name) or statement_value(statement) is not loss:
         return {}
     if statement not in node.body or statement.lineno >= total.lineno:
         return {}  # it may not be made in every mode

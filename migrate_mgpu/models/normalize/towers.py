@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.strategies import TOWERS
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -142,7 +143,7 @@ def _unwrapped(module: Module, call: ast.Call) -> Edit | None:
     statement = names.statement(call)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     same = isinstance(target, ast.Name) and isinstance(inner, ast.Name) and target.id == inner.id
-    if not same or getattr(statement, "value", None) is not call:
+    if not same or statement_value(statement) is not call:
         if isinstance(inner, ast.Name):
             values = [binding.value for binding in names.bindings_of(inner)]
             if not all(isinstance(value, ast.Call) for value in values):

@@ -9,6 +9,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -46,7 +47,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
     for name in read & home.bindings.keys():
         for binding in home.bindings[name]:
-            if statement.lineno < getattr(binding.node, "lineno", 0) <= flow.call.lineno:
+            if statement.lineno < line_of(binding.node) <= flow.call.lineno:
                 return {}
     text = module.source.code(value)
     if "\n" in text:

@@ -54,11 +54,11 @@ class ColumnNames:
     def variable(self, name: ast.Name) -> ast.expr:
         """The value of a variable that only makes columns; its statement goes."""
         names = self.module.names
-        bindings = names.bindings_of(name)
-        if len(bindings) == 1:
-            statement = names.statement(bindings[0].node)
+        binding = names.only_binding(name)
+        if binding is not None:
+            statement = names.statement(binding.node)
             block = names.parents[statement]
-            value = bindings[0].value or self._unpacked(statement, name)
+            value = binding.value or self._unpacked(statement, name)
             plain = isinstance(statement, ast.Assign) and not isinstance(block, (ast.For, ast.If))
             if plain and value is not None:
                 if statement not in self.statements:

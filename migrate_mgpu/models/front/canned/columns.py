@@ -77,11 +77,10 @@ class ColumnReader(ColumnKinds):
     def _alone(self, node: ast.Name) -> ast.expr | None:
         """The value of a variable that is given one, and is put into the list, no more."""
         names = self.module.names
-        bindings = names.bindings_of(node)
         home = names.defining_scope(node.id, names.scope_of_name[node])
         mentions = names.mentions(node.id, home) if home is not None else ()
         loads = [mention for mention in mentions if isinstance(mention.ctx, ast.Load)]
-        return bindings[0].value if len(bindings) == 1 and loads == [node] else None
+        return names.only_value(node) if loads == [node] else None
 
     def _values(self, node: ast.expr) -> list[ast.expr] | None:
         """The expressions that a list of columns is made of; None where it goes elsewhere."""
@@ -91,12 +90,10 @@ class ColumnReader(ColumnKinds):
         if not isinstance(node, ast.Name):
             return [node]
         names = self.module.names
-        bindings = names.bindings_of(node)
-        if len(bindings) != 1:
+        binding = names.only_binding(node)
+        if binding is None:
             return None
-        value = bindings[0].value
-        if value is None:
-            value = self._unpacked(names.statement(bindings[0].node), node)
+        value = binding.value or self._unpacked(names.statement(binding.node), node)
         found = None if value is None else self._values(value)
         if found is None:
             return None

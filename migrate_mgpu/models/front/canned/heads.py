@@ -38,10 +38,10 @@ def read_head(flow: EstimatorFlow) -> Head:
     statement: ast.stmt | None = None
     call: ast.expr = node
     if isinstance(node, ast.Name):
-        bindings = module.names.bindings_of(node)
-        assign = module.names.statement(bindings[0].node) if len(bindings) == 1 else None
-        if isinstance(assign, ast.Assign) and bindings[0].value is not None:
-            statement, call = assign, bindings[0].value
+        made = module.names.only_value(node)
+        assign = module.names.statement(made) if made is not None else None
+        if isinstance(assign, ast.Assign) and made is not None:
+            statement, call = assign, made
     name = tensorflow_name(module, call.func) if isinstance(call, ast.Call) else ""
     row = HEADS.by_name.get(name)
     if row is None or not isinstance(call, ast.Call):

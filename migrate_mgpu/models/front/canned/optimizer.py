@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.api.optimizers import BY_STRING
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.optimizers import read_optimizer
@@ -42,9 +43,9 @@ def read_part_optimizer(
     value = node
     made_by: ast.stmt | None = None
     if isinstance(value, ast.Name):
-        bindings = module.names.bindings_of(value)
-        statement = module.names.statement(bindings[0].node) if len(bindings) == 1 else None
-        if not isinstance(statement, ast.Assign) or bindings[0].value is None:
+        given = module.names.only_value(value)
+        statement = module.names.statement(given) if given is not None else None
+        if not isinstance(statement, ast.Assign) or given is None:
             raise Refused(module, node, "which optimizer this is cannot be told")
         if module.names.scope_at(statement) is not module.names.scope_at(flow.statement):
             raise Refused(
@@ -52,7 +53,7 @@ def read_part_optimizer(
                 "make it beside the Estimator",
             )  # fmt: skip
         _check_between(flow, statement)
-        made_by, value = statement, bindings[0].value
+        made_by, value = statement, given
     held: ast.expr | None = value
     if isinstance(value, ast.Lambda) and not value.args.args:
         value, held = value.body, None
@@ -70,7 +71,7 @@ def _check_between(flow: EstimatorFlow, statement: ast.stmt) -> None:
     read = {part for part in ast.walk(statement) if isinstance(part, ast.Name)}
     for name in read:
         for binding in names.bindings_of(name) if isinstance(name.ctx, ast.Load) else ():
-            line = getattr(binding.node, "lineno", 0)
+            line = line_of(binding.node)
             if statement.lineno < line < flow.statement.lineno:
                 raise Refused(
                     flow.module, name, f"`{name.id}` changes between the optimizer and its "

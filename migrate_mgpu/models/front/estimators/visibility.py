@@ -76,4 +76,4 @@ def settled(module: Module, node: ast.expr) -> bool:
         node = node.value
     if isinstance(node, ast.Constant):
         return True
-    return isinstance(node, ast.Name) and len(module.names.bindings_of(node)) == 1
+    return isinstance(node, ast.Name) and module.names.only_binding(node) is not None

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.api.inputs import ARRAY_INPUTS
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.models.ir import ArrayInput
@@ -61,7 +62,7 @@ def check_unchanged(array: ArrayInput) -> None:
         if not isinstance(name, ast.Name):
             continue
         for binding in names.bindings_of(name):
-            later = getattr(binding.node, "lineno", 0) > (call.end_lineno or 0)
+            later = line_of(binding.node) > (call.end_lineno or 0)
             around = any(loop in names.ancestors(binding.node) for loop in loops)
             if binding.kind in ("assign", "other") and (later or around):
                 raise Refused(

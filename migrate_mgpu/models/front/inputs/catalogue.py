@@ -49,8 +49,7 @@ def _parts(module: Module, call: ast.Call) -> str | list[str] | None:
 
 
 def _of_name(module: Module, name: ast.Name) -> str | None:
-    bindings = module.names.bindings_of(name)
-    target = bindings[0].node if len(bindings) == 1 else None
+    target = module.names.only_definition(name)
     if not isinstance(target, ast.Name):
         return None
     parents = module.names.parents

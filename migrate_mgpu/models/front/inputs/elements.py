@@ -102,7 +102,9 @@ class Elements:
 def used_as_dictionary(batch: str, node: ast.expr) -> bool:
     """Whether an expression takes members out of a batch by their names: a tuple has none."""
     for part in ast.walk(node):
-        whole = getattr(part, "value", None)
+        if not isinstance(part, (ast.Attribute, ast.Subscript)):
+            continue
+        whole = part.value
         if isinstance(whole, ast.Name) and whole.id == batch:
             if isinstance(part, ast.Attribute) and part.attr in _OF_DICTIONARIES:
                 return True

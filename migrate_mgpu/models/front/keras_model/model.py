@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.keras import COMPILE, MODELS
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
@@ -298,5 +299,5 @@ def _values(statement: ast.stmt) -> list[ast.expr]:
         return [statement.iter]
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return [item.context_expr for item in statement.items]
-    value = getattr(statement, "value", None)
+    value = statement_value(statement)
     return [value] if isinstance(value, ast.expr) else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names, Scope, constant
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.visibility import known_at
@@ -186,7 +187,7 @@ def _is_early(module: Module, node: ast.expr, statement: ast.stmt) -> bool:
             return False
         for store in stores:
             home = names.scope_at(store)
-            if home is scope and getattr(store, "lineno", 0) >= statement.lineno:
+            if home is scope and line_of(store) >= statement.lineno:
                 return False
             if isinstance(part, ast.Attribute) and home is not scope:
                 if getattr(home.node, "name", "") != "__init__":

@@ -90,8 +90,7 @@ def _returned(module: Module, function: ast.Name) -> list[ast.expr]:
     names = module.names
     if function not in names.scope_of_name:
         return []
-    bindings = names.bindings_of(function)
-    node = bindings[0].node if len(bindings) == 1 else None
+    node = names.only_definition(function)
     if not isinstance(node, ast.FunctionDef):
         return []
     found: list[ast.expr] = []
@@ -138,8 +137,7 @@ def _made_beside(module: Module, node: ast.expr) -> bool:
     names = module.names
     if not isinstance(node, ast.Name):
         return False
-    bindings = names.bindings_of(node)
-    value = bindings[0].value if len(bindings) == 1 else None
+    value = names.only_value(node)
     home = names.defining_scope(node.id, names.scope_of_name[node])
     if not isinstance(value, ast.Call) or home is None or len(names.mentions(node.id, home)) != 2:
         return False

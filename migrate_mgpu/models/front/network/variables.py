@@ -97,7 +97,7 @@ def _is_parameter(module: Module, node: ast.expr | None) -> bool:
     returned = [n.value for n in walk(home) if isinstance(n, ast.Return)]
     if any(name_of(module, assigned(module, value)) in VARIABLES.by_name for value in returned):
         return False
-    return [binding.kind for binding in module.names.bindings_of(node)] == ["parameter"]
+    return module.names.is_parameter(node)
 
 
 def _is_value(module: Module, node: ast.expr | None) -> bool:

@@ -452,7 +452,7 @@ class _Layered(Expressions):
         return found
 
     def _is_parameter(self, name: ast.Name) -> bool:
-        return [b.kind for b in self.module.names.bindings_of(name)] == ["parameter"]
+        return self.module.names.is_parameter(name)
 
 
 def _makes_no_tensor(module: Module, call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.origins import Named, Whole, given
@@ -101,7 +101,7 @@ class GraphClientReader(StatementReader):
                 node = self._around(call)
                 if node is not None:
                     found[node] = None
-        return sorted(found, key=lambda node: getattr(node, "lineno", 0))
+        return sorted(found, key=lambda node: line_of(node))
 
     @property
     def _inside(self) -> set[ast.AST]:

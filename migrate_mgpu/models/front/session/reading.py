@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -144,10 +144,7 @@ class _Reader(StatementReader):
             return self._of_tower(entry)
         if isinstance(statement, _KEEPS):
             return Role.HOST
-        if (
-            statement in self.state.configs
-            or getattr(statement, "value", None) in self.state.configs
-        ):
+        if statement in self.state.configs or statement_value(statement) in self.state.configs:
             self._bind_host(statement)
             return Role.HOST
         if self._dictionary(statement):

@@ -104,8 +104,7 @@ class RunReader:
         if isinstance(origin, Named):
             return self.meanings.get(origin.name)
         if origin is None and isinstance(node, ast.Name) and not self.is_home(node):
-            bindings = self.names.bindings_of(node)
-            value = bindings[0].value if len(bindings) == 1 else None
+            value = self.names.only_value(node)
             if value is not None and name_of(self.module, value) in INITIALIZES:
                 return Init()
         return None

@@ -208,8 +208,7 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
     elif isinstance(maker, ast.Assign) and maker.value is session and len(maker.targets) == 1:
         target = maker.targets[0]
         if isinstance(target, ast.Name):
-            bindings = module.names.bindings_of(target)
-            if len(bindings) == 1:
+            if module.names.only_binding(target) is not None:
                 return target.id
     raise Refused(module, session, "its session has no name of its own", _ADVICE)
 
@@ -358,8 +357,7 @@ def _named_graph(module: Module, node: ast.expr) -> bool:
     names = module.names
     if not isinstance(node, ast.Name):
         return False
-    bindings = names.bindings_of(node)
-    value = bindings[0].value if len(bindings) == 1 else None
+    value = names.only_value(node)
     if not isinstance(value, ast.Call) or name_of(module, value) != "Graph":
         return False
     home = names.defining_scope(node.id, names.scope_of_name[node])
@@ -387,7 +385,7 @@ def _enters(module: Module, item: ast.withitem, session: ast.Call) -> bool:
         node = node.func.value
     if not isinstance(node, ast.Name):
         return False
-    return [binding.value for binding in module.names.bindings_of(node)] == [session]
+    return module.names.only_value(node) is session
 
 
 def header_of(block: Header) -> list[ast.AST]:

@@ -62,7 +62,7 @@ class Reading:
 
     def only_binding(self, target: ast.Name) -> None:
         """Refuses a name that is given more than one value."""
-        if len(self.names.bindings_of(target)) != 1:
+        if self.names.only_binding(target) is None:
             text = f"`{target.id}` is given another value elsewhere"
             raise Refused(self.module, target, text, "give the two names of their own")
 

@@ -100,8 +100,7 @@ class UpdateReader(StatementReader):
             return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
         if not isinstance(node, ast.Name):
             return False
-        bindings = self.names.bindings_of(node)
-        return len(bindings) == 1 and isinstance(constant(bindings[0].value), (int, float))
+        return isinstance(constant(self.names.only_value(node)), (int, float))
 
     def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[Optimizer, str]:
         """The optimizer of a step, and its name if it has one."""

@@ -189,8 +189,7 @@ def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:
 
 def device_function(module: Module, func: ast.expr) -> ast.FunctionDef | None:
     """A function of the author's that makes one that tells each operation its device."""
-    bindings = module.names.bindings_of(func) if isinstance(func, ast.Name) else []
-    made = bindings[0].node if len(bindings) == 1 else None
+    made = module.names.only_definition(func) if isinstance(func, ast.Name) else None
     if not isinstance(made, ast.FunctionDef):
         return None
     inner = [node for node in made.body if isinstance(node, ast.FunctionDef)]

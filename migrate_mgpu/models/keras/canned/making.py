@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.rewriters import CannedRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
@@ -29,7 +30,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
     elif returned:
         names = module.names
         target = names.fresh(names.scope_at(statement), "model", "estimator", "keras_model")
-    if not target or getattr(statement, "value", None) is not flow.call or not layout.owns_lines:
+    if not target or statement_value(statement) is not flow.call or not layout.owns_lines:
         raise Refused(
             module, flow.call, "the Estimator is made in the middle of a statement",
             "give it a variable of its own", INSIDE_STATEMENT,

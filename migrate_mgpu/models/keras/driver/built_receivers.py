@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget
@@ -61,7 +62,7 @@ class BuiltReceiver:
         statement = names.statement(self.call)
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         layout = Layout(self.source, statement)
-        if isinstance(target, ast.Name) and getattr(statement, "value", None) is self.call:
+        if isinstance(target, ast.Name) and statement_value(statement) is self.call:
             if not layout.owns_lines or len(names.bindings_of(target)) != 1:
                 raise Refused(self.module, self.call, "which receiver this is cannot be told")
             name = target.id
@@ -152,8 +153,7 @@ class BuiltReceiver:
         """The dictionary of a raw receiver, and the statement that keeps it in a variable."""
         node = self.features
         if isinstance(node, ast.Name):
-            bindings = self.module.names.bindings_of(node)
-            value = bindings[0].value if len(bindings) == 1 else None
+            value = self.module.names.only_value(node)
             statement = self.module.names.statement(value) if value is not None else None
             if value is not None and isinstance(statement, ast.Assign):
                 return value, statement

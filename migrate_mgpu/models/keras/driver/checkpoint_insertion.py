@@ -159,10 +159,10 @@ def _helper_call(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     same = all(u.module is module and names.scope_at(u.node) is scope for u in driven)
     if not same or len(receivers) != 1 or not isinstance(first.receiver, ast.Name):
         return None
-    bindings = names.bindings_of(first.receiver)
-    if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Name):
+    made = names.only_definition(first.receiver)
+    if not isinstance(made, ast.Name):
         return None
-    statement = names.statement(bindings[0].node)
+    statement = names.statement(made)
     value = statement.value if isinstance(statement, ast.Assign) else None
     if not isinstance(value, ast.Call) or names.scope_at(statement) is not scope:
         return None

@@ -13,6 +13,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.records import record
@@ -251,7 +252,7 @@ def _known(point: InsertionPoint, places: list[DriverCall]) -> bool:
             for binding in defined.bindings[name.id]:
                 if binding.kind == "parameter":
                     continue
-                if getattr(binding.node, "lineno", 0) >= point.statement.lineno:
+                if line_of(binding.node) >= point.statement.lineno:
                     return False
     return node is not None
 

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import EVALUATE, TRAIN_AND_EVALUATE, Construction, DriverCall
@@ -48,7 +49,7 @@ class Datasets:
             self.named[spec.node] = ""
             return
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not spec.node:
+        if not isinstance(target, ast.Name) or statement_value(statement) is not spec.node:
             raise Refused(module, spec.node, f"how the {spec.kind} is handed on is not followed")
         layout = Layout(source, statement)
         if not layout.owns_start:

@@ -12,6 +12,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.finding import is_shown
@@ -146,7 +147,7 @@ class _Driver:
                 "load the weights into the Keras model",
             )  # fmt: skip
         layout = Layout(source, statement)
-        value = getattr(statement, "value", None)
+        value = statement_value(statement)
         if value is not flow.call or not layout.owns_start:
             raise Refused(
                 module, flow.call, "the Estimator is made in the middle of a statement",
@@ -212,7 +213,7 @@ class _Driver:
                 parent = mention.module.names.parents[mention.node]
                 shown = isinstance(parent, ast.Call) and is_shown(mention.module, parent)
                 alone = alone and shown and bool(kept)
-        if not alone or getattr(statement, "value", None) is not call.node:
+        if not alone or statement_value(statement) is not call.node:
             raise Refused(
                 module, call.node, f"what `{call.kind}` returns is used",
                 "call it in a statement of its own",

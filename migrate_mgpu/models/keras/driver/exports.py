@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -250,7 +251,7 @@ class Exports:
             return ""
         module, names = call.module, call.module.names
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        value = getattr(statement, "value", None)
+        value = statement_value(statement)
         if isinstance(target, ast.Name) and _decoded(value) is call.node:
             return target.id
         if not isinstance(target, ast.Name) or value is not call.node:

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -145,7 +146,7 @@ class Fetches:
         module, flow = function.module, reading.flows[TRAIN]
         loss, _ = reading.resolved(TRAIN, "loss")
         for unit in reading.paths[TRAIN].units:
-            call = getattr(unit, "value", None)
+            call = statement_value(unit)
             if not isinstance(call, ast.Call) or tensorflow_name(module, call.func) != "identity":
                 continue
             given = bind(module, call, ("input", "name"))

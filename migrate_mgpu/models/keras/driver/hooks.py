@@ -264,10 +264,10 @@ def forget(changes: DriverEdits, module: Module, statement: ast.Assign) -> None:
 
 def forget_value(changes: DriverEdits, module: Module, name: ast.Name) -> None:
     """The assignment of a variable that nothing needs any more, if its value does nothing else."""
-    bindings = module.names.bindings_of(name)
-    if len(bindings) != 1 or bindings[0].value is None:
+    value = module.names.only_value(name)
+    if value is None:
         return
-    statement = module.names.statement(bindings[0].node)
+    statement = module.names.statement(value)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         if not any(
             isinstance(part, ast.Call) and part not in changes.gone

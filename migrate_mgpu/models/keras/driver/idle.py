@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
@@ -34,7 +35,7 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -
             single = isinstance(statement, ast.Assign) and isinstance(
                 statement.targets[0], ast.Name
             )
-            if not single or getattr(statement, "value", None) is not call:
+            if not single or statement_value(statement) is not call:
                 continue
             parts = [part for value in made.arguments.values() for part in ast.walk(value)]
             mentions = values.uses(module, call)

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import bind
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.keras.expressions import Context, Replacement
@@ -111,7 +112,7 @@ class _Serving:
         inputs, receiving = self._inputs(receiver, body)
         made = {one.call: one for one in inputs}
         self._only_these(made)
-        plain = [s for s in body if getattr(s, "value", None) in made]
+        plain = [s for s in body if statement_value(s) in made]
         holding = [s for s in body if any(part in made for part in ast.walk(s))]
         start = min((body.index(s) for s in holding), default=len(body))
         gone = set(plain)
@@ -165,8 +166,7 @@ class _Serving:
     def _key(self, node: ast.expr) -> tuple[str, str]:
         """A key of the signature, and its expression: a text, or the module's name for one."""
         if isinstance(node, ast.Name):
-            bindings = self.module.names.bindings_of(node)
-            value = bindings[0].value if len(bindings) == 1 else None
+            value = self.module.names.only_value(node)
             home = self.module.names.defining_scope(node.id, self.module.names.scope_of_name[node])
             text = constant(value)
             if isinstance(text, str) and home is not None and home.is_module:
@@ -179,11 +179,11 @@ class _Serving:
     def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:
         """What a variable of the function is, if it is given a value once."""
         if isinstance(node, ast.Name):
-            bindings = self.module.names.bindings_of(node)
-            if len(bindings) == 1 and bindings[0].value is not None:
+            value = self.module.names.only_value(node)
+            if value is not None:
                 if not may_change:
                     self._unchanged(node)
-                return bindings[0].value
+                return value
         return node
 
     def _unchanged(self, node: ast.Name) -> None:

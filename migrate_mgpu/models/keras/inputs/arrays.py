@@ -11,6 +11,7 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.inputs import ARRAY_INPUTS
 from migrate_mgpu.models.front.inputs.arrays import array_row
@@ -52,7 +53,7 @@ def statement_edit(array: ArrayInput) -> Edit:
     layout = Layout(source, statement)
     goal = statement.targets[0] if isinstance(statement, ast.Assign) else None
     named = isinstance(statement, ast.Assign) and len(statement.targets) == 1
-    alone = named and getattr(statement, "value", None) is call and layout.owns_start
+    alone = named and statement_value(statement) is call and layout.owns_start
     if not isinstance(goal, ast.Name) or not alone:
         start, end = source.span(call)
         return Edit(start, end, "lambda: " + "".join(dataset(array)))

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.multi_gpu_model.reading import Site, inside_strings
 from migrate_mgpu.models.front.multi_gpu_model.uses import Use
@@ -71,10 +72,7 @@ def _is_known(use: Use, statement: ast.stmt) -> bool:
         elif isinstance(part, ast.Name):
             stores += [binding.node for binding in names.bindings_of(part)]
     here = names.scope_at(statement)
-    return all(
-        names.scope_at(one) is not here or getattr(one, "lineno", 0) < statement.lineno
-        for one in stores
-    )
+    return all(names.scope_at(one) is not here or line_of(one) < statement.lineno for one in stores)
 
 
 def _groups(module: Module, statements: list[ast.stmt]) -> list[list[ast.stmt]]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import line_of, statement_value
 from migrate_mgpu.models.front.multi_gpu_model.reading import (
     Site,
     inside_strings,
@@ -97,7 +98,7 @@ class Placing:
         site, layout = self.site, Layout(self.source, first)
         made = site.origin.call if site.origin is not None else site.call
         lines = [self._made(layout.indent)]
-        value = getattr(site.statement, "value", None)
+        value = statement_value(site.statement)
         within = any(
             isinstance(parent, (ast.Call, ast.Yield))
             for parent in self.names.ancestors(made)
@@ -179,7 +180,7 @@ class Placing:
             binding
             for binding in home.bindings[name.id]
             if binding.kind not in ("parameter", "import", "def", "class")
-            and first.lineno <= getattr(binding.node, "lineno", 0)
+            and first.lineno <= line_of(binding.node)
         ]
         if not late:
             return

@@ -137,8 +137,7 @@ class LayerWriter:
 
     def _function_of(self, call: ast.Call) -> ast.AST | None:
         names = self.program.scope.module.names
-        bindings = names.bindings_of(call.func) if isinstance(call.func, ast.Name) else []
-        return bindings[0].node if len(bindings) == 1 else None
+        return names.only_definition(call.func) if isinstance(call.func, ast.Name) else None
 
     def built(self, part: Part, name: str, context: Context) -> str:
         """What makes the variables of the layers of a shared function.

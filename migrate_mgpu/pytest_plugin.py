@@ -37,7 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--parity-reference", metavar="RUNTIME", help="runtime of the old programs")
     group.addoption("--parity-target", metavar="RUNTIME", help="runtime of the new programs")
     group.addoption("--parity-report", metavar="FILE", help="all comparisons as one HTML page")
-    parser.addini("parity_devices", "numbers of GPUs, by commas", default="1,2")
+    parser.addini(
+        "parity_devices",
+        "numbers of GPUs, by commas (1,2; without those that are too few for the program)",
+    )
     parser.addini("parity_reference", "runtime of the old programs (tf1.15)")
     parser.addini("parity_target", "runtime of the new programs (tf2.15)")
     parser.addini("parity_timeout", "seconds for a program", default="600")
@@ -111,16 +114,18 @@ class Parity:
 
         seconds = float(self._config.getini("parity_timeout")) if timeout is None else timeout
         limits = Limits(seconds=seconds, memory_mib=None)
+        numbers = self._devices(devices)
         wanted = Pair(
             self._path(before),
             None if after is None else self._path(after),
-            self._devices(devices),
+            numbers or (1, 2),
             None if root is None else self._path(root),
             Options(tuple(argv), steps, dropout, run_on, limits),
             _tolerances(rtol, atol),
             self._chosen("reference", reference),
             self._chosen("target", target),
             packages=tuple(packages),
+            adapt=not numbers,
         )
         for program in (wanted.before, wanted.after):
             if program is not None and not program.is_file():
@@ -188,10 +193,13 @@ class Parity:
         return found.relative_to(here) if here in found.parents else found
 
     def _devices(self, devices: Sequence[int] | None) -> tuple[int, ...]:
+        """The numbers that someone chose; empty where nobody did."""
         __tracebackhide__ = True
         text = self._config.getoption("--parity-devices")
         if devices is None or text:
             text = text or self._config.getini("parity_devices")
+            if not text:
+                return ()
             devices = self._numbers(text)
         if not devices or min(devices) < 1:
             pytest.fail(f"devices {list(devices)}: at least one device")

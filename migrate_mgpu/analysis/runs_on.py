@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol, table
 
@@ -61,6 +63,27 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
     return "TF 2.15 and newest"
 
 
+# What the name of a file of weights must end in for Keras 3, which raises otherwise.
+_WEIGHTS = {"save_weights": ".weights.h5", "load_weights": (".h5", ".hdf5", ".keras")}
+
+
+def _weight_files(module: Module) -> Iterator[ast.Call]:
+    """The calls that write or read a Keras model's weights."""
+    for method in _WEIGHTS:
+        for attribute in module.names.attributes.get(method, ()):
+            call = module.names.parents[attribute]
+            if isinstance(call, ast.Call) and call.func is attribute:
+                yield call
+
+
+def refuses_weight_file(call: ast.Call) -> bool:
+    """Whether Keras 3 refuses the file that a call of `save_weights` or `load_weights` names."""
+    assert isinstance(call.func, ast.Attribute)
+    named = [k.value for k in call.keywords if k.arg == "filepath"] or call.args[:1]
+    path = constant(named[0]) if named else None
+    return isinstance(path, str) and not path.endswith(_WEIGHTS[call.func.attr])
+
+
 def native_runs_on(modules: list[Module], gone: AbstractSet[ast.AST]) -> str:
     """The runtimes that a native program can run on; ``gone`` is what it has no more."""
     only_2_15 = {"fit_generator", "evaluate_generator", "predict_generator"}
@@ -68,6 +91,10 @@ def native_runs_on(modules: list[Module], gone: AbstractSet[ast.AST]) -> str:
         if _needs_addons(module):
             return "TF 2.15"
         if only_2_15 & set(module.names.attributes):
+            return "TF 2.15"
+        if module.uses_keras_models and any(
+            refuses_weight_file(node) for node in _weight_files(module)
+        ):
             return "TF 2.15"
         for use in module.uses:
             if use.status not in ("legacy_keras", "tf2.15_only") or not symbol(use.spelled):

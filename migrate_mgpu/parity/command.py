@@ -121,7 +121,11 @@ def parser(
     parser.add_argument(
         "--all", type=Path, metavar="FOLDER", help="compare every pair or program of a folder"
     )
-    parser.add_argument("--devices", default="1,2", help="numbers of GPUs, by commas (1,2)")
+    parser.add_argument(
+        "--devices",
+        metavar="N,N",
+        help="numbers of GPUs, by commas (1,2; without those that are too few for the program)",
+    )
     parser.add_argument("--steps", type=int, help="stop both programs after so many steps")
     parser.add_argument("--reference", help="runtime of the old program (tf1.15)")
     parser.add_argument("--target", help="of the new one (tf2.15)")
@@ -283,7 +287,7 @@ def _all(
 def _checked(options: argparse.Namespace) -> tuple[int, ...]:
     """The numbers of devices, when all options are in order."""
     try:
-        devices = tuple(int(text) for text in options.devices.split(","))
+        devices = tuple(int(text) for text in (options.devices or "1,2").split(","))
     except ValueError:
         raise _Usage(f"--devices {options.devices}: numbers, separated by commas") from None
     if not devices or min(devices) < 1:
@@ -326,6 +330,7 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
         *runs,
         packages=tuple(split(options.packages)),
         requirements=options.requirements,
+        adapt=options.devices is None,
     )
 
 

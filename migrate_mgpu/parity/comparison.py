@@ -24,6 +24,8 @@ class Request:
     Attributes:
       reference: its runtime, or None when a recorded trace stands in for it.
       before: the reference's program; after: the target's.
+      adapt: the numbers of devices are nobody's choice: those that are too few for the old program
+        are left out, and larger ones are tried.
     """
 
     reference: Runtime | None
@@ -33,12 +35,25 @@ class Request:
     devices: tuple[int, ...] = (1, 2)
     options: Options = field(default_factory=Options)
     tolerances: Tolerances = field(default_factory=Tolerances)
+    adapt: bool = False
 
 
-def run(request: Request, place: Path) -> list[Judged]:
-    """Run and judge; traces are left in ``place/devices-N``."""
-    judged = []
-    for devices in request.devices:
+# Tried after the numbers of devices that nobody chose.
+MORE_DEVICES = (4, 8)
+
+
+def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
+    """Run and judge; traces are left in ``place/devices-N``.
+
+    Returns:
+      The judgements, and those that are left out: the program names more devices than that.
+    """
+    judged: list[Judged] = []
+    too_few: list[Judged] = []
+    waiting = list(request.devices)
+    more = [n for n in MORE_DEVICES if n > max(waiting)]
+    while waiting:
+        devices = waiting.pop(0)
         folder = place / f"devices-{devices}"
         if request.reference is None:
             reference, target = _with_recorded(request, devices, folder)
@@ -69,8 +84,13 @@ def run(request: Request, place: Path) -> list[Judged]:
                     if measured is not None:
                         tolerances = request.tolerances
                         found = verdict.with_rounding(found, tolerances, seen, measured)
-        judged.append(found)
-    return judged
+        crash = reference.crash
+        if request.adapt and crash is not None and crash.too_few_devices:
+            too_few.append(found)
+            waiting += [more.pop(0)] if more and not waiting and not judged else []
+        else:
+            judged.append(found)
+    return (judged, too_few) if judged else (too_few, [])
 
 
 def _second_run(request: Request, reference: Side, devices: int, folder: Path) -> SecondRun | None:

@@ -54,6 +54,7 @@ class Pair:
 
     Attributes:
       after: None for the old program, migrated in a copy.
+      adapt: leave out numbers of devices that the program cannot run on (``comparison.Request``).
       root: the folder that is copied with the programs; each program's own when None.
       reference: a runtime's name or an interpreter; None for the best one that is there.
       target: the same, of the new program.
@@ -73,6 +74,7 @@ class Pair:
     name: str = ""
     packages: tuple[str, ...] = ()
     requirements: Path | None = None
+    adapt: bool = False
 
     def more(self, name: str) -> list[str]:
         """The packages that are added to a runtime."""
@@ -130,13 +132,18 @@ def compare(
             pair.devices,
             options,
             pair.tolerances,
+            pair.adapt,
         )
         place = storage.new()
-        judged = comparison.run(request, place)
+        judged, too_few = comparison.run(request, place)
+    compared = replace(pair, devices=tuple(one.devices for one in judged))
     result = {
-        **_about(pair, _repeat(pair, reference, target)),
+        **_about(pair, _repeat(compared, reference, target)),
         "comparison": int(place.name),
         "results": [one.as_data() for one in judged],
+        "left_out": [
+            {"devices": one.devices, "reason": str(one.reference.crash)} for one in too_few
+        ],
     }
     if migration is not None:
         result["migration"] = {"diff": migration.diff, "findings": list(migration.findings)}

@@ -157,6 +157,35 @@ def test_a_reference_that_ends_early(tmp_path, text, reason):
     assert ("no data" in stdout) == ("no data" in text), "the last lines of stderr"
 
 
+# As Keras says it; 1 is the number of devices of a comparison.
+_WANTS = """\
+import sys
+if int(sys.argv[1]) < {}:
+    raise ValueError("we expect the following devices to be available: ['/gpu:9']")
+print("loss", 0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("wants", "compared", "left_out"), [(2, [2], [1]), (3, [4], [1, 2]), (9, [1, 2, 4, 8], [])]
+)
+def test_default_numbers_of_devices_are_those_a_program_can_run_on(
+    tmp_path, wants, compared, left_out
+):
+    programs = pair(tmp_path / "p", _WANTS.format(wants))
+    status, stdout, _ = run(*programs, *HERE[:4], "--", "{devices}")
+    result = valid(kept(tmp_path / "records"))
+    assert [one["devices"] for one in result["results"]] == compared
+    assert [one["devices"] for one in result["left_out"]] == left_out
+    assert status == (0 if left_out else 8)
+    for n in left_out:
+        assert f"{n} device{'s' * (n > 1)}: left out, the program names more devices" in stdout
+    assert f"--devices {','.join(map(str, compared))}" in result["command"]
+    # What was asked for is compared.
+    status, stdout, _ = run(*programs, *HERE[:4], "--devices", "1,2,9", "--", "{devices}")
+    assert status == (8 if wants > 1 else 0) and "left out" not in stdout
+
+
 def test_both_crashes_are_told(tmp_path):
     _, stdout, _ = run(*pair(tmp_path / "p", "1 / 0\n"), *HERE)
     first, second = (f"{name}.py, line 1: ZeroDivisionError" for name in ("before", "after"))

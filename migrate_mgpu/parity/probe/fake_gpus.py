@@ -78,6 +78,19 @@ def cpus_for(machine: Machine, config: Any) -> int:
     return max(1, gpus, int(config.device_count.get("CPU", 0)))
 
 
+def not_there(machine: Machine, config: Any) -> str | None:
+    """TensorFlow's own words for a visible_device_list that names a GPU which the machine has not;
+    None where it names none. Without any GPU TensorFlow does not read the list."""
+    count = len(machine.shown())
+    for entry in config.gpu_options.visible_device_list.split(","):
+        if count and re.match(r"\s*\d+\s*$", entry) and int(entry) >= count:
+            return (
+                f"'visible_device_list' listed an invalid GPU id '{int(entry)}' but visible device "
+                f"count is {count}"
+            )
+    return None
+
+
 def split(machine: Machine, config: Any) -> None:
     """Bring a ConfigProto to logical GPUs of GPU 0, one for each GPU that it makes visible.
 

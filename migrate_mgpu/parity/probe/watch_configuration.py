@@ -30,6 +30,9 @@ def patch_session(trace: Any, module: Any) -> None:
             else:
                 fake_gpus.split(trace.machine, used)
         try:
+            missing = fake_gpus.not_there(trace.machine, effective) if trace.map_gpus else None
+            if missing is not None:
+                raise module.errors.InvalidArgumentError(None, None, missing)
             original(self, target, graph, used)
         finally:
             # The session may have added to the proto (mixed precision's rewrite).

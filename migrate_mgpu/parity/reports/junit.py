@@ -55,6 +55,9 @@ def _suite(result: Mapping[str, Any]) -> xml.Element:
         seconds += took
         case = _case(suite, place, words.devices(one), took)
         _judge(case, one, result)
+    for one in result.get("left_out", ()):
+        case = _case(suite, place, words.devices(one), 0.0)
+        xml.SubElement(case, "skipped", {"message": words.visible(one["reason"])})
     if not result["results"]:
         case = _case(suite, place, "comparison", 0.0)
         text = words.visible(result.get("failure", ""))
@@ -63,7 +66,7 @@ def _suite(result: Mapping[str, Any]) -> xml.Element:
         tests=str(len(suite.findall("testcase"))),
         failures=str(len(suite.findall("testcase/failure"))),
         errors=str(len(suite.findall("testcase/error"))),
-        skipped="0",
+        skipped=str(len(suite.findall("testcase/skipped"))),
         time=f"{seconds:.3f}",
     )
     if result.get("time"):

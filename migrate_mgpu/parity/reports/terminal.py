@@ -36,6 +36,8 @@ def write(result: Mapping[str, Any], stdout: TextIO, color: str = "auto") -> Non
         reason = f": {words.visible(one['reason'])}" if one["reason"] else ""
         verdict = paint(one["verdict"].upper(), _STYLES.get(one["verdict"], "bold yellow"))
         print(f"{words.devices(one)}: {verdict}{reason}", file=stdout)
+    for line in words.left_out(result):
+        print(words.visible(line), file=stdout)
     told = words.told(result) if words.verdict(result) != EQUIVALENT else []
     if told:
         print("\nthe migration reported:", file=stdout)

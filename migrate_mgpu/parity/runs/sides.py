@@ -83,7 +83,8 @@ class Side:
         lines = [text for frame in frames for text in _frame(*frame)]
         file, line = frames[-1][:2] if frames else (None, None)
         advice = _advice(exception["type"], exception["message"])
-        return Crash(failure, file, line, (*lines, failure), True, advice)
+        few = _TOO_FEW.search(exception["message"]) is not None
+        return Crash(failure, file, line, (*lines, failure), True, advice, few)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Crash:
       lines: the traceback, of the program's own lines; without one the last lines of stderr.
       crashed: by an exception or a signal; otherwise it left, or was ended at a limit.
       advice: what to do where that can be told.
+      too_few_devices: TensorFlow says that the program names a device that it did not have.
     """
 
     message: str
@@ -104,12 +106,19 @@ class Crash:
     lines: tuple[str, ...]
     crashed: bool
     advice: str = ""
+    too_few_devices: bool = False
 
     def __str__(self) -> str:
         place = f"{self.file}, line {self.line}: " if self.file else ""
         return f"{'crashed' if self.crashed else 'did not finish'}: {place}{self.message}"
 
 
+# What TensorFlow and Keras say of a device that is not there.
+_TOO_FEW = re.compile(
+    r"devices to be available|Could not satisfy (?:explicit )?device specification"
+    r"|was explicitly assigned to \S+ but available devices are"
+    r"|'visible_device_list' listed an invalid GPU id|/device:\w+:\d+ unknown device"
+)
 # Packages that are imported by another name than they are installed by.
 _PACKAGES = {
     "cv2": "opencv-python-headless",
@@ -130,7 +139,7 @@ def _advice(kind: str, message: str) -> str:
             f"if `{name}` is a package, add it: --with {package}; if it is a module of your "
             "project, name the project's folder: --root FOLDER (or set PYTHONPATH)"
         )
-    if "devices to be available" in message or "Could not satisfy" in message:
+    if _TOO_FEW.search(message):
         return "the program names more devices than it had here: give as many, by --devices N"
     if kind in ("FileNotFoundError", "NotFoundError"):
         return (

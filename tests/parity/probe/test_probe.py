@@ -11,10 +11,12 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from migrate_mgpu.parity.compare import configuration
+from migrate_mgpu.parity.probe import fake_gpus
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.parity.runs.launch import Job, Run
 
@@ -229,3 +231,14 @@ def test_usage_errors(tmp_path, options):
         command += ["--gpus", "2"]
     answer = subprocess.run([*command, "x.py"], capture_output=True, text=True)
     assert answer.returncode == 2, answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "gpus", "id_"), [("0,1", 2, None), ("0,1", 1, 1), ("1", 0, None), ("", 1, None)]
+)
+def test_visible_gpus_that_are_not_there(named, gpus, id_):
+    """As TensorFlow says it, which reads no list where there is no GPU."""
+    config = SimpleNamespace(gpu_options=SimpleNamespace(visible_device_list=named))
+    said = fake_gpus.not_there(fake_gpus.Machine([1024] * gpus), config)
+    assert (said is None) == (id_ is None)
+    assert said is None or f"invalid GPU id '{id_}' but visible device count is {gpus}" in said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -82,9 +82,15 @@ def check_parts(modules: list[Module]) -> None:
 
 
 def check_compiled(
-    module: Module, values: ValueFlow, call: ast.Call
+    module: Module,
+    values: ValueFlow,
+    call: ast.Call,
+    mended: Callable[[Module, ast.expr], bool],
 ) -> list[tuple[Module, ast.AST, str]]:
     """Looks at a call of ``compile``; what its owner is to know about metrics.
+
+    Args:
+        mended: whether an optimizer whose arithmetic TF2 changed gets the old one.
 
     Raises:
         Refused: its optimizer or its loss is not known to do the same.
@@ -96,7 +102,7 @@ def check_compiled(
         raise Refused(module, call, "what this model is compiled with cannot be told")
     if "optimizer" in given:
         for where, optimizer in _definitions(values, module, given["optimizer"]):
-            _optimizer(where, optimizer)
+            _optimizer(where, optimizer, mended)
     if "loss" in given:
         for where, loss in _parts(values, module, given["loss"]):
             _loss(where, values.graph, loss)
@@ -126,7 +132,7 @@ def _parts(values: ValueFlow, module: Module, node: ast.expr) -> Iterator[tuple[
             yield where, one
 
 
-def _optimizer(module: Module, node: ast.expr) -> None:
+def _optimizer(module: Module, node: ast.expr, mended: Callable[[Module, ast.expr], bool]) -> None:
     short, standalone = str(constant(node) or ""), _is_standalone(module)
     if isinstance(node, ast.Call):
         qualname = module.names.qualname(node.func) or ""
@@ -134,6 +140,8 @@ def _optimizer(module: Module, node: ast.expr) -> None:
             short, standalone = qualname.rpartition(".")[2], qualname.startswith("keras.")
     known = _OPTIMIZERS if standalone else _OF_TENSORFLOW
     if short.lower() == "rmsprop":
+        if mended(module, node):
+            return
         raise Refused(
             module, node, "RMSprop: TF1 adds epsilon to the root of the mean squares, TF2 to "
             "the mean squares", "train with another optimizer, or compare by parity",

@@ -8,6 +8,7 @@ import re
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.runs_on import refuses_weight_file
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.keras import METRICS
 from migrate_mgpu.core.records import field, record
@@ -385,10 +386,9 @@ class _Reader:
 
     def _check_path(self, module: Module, call: ast.Call) -> None:
         """Keras 3 wants weights in files of one kind of name."""
-        path = call.args[0] if call.args else None
-        if isinstance(path, ast.Constant) and not str(path.value).endswith(".weights.h5"):
-            text = "Keras 3 writes and reads weights in files whose names end in .weights.h5"
-            self.found.notes.append((module, path, text))
+        if refuses_weight_file(call):
+            text = "Keras 3 writes weights only into files whose names end in .weights.h5"
+            self.found.notes.append((module, call, text))
 
     def _saved(self, module: Module, call: ast.Call) -> None:
         """The model that was copied had no optimizer to save; now it has."""

@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import NAME, calls, is_im
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.multi_gpu_model.same import check_compiled, check_parts, reach
 from migrate_mgpu.models.front.multi_gpu_model.uses import metric_edits, read_uses
+from migrate_mgpu.models.keras import changed_optimizers
 from migrate_mgpu.models.keras.multi_gpu_model.elsewhere import (
     made_at,
     under_strategy,
@@ -87,6 +88,10 @@ class Copies:
             copy.refused = internal_error(Place(module, call), error)
         return copy
 
+    def _mended(self, module: Module, optimizer: ast.expr) -> bool:
+        on = self.rules.enabled(changed_optimizers.CODE, changed_optimizers.NAME)
+        return on and changed_optimizers.trains_the_same(module, optimizer)
+
     def _check_rules(self, copy: Copy) -> None:
         module, call = copy.module, copy.call
         rule = only(CopiesRewriter).rule
@@ -113,7 +118,7 @@ class Copies:
                 compiled += statements
             else:
                 copy.edit(use.module, *under_strategy(use, statements))
-            copy.notes += check_compiled(use.module, values, use.call)
+            copy.notes += check_compiled(use.module, values, use.call, self._mended)
             uses.edit(use.module, *metric_edits(reach(use.module), use.module, use.call))
         tf = spelling(home.module, home.statement)
         if tf is None:

@@ -211,7 +211,10 @@ def test_what_is_to_be_known() -> None:
         (COPY + TRAIN + "model.train_on_batch(x, y)\n", "`train_on_batch`"),
         (COPY + TRAIN + "use = {model}\n", "handed on"),
         (COPY + TRAIN + "use = [model]\nprint(use)\n", "handed on"),
-        (COPY + "model.compile('rmsprop', 'mse')\n", "RMSprop"),
+        (
+            COPY + "model.compile(tf.keras.optimizers.RMSprop(centered=True), 'mse')\n",
+            "RMSprop: TF1 adds epsilon to the root",
+        ),
         (COPY + "model.compile(tf.keras.optimizers.Nadam(), 'mse')\n", "the same optimizer"),
         (COPY + "model.compile(tf.keras.optimizers.SGD(clipnorm=1.0), 'mse')\n", "`clipnorm`"),
         (COPY + "model.compile('sgd', loss=lambda a, b: b)\n", "one number for each example"),
@@ -358,7 +361,7 @@ def test_a_caller_in_another_module() -> None:
         ("parallel", "net = make(2)\nif x.any():\n    net = tf.keras.Sequential()\n"
          "net.compile('sgd', 'mse')\n", "is another model as well"),
         ("parallel", "f = make\n", "is not followed"),
-        ("parallel", "net = make(2)\nnet.compile('rmsprop', 'mse')\n", "RMSprop"),
+        ("parallel", "net = make(2)\nnet.compile('nadam', 'mse')\n", "the same optimizer"),
         ("parallel", "net = make(2)\nnet.compile('sgd', loss=np.load('l'))\n", "for each example"),
         ("parallel", "o = tf.keras.optimizers.SGD()\nnet = make(2)\nnet.compile(o, 'mse')\n",
          "made before the model"),
@@ -587,3 +590,23 @@ def test_a_notebook_keeps_its_cells() -> None:
     head = "with net.distribute_strategy.scope():\n    "
     assert left[1] == f"net = make(2)\n{head}optimizer = tf.keras.optimizers.Adam()"
     assert left[2] == f"{head}net.compile(optimizer, 'mse')\nnet.fit(x, y)"
+
+
+@pytest.mark.parametrize("optimizer", ["'rmsprop'", "tf.keras.optimizers.RMSprop(0.01)"])
+def test_rmsprop_keeps_its_arithmetic(optimizer: str) -> None:
+    code = HEAD + MODEL + COPY + f"model.compile({optimizer}, 'mse')\nmodel.fit(x, y)\n"
+    text, _ = migrated(code)
+    assert "class TF1RMSprop(tf.keras.optimizers.RMSprop):" in text
+    assert "    model.compile(TF1RMSprop(" in text
+    off = Selection(ignore=("MGPU206",))
+    result = run(code, rules=off)
+    assert after(result, code) == code
+    assert any("RMSprop: TF1 adds epsilon to the root" in one for one in said(result))
+
+
+def test_weights_in_a_file_that_keras_3_refuses() -> None:
+    code = HEAD + MODEL + COPY + TRAIN + "model.save_weights({})\n"
+    claims = {"'w.h5'": "TF 2.15", "'w.weights.h5'": "TF 2.15 and newest"}
+    for path, claim in claims.items():
+        (program,) = run(code.format(path)).programs
+        assert program.runs_on == claim

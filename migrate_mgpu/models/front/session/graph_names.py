@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
+from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import COUNTERS
+from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -72,7 +75,7 @@ class GraphNames:
                     path = self._unique(path + named) + "/"
                 self._opened.append((entry.statement, path))
             self._scopes[entry.statement] = path
-            if entry.opens or entry.statement is statement:
+            if entry.opens or entry.statement is statement or entry.towers is not None:
                 continue
             if entry.statement in made and made[entry.statement].made:
                 variables = made[entry.statement]
@@ -179,9 +182,58 @@ class GraphNames:
         return self._prefix(statement)
 
     def fresh(self, statement: ast.stmt, name: str) -> str:
-        """The name of one more variable or summary that a statement makes."""
+        """The name of one more variable or summary that a statement makes.
+
+        Raises:
+            Refused: a tower may have it as well.
+        """
         self._come_to(statement)
+        for part in name.lower().split("/"):
+            if part in self._of_towers or any(part.startswith(one) for one in self._begin_towers):
+                text = f"TF1's name of `{name}` cannot be told: something in a tower may have it"
+                raise Refused(self.module, statement, text, "give it another name")
         return self._unique(self._scopes[statement] + name)
+
+    @cached_property
+    def _begin_towers(self) -> set[str]:
+        """What the names of the scopes of towers begin with."""
+        towers = self.scope.towers
+        if towers is None:
+            return set()
+        shown = (
+            ast.unparse(block) for block in ast.walk(towers.loop) if isinstance(block, ast.With)
+        )
+        texts = re.findall(r"['\"]([^'\"%{]*)[%{]", " ".join(shown))
+        return {text.lower() for text in texts if text}
+
+    @cached_property
+    def _of_towers(self) -> set[str]:
+        """Names that towers may give, which TF1 numbers where they are there already.
+
+        In scopes of their own towers give names to nothing outside of them but variables.
+        """
+        towers = self.scope.towers
+        if towers is None:
+            return set()
+        apart = any(
+            name_of(self.module, item.context_expr) == "name_scope"
+            and any(isinstance(n, ast.Name) and n.id in towers.names for n in ast.walk(item))
+            for block in ast.walk(towers.loop)
+            if isinstance(block, ast.With)
+            for item in block.items
+        )
+        found: set[str] = set()
+        programs = (p for p in self.graph.project.programs() if p.entry is self.module)
+        for module in (module for program in programs for module in program.modules):
+            for call in module.names.calls:
+                name = name_of(module, call)
+                owns = name in VARIABLES.by_name or name in LAYERS.by_name
+                owns = owns or name == "variable_scope" or self.graph.target(module, call.func)
+                if owns or not apart:
+                    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+                    texts = (constant(value) for value in values)
+                    found.update(p for t in texts if isinstance(t, str) for p in t.split("/"))
+        return {part.lower() for part in found}
 
     def _bound(self, part: ast.expr, given: ast.expr) -> ast.expr | None:
         """What a function that makes a variable gets for its name."""

@@ -89,8 +89,9 @@ class SummaryReader:
         self, call: ast.Call, statement: ast.stmt, variable: NamedVariable | None = None
     ) -> None:
         row = SUMMARIES.by_name[name_of(self.module, call)]
-        if self.found.scope.towers is not None:
-            raise Refused(self.module, call, "a summary in a program of towers")
+        if any(e.towers is not None and e.statement is statement for e in self.found.scope.entries):
+            text = "each tower has a summary of its own here"
+            raise Refused(self.module, call, text, "make it behind the towers, of the last one's")
         given = NamedArguments(self.module, call, row.signature).rest
         for parameter in row.parameters:
             value = given.get(parameter.name)

@@ -337,10 +337,17 @@ STAYS = {
         ),
         "batch normalization in towers",
     ),
-    "a saver": (
-        program(run=RUN.replace("sess = ", "saver = tf.train.Saver()\nsess = ")
-                + "saver.save(sess, 'model')\n"),
-        "a saver in a program of towers",
+    "a summary of each tower": (
+        program(body=BODY + "        told = tf.summary.scalar('loss', loss)\n"),
+        "each tower has a summary of its own here",
+    ),
+    "a summary that a tower may have the name of": (
+        program(
+            body=BODY.replace("y_splits[i])", "y_splits[i], name='error')", 1),
+            apply=APPLY + "told = tf.summary.scalar('error', loss)\n",
+            run=RUN.replace("[loss, train]", "[told, train]"),
+        ),
+        "TF1's name of `error` cannot be told",
     ),
     "a list that is fetched": (
         program(run=RUN.replace("[loss, train]", "[losses, train]")),
@@ -421,6 +428,20 @@ def test_names_that_tf1_counts_are_other_variables_in_each_tower() -> None:
     native(around.replace("x_splits[i], 1)", "x_splits[i], 1, name='out')"))
     inside = "".join(f"    {line}\n" for line in UNNAMED.splitlines())
     native(program(body=f"        {OPENED}{inside}"))
+
+
+def test_what_stands_around_the_steps() -> None:
+    saved = "saver = tf.train.Saver()\nsess = "
+    text = program(
+        device=DEVICE.replace(":\n", ", tf.name_scope('tower_%d' % i):\n"),
+        body=BODY.replace("y_splits[i])", "y_splits[i], name='error')", 1),
+        apply=APPLY + "told = tf.summary.scalar('error', loss)\n",
+        run=RUN.replace("sess = ", saved).replace("[loss, train]", "[told, train]"),
+    )
+    after = native(text + "saver.save(sess, 'model')\n")
+    assert 'saver = Saver({\n    "Variable": w,\n})\n' in after
+    step = after[after.index("def train_step") :]
+    assert step.index("experimental_local_results(loss)[-1]") < step.index("ScalarSummary")
 
 
 def test_without_its_rule_a_program_stays() -> None:

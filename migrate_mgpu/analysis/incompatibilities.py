@@ -20,6 +20,8 @@ PYTHON_2_NAMES = {
     "xrange", "raw_input", "unicode", "basestring", "unichr", "execfile", "reduce", "long", "cmp",
     "reload",
 }  # fmt: skip
+# The same, where it is called: a name that is a usual one of variables as well.
+PYTHON_2_FUNCTIONS = {"file"}
 PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
     "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
@@ -73,7 +75,9 @@ def python_2_names(module: Module) -> list[Diagnostic]:
     seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names
     for node in names.scope_of_name:
-        if node.id in PYTHON_2_NAMES:
+        parent = names.parents.get(node)
+        called = isinstance(parent, ast.Call) and parent.func is node and not names.star_imports
+        if node.id in PYTHON_2_NAMES or (called and node.id in PYTHON_2_FUNCTIONS):
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:

@@ -52,6 +52,8 @@ def renames(module: Module) -> list[Edit]:
             continue  # decodes bytes, which str() does not do of text
         if node.id in _RENAMED:
             edits.append(Edit(*source.span(node), _RENAMED[node.id]))
+        elif node.id == "file" and call and not names.star_imports:
+            edits.append(Edit(*source.span(node), "open"))
         elif node.id == "input" and call:
             start, end = source.span(call)
             edits += [Edit(start, start, "eval("), Edit(end, end, ")")]

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
@@ -138,6 +139,10 @@ class NativeSessions:
         if self._users.get(module, 0) != 1:
             text = "another program imports it"
             raise Refused(module, module.tree.body[0], text)
+        for node in walk(module.tree):
+            if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
+                text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
+                raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
         return beside
 
     def _others(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.incompatibilities import (
     PYTHON_2,
+    PYTHON_2_FUNCTIONS,
     PYTHON_2_MODULES,
     PYTHON_2_NAMES,
     python_2_names,
@@ -31,9 +32,11 @@ Plan = Callable[[Contents, Project], RunResult]
 
 # Where a file may be of Python 2; whether it is, its syntax and names say.
 _NAMES = "|".join(sorted(PYTHON_2_NAMES | PYTHON_2_MODULES))
+_FUNCTIONS = "|".join(sorted(PYTHON_2_FUNCTIONS))
 _MAY_BE = re.compile(
     rb"(?:^|[;:])[ \t]*(?:print|exec)[ \t]*(?:>>|[ \t][^\s(=])|^[ \t]*except\b[^:\n]*,[^:\n]*:"
-    rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b",
+    rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b"
+    rb"|(?<![\w.])(?:" + _FUNCTIONS.encode() + rb")\(",
     re.MULTILINE,
 )
 

@@ -62,6 +62,7 @@ def changed(text: str) -> str:
         ("x = map(f, a) + zip(a, b)\n", "x = list(map(f, a)) + list(zip(a, b))\n"),
         ("import Queue\nq = Queue.Queue()\n", "import queue\nq = queue.Queue()\n"),
         ("x = 7 / 2\nx = len(a) / 2.0\n", "x = 7 // 2\nx = len(a) / 2.0\n"),
+        ("for line in file(name):\n    pass\n", "for line in open(name):\n    pass\n"),
         # Names that are the author's own are no built-ins.
         ("def f(lat, long):\n    return long\n", "def f(lat, long):\n    return long\n"),
         ("xrange = 3\nprint xrange\n", "xrange = 3\nprint(xrange)\n"),

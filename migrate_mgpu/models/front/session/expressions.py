@@ -284,7 +284,7 @@ class Expressions:
         module, found = self.module, Parts()
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
-        for statement in _statements(node.body):
+        for statement in statements_of(node.body):
             if self._is_named(statement):
                 continue
             if not isinstance(statement, _STATEMENTS):
@@ -300,7 +300,7 @@ class Expressions:
                 continue
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
                 self._targets(statement)
-            for expression in _expressions(statement):
+            for expression in expressions_of(statement):
                 found.add(self.read(expression))
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
@@ -351,7 +351,7 @@ class Expressions:
                 self._returns(function, statement.value)
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
                 self._targets(statement)
-            for expression in _expressions(statement):
+            for expression in expressions_of(statement):
                 found.add(inner.read(expression))
         scope = module.names.scopes[node]
         found.names = [
@@ -474,17 +474,18 @@ def _appends(node: ast.expr) -> bool:
     )
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and those in their branches, loops and `with` blocks."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.If, ast.For)):
-            yield from _statements(statement.body)
-            yield from _statements(statement.orelse)
+            yield from statements_of(statement.body)
+            yield from statements_of(statement.orelse)
         elif isinstance(statement, ast.With):
-            yield from _statements(statement.body)
+            yield from statements_of(statement.body)
 
 
-def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
+def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
     """The expressions of a statement itself, not those of statements in it."""
     if isinstance(statement, ast.Assign):
         yield statement.value

@@ -119,8 +119,9 @@ class GraphClientReader(StatementReader):
         for parent in self.names.ancestors(node):
             if isinstance(parent, (ast.Module, ast.FunctionDef)):
                 return parent
-            if isinstance(parent, (ast.Lambda, ast.AsyncFunctionDef, ast.ClassDef)):
-                text = "a part of the graph is used in something that is no plain function"
+            if isinstance(parent, (ast.AsyncFunctionDef, ast.ClassDef)):
+                kind = "a class" if isinstance(parent, ast.ClassDef) else "an asynchronous function"
+                text = f"a part of the graph is used in {kind}"
                 raise Refused(self.module, node, text)
         return None
 

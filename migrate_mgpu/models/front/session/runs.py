@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, walk
 from migrate_mgpu.api.graph import INITIALIZES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
@@ -89,8 +89,11 @@ class RunReader:
     # -- what expressions mean --------------------------------------------------------
 
     def is_home(self, node: ast.AST) -> bool:
-        """Whether a node is code of the scope that builds, not of a function in it."""
-        return self.names.scope_at(node).function() is self.home.function()
+        """Whether a node is code of the scope that builds, or of a lambda in it."""
+        scope = self.names.scope_at(node)
+        while isinstance(scope.node, (*COMPREHENSIONS, ast.Lambda)) and scope.parent is not None:
+            scope = scope.parent
+        return scope.function() is self.home.function()
 
     def meaning(self, node: ast.AST) -> Meaning | None:
         """What an expression stands for, wherever it is."""

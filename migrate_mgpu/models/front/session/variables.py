@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
+from migrate_mgpu.models.front.session.expressions import expressions_of, statements_of
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -95,36 +97,74 @@ class VariableReader(StatementReader):
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Refused(self.module, node, "its arguments come from `*`", "write them out")
         function = target.node
-        body = function.body
-        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body = body[1:]
-        last = body[-1] if body else None
-        if not isinstance(function, ast.FunctionDef) or not isinstance(last, ast.Return):
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             raise Refused(self.module, function, f"`{target.name}` is not a plain function")
-        made: ast.expr | None = last.value
-        inside = [
+        calls = self._returned_variables(target, function)
+        self.found.makers[function] = target
+        operation, *others = [self._made(call) for call in calls]
+        for other in others:
+            if not self._is_alike(operation, other):
+                text = f"`{target.name}` makes variables of different kinds or names"
+                raise Refused(self.module, other.node, text, "give each kind a function of its own")
+        for name in (n for n in ast.walk(function) if isinstance(n, ast.Name)):
+            self.state.global_of_graph(name)
+        return operation
+
+    def _returned_variables(self, target: Function, function: ast.FunctionDef) -> list[ast.Call]:
+        """The calls of a function that make its variable, one on each way through it.
+
+        The function stays: what else it computes, it computes once, where it is called.
+
+        Raises:
+            Refused: it makes none or several on one way, or does something else.
+        """
+        text = f"`{target.name}` does more than making a variable"
+        calls = [
             call
             for call in ast.walk(function)
             if isinstance(call, ast.Call) and name_of(self.module, call) in VARIABLES.by_name
         ]
-        text = f"`{target.name}` does more than making a variable"
-        if len(inside) != 1:
-            raise Refused(self.module, function, text)
-        for statement in body[:-1]:
-            if not isinstance(statement, ast.Assign) or not isinstance(
-                statement.targets[0], ast.Name
+        held: set[str] = set()
+        others: set[str] = set()
+        given: list[ast.expr | None] = []
+        for statement in statements_of(function.body):
+            if isinstance(statement, ast.Return):
+                given.append(statement.value)
+            elif isinstance(statement, ast.Assign) and isinstance(
+                statement.targets[0], (ast.Name, ast.Tuple)
+            ):
+                names = {
+                    part.id
+                    for one in statement.targets
+                    for part in ast.walk(one)
+                    if isinstance(part, ast.Name)
+                }
+                (held if statement.value in calls else others).update(names)
+            elif not isinstance(statement, (ast.If, ast.Raise, ast.Pass)) and not (
+                isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
             ):
                 raise Refused(self.module, statement, text)
-            if statement.value is inside[0]:
-                if isinstance(made, ast.Name) and made.id == statement.targets[0].id:
-                    made = inside[0]
-        if made is not inside[0]:
+            for expression in expressions_of(statement):
+                if expression not in calls:
+                    self.expressions.read(expression, stays=True)
+        for value in given:
+            is_held = isinstance(value, ast.Name) and value.id in held - others
+            if value not in calls and not is_held:
+                raise Refused(self.module, value or function, text)
+        if not given or _most(function.body, calls) != 1:
             raise Refused(self.module, function, text)
-        self.found.makers[function] = target
-        operation = self._made(inside[0])
-        for name in (n for n in ast.walk(function) if isinstance(n, ast.Name)):
-            self.state.global_of_graph(name)
-        return operation
+        return calls
+
+    def _is_alike(self, one: Operation, other: Operation) -> bool:
+        """Whether two variables have the same kind, name, and place in training."""
+        facts = [
+            [
+                ast.dump(operation.arguments[key]) if key in operation.arguments else None
+                for key in ("name", "trainable", "dtype")
+            ]
+            for operation in (one, other)
+        ]
+        return one.kind == other.kind and facts[0] == facts[1]
 
     def _made(self, call: ast.Call) -> Operation:
         """A variable with arguments that mean the same in TF2.
@@ -172,3 +212,14 @@ class VariableReader(StatementReader):
             if isinstance(value, ast.Lambda):
                 raise Refused(self.module, value, "this variable's first value is a function")
             self.found.builders.update(self.expressions.read(value, stays=True).builders)
+
+
+def _most(body: list[ast.stmt], calls: list[ast.Call]) -> int:
+    """How many of the calls the longest way through statements makes."""
+    if not body:
+        return 0
+    first, rest = body[0], body[1:]
+    if isinstance(first, ast.If):
+        return max(_most([*first.body, *rest], calls), _most([*first.orelse, *rest], calls))
+    own = sum(part in calls for part in ast.walk(first) if isinstance(part, ast.Call))
+    return own if isinstance(first, (ast.Return, ast.Raise)) else own + _most(rest, calls)

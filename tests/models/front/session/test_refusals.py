@@ -285,9 +285,9 @@ REFUSED = {
         ),
         "`x`, a part of the graph, is read inside of a function",
     ),
-    "a lambda that runs": (
-        program(run="step = lambda: sess.run(train, {x: rows})\nstep()\n"),
-        "in something that is no plain function",
+    "a class that runs": (
+        program(run="class Steps:\n    loss = sess.run(train, {x: rows})\n"),
+        "in a class",
     ),
     # what Python changes
     "a value that changes": (program(run="scale = 3.0\n" + STEP), "`scale` changes"),

@@ -83,6 +83,20 @@ NATIVE = program()
 SPARSE = HEAD.replace("tf.zeros([2, 1])", "tf.zeros([9, 1])").replace(
     "tf.float32, [None, 2]", "tf.int32, [None]"
 )
+TWO = """def make(shape):
+    first = tf.Variable(tf.zeros(shape))
+    return tf.Variable(tf.ones(shape))
+"""
+KINDS = """def make(shape, fixed=False):
+    if fixed:
+        return tf.Variable(tf.zeros(shape), trainable=False)
+    return tf.Variable(tf.ones(shape))
+"""
+HALF = """def make(shape):
+    weights = tf.Variable(tf.ones(shape))
+    weights = weights / 2
+    return weights
+"""
 REFUSED = {
     # what is built
     "print": (program(before="print(out)\n"), "`out`, a part of the graph, is used outside"),
@@ -285,9 +299,18 @@ REFUSED = {
         ),
         "`x`, a part of the graph, is read inside of a function",
     ),
-    "a class that runs": (
-        program(run="class Steps:\n    loss = sess.run(train, {x: rows})\n"),
-        "in a class",
+    # functions that make variables
+    "a function that makes two variables": (
+        program(head=TWO + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
+        "`make` does more than making a variable",
+    ),
+    "a function that gives more than a variable": (
+        program(head=HALF + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
+        "`make` does more than making a variable",
+    ),
+    "a function that makes variables of two kinds": (
+        program(head=KINDS + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
+        "`make` makes variables of different kinds or names",
     ),
     # what Python changes
     "a value that changes": (program(run="scale = 3.0\n" + STEP), "`scale` changes"),

@@ -97,3 +97,10 @@ def test_gradients_are_limited_in_their_author_s_order() -> None:
     after = native(program(text, head=HEAD + "limit = 2.0\n"))
     first = "gradients = [tf.clip_by_value(g, -1.0, limit) for g in gradients]\n"
     assert f"    {first}    gradients, _ = tf.clip_by_global_norm(gradients, 0.5)\n" in after
+
+
+def test_a_lambda_runs_a_step() -> None:
+    text = program(
+        run="sess.run(train, {x: rows})\nf = lambda r: sess.run(loss, {x: r})\nf(rows)\n"
+    )
+    assert "f = lambda r: compute_loss(r).numpy()\nf(rows)\n" in native(text)

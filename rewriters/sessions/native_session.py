@@ -9,7 +9,9 @@ what gave the variables their first values go.
 
 Functions that were given a session and tensors are given the steps that they run, and a function
 that builds the graph returns them. One that makes variables or layers and applies them at once
-becomes a class of layers, also in another module of the program.
+becomes a class of layers, also in another module of the program; where it stands beside the
+function that builds the graph, also one with batch normalization, a flag that tells it whether
+it trains, and calls that share its variables by ``reuse``: these are calls of one object.
 
 ## Why
 TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is

@@ -206,6 +206,18 @@ MUTANTS: dict[str, Mutant] = {
     "evaluated as in training": Mutant(
         "batch_norm", r"^    training = False$", "    training = True", ("batch-norm", "printed")
     ),
+    "a network that is not told that it trains": Mutant(
+        "network_beside_main", r"x, is_training=is_training\)$", "x, is_training=False)"
+    ),
+    "Keras's own averages of images in a network": Mutant(
+        "network_beside_main", r"= BatchNormalization\(\)", "= tf.keras.layers.BatchNormalization()"
+    ),
+    "the second call as the first one": Mutant(
+        "shared_networks", r"temperature=2\.0\)$", "temperature=1.0)"
+    ),
+    "no gradient into the network below": Mutant(
+        "shared_networks", r"discriminator\(samples,", "discriminator(tf.stop_gradient(samples),"
+    ),
 }
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import Value
+from migrate_mgpu.analysis.modes import MODES, Value
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.keras_layers import returns_model
@@ -48,6 +52,7 @@ class Helpers:
         self.found: dict[ast.AST, Helper] = {}
         self.networks: dict[ast.AST, NetworkClass] = {}
         self._layered: dict[ast.AST, bool] = {}
+        self._flags: dict[ast.AST, set[str]] = {}
 
     def makes_layers(self, function: Function) -> bool:
         """Whether a function makes layers, itself or through others."""
@@ -104,8 +109,18 @@ class Helpers:
         except Refused:
             return True
 
-    def use(self, module: Module, call: ast.Call, times: BindingTimes) -> HelperCall | None:
+    def use(
+        self,
+        module: Module,
+        call: ast.Call,
+        times: BindingTimes,
+        reuses: Collection[str] | None = None,
+        plain: Collection[str] = (),
+    ) -> HelperCall | None:
         """What a call of a function with layers gives it; None for any other call.
+
+        ``reuses`` are the parameters that only tell whether weights are shared, where it is known
+        which calls share them; ``plain`` are those that may be Python's own values each time.
 
         Raises:
             Refused: it is called in two ways that one class cannot serve.
@@ -117,8 +132,13 @@ class Helpers:
             text = f"{function.name} makes layers outside of the given paths"
             raise Refused(module, call, text, "give its folder as a path too")
         given = self._bind(module, call, function)
-        tensors, settings, known = [], [], {}
+        tensors, settings = [], []
+        known: dict[str, dict[str, Value]] = {
+            name: dict.fromkeys(MODES, False) for name in reuses or ()
+        }
         for name, value in given.items():
+            if name in known:
+                continue
             values = times.modes.values(value)
             if values is not None:
                 known[name] = values
@@ -126,30 +146,61 @@ class Helpers:
                 tensors.append(name)
             else:
                 settings.append(name)
+        parameters = function.parameters()
+        order = [*parameters, *tensors]
+        tensors.sort(key=order.index)  # that of `call`, whatever the call's is
         helper = self.found.get(function.node)
         if helper is None:
-            every = [n for n in function.parameters() if n not in (*tensors, *known)]
+            every = [n for n in parameters if n not in (*tensors, *known)]
             helper = self.found[function.node] = Helper(function, tensors, every, known)
         elif (set(helper.tensors), helper.known) != (set(tensors), known):
             text = f"{function.name} is called in two ways: with tensors, and with settings"
             raise Refused(module, call, text)
         if (module, call) not in helper.calls:
             helper.calls.append((module, call))
-        if len(helper.calls) > 1 and self._shares(function):
+        if reuses is None and len(helper.calls) > 1 and self._shares(function):
             text = f"the calls of {function.name} share weights by `reuse`"
             raise Refused(module, call, text, "call it once, and use its value twice")
-        positions = [n for n in function.parameters() if n in tensors]
-        by_position = positions == function.parameters()[: len(positions)]
+        positions = [n for n in parameters if n in tensors]
+        named = {*self.flags(function), *plain}  # Keras 3's layers take no others by position
+        first = [n for n in positions if n not in named]
+        by_position = first == parameters[: len(first)]
         return HelperCall(
             call,
             function,
-            tuple((None if by_position else n, given[n]) for n in positions if n in given),
+            tuple(
+                (None if by_position and n in first else n, given[n])
+                for n in positions
+                if n in given
+            ),
             tuple(
                 (name, given[name], given[name] in call.args)
-                for name in function.parameters()
+                for name in parameters
                 if name in settings
             ),
         )
+
+    def flags(self, function: Function) -> set[str]:
+        """Parameters that tell a layer whether it trains, or choose what is computed."""
+        if function.node not in self._flags:
+            self._flags[function.node] = set()  # ends a recursion
+            told: list[ast.expr] = []
+            for node in ast.walk(function.node):
+                if isinstance(node, (ast.If, ast.IfExp)):
+                    told.append(node.test)
+                elif isinstance(node, ast.Call):
+                    row = LAYERS.by_name.get(name_of(function.module, node))
+                    if row is not None and row.inputs and row.training:
+                        given = NamedArguments(function.module, node, row.signature)
+                        told += [one for one in [given.get(row.training)] if one is not None]
+                        continue
+                    inner = self.target(function.module, node)
+                    if inner is not None and self.makes_layers(inner):
+                        own = self._bind(function.module, node, inner)
+                        told += [own[name] for name in self.flags(inner) if name in own]
+            names = {name for node in told for name in _named(node)}
+            self._flags[function.node] = names & set(function.parameters())
+        return self._flags[function.node]
 
     def _bind(self, module: Module, call: ast.Call, function: Function) -> dict[str, ast.expr]:
         parameters = [*function.parameters(), *(a.arg for a in function.node.args.kwonlyargs)]
@@ -179,3 +230,14 @@ class Helpers:
                 if reference.call is None or id(reference.call) not in known:
                     text = f"{helper.function.name} makes layers, and is used here as well"
                     raise Refused(reference.module, reference.node, text)
+
+
+def _named(node: ast.expr) -> set[str]:
+    """The names that a condition is made of alone: `training`, `not training`, `a and b`."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _named(node.operand)
+    if isinstance(node, ast.BoolOp):
+        return {name for value in node.values for name in _named(value)}
+    return set()

@@ -40,6 +40,7 @@ class Found:
 
     ``name`` is what its author called it, ``stem`` what it is called where nothing better is
     known. ``takes_training``: it could be told whether it trains, and its author did not.
+    ``shares`` is an earlier call whose variables it has.
     """
 
     module: Module
@@ -53,6 +54,7 @@ class Found:
     layer: Layer | Weight | Recurrent | None = None
     helper: HelperCall | None = None
     decay: WeightDecay | None = None
+    shares: ast.Call | None = None
 
     @property
     def variable(self) -> bool:

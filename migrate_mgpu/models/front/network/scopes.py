@@ -62,7 +62,7 @@ def name_scopes(module: Module, node: ast.With, modes: Modes | None = None) -> l
             name = [*call.args[1:2], *defaults, None][0]
         if name is None:
             raise Refused(module, call, f"a tf.{kind} without a name", "give it one")
-        if item.optional_vars is not None and _is_used(module, item.optional_vars, node):
+        if item.optional_vars is not None and _is_used(item.optional_vars, node, modes):
             text = f"the scope of tf.{kind} is used as a value"
             raise Refused(module, item.optional_vars, text, "layers own their weights in TF2")
         found.append(NameScope(item, name))
@@ -142,10 +142,24 @@ def _check_reuse(module: Module, value: ast.expr) -> None:
     raise Refused(module, value, text, "call the network once, and use its value twice")
 
 
-def _is_used(module: Module, target: ast.expr, node: ast.With) -> bool:
+def _is_used(target: ast.expr, node: ast.With, modes: Modes | None) -> bool:
     names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    out = left_out(node.body, modes) if modes is not None else set()
     return any(
         isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in names
         for statement in node.body
         for part in ast.walk(statement)
+        if part not in out
     )
+
+
+def left_out(body: Iterable[ast.stmt], modes: Modes) -> set[ast.AST]:
+    """What stands under conditions that no mode meets, with the conditions themselves."""
+    found: set[ast.AST] = set()
+    for statement in body:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.If) and not part.orelse:
+                values = modes.values(part.test)
+                if values is not None and not any(values.values()):
+                    found |= {node for node in ast.walk(part) if hasattr(node, "lineno")}
+    return found

@@ -16,7 +16,7 @@ class AverageReader(StatementReader):
     """Reads what moves averages, and checks that it moves all that there are."""
 
     def _normalizers(self) -> list[Variables]:
-        return [m.variables for m in self.found.layers.values() if m.found.normalizes]
+        return [m.variables for m in self.found.layers.values() if m.normalizes]
 
     def is_moved(self, statement: ast.stmt) -> bool:
         """Whether a statement stands where averages move first."""
@@ -31,7 +31,7 @@ class AverageReader(StatementReader):
         """
         asked = [call.lineno for call in self.names.calls if is_update_ops(self.module, call)]
         for made in self.found.layers.values():
-            if not made.found.normalizes:
+            if not made.normalizes:
                 continue
             if any(line < made.variables.unit.lineno for line in asked):
                 text = "it is made after tf.GraphKeys.UPDATE_OPS is asked for"

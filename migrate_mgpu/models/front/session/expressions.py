@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.analysis.symbols import symbol
@@ -335,11 +336,17 @@ class Expressions:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
         text = f"`{function.name}` does more than making and applying layers"
         inner = _Layered(self, function)
+        reuse = self.layers.functions.sharing.of(function)
+        known: dict[str, Mapping[str, Value]] = {
+            name: dict.fromkeys(MODES, False) for name in (reuse.parameters if reuse else ())
+        }
+        modes = Modes(module, node, known)
+        gone = set(walk(reuse.statement)) if reuse and reuse.statement else set()
         for statement in walk(node):
-            if not isinstance(statement, ast.stmt) or statement is node:
+            if not isinstance(statement, ast.stmt) or statement is node or statement in gone:
                 continue
             if isinstance(statement, ast.With):
-                name_scopes(module, statement)
+                name_scopes(module, statement, modes)
                 if any(scope_kind(module, item.context_expr) is None for item in statement.items):
                     raise Refused(module, statement, text, _ADVICE)
             elif not isinstance(statement, _STATEMENTS):

@@ -11,17 +11,29 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
+from migrate_mgpu.models.front.session.weight_sharing import WeightSharing
+
+# Functions that give no more dimensions than they take.
+_KEEP_DIMENSIONS = {
+    "dense", "dropout", "batch_normalization", "flatten", "relu", "elu", "selu", "tanh",
+    "sigmoid", "softmax", "leaky_relu", "matmul", "bias_add", "variable_scope", "name_scope",
+    "get_variable", "truncated_normal_initializer", "random_normal_initializer",
+    "zeros_initializer", "constant_initializer", "get_variable_scope", "reuse_variables",
+}  # fmt: skip
 
 
-class _Plain:
+class _NoModes:
     """There are no modes in a session's program: nothing tells training from the rest."""
 
     @staticmethod
@@ -30,12 +42,17 @@ class _Plain:
 
 
 class _Times:
-    """Which of a call's arguments are tensors."""
+    """Which of a call's arguments its layers are applied to, each time."""
 
-    modes = _Plain()
+    modes = _NoModes()
 
-    def __init__(self, is_tensor: Callable[[ast.AST], bool]) -> None:
-        self.runs = is_tensor
+    def __init__(self, is_tensor: Callable[[ast.AST], bool], varying: AbstractSet[ast.AST]) -> None:
+        """``varying`` are arguments that calls of the same layers differ in."""
+        self.is_tensor = is_tensor
+        self.varying = varying
+
+    def runs(self, node: ast.AST) -> bool:
+        return node in self.varying or self.is_tensor(node)
 
 
 class HelperReader:
@@ -48,15 +65,19 @@ class HelperReader:
         calls: LayerCalls,
         regularized: bool,
         is_tensor: Callable[[ast.AST], bool],
+        home: ast.AST,
         beside: AbstractSet[Module],
     ) -> None:
+        """``home`` is the scope that builds the graph."""
         self.beside = beside
+        self.home = home
         self.module = module
         self.graph = graph
         self.regularized = regularized
         self.calls = calls
         self.is_tensor = is_tensor
         self.helpers = Helpers(graph, calls, regularized)
+        self.sharing = WeightSharing(graph, self.helpers)
 
     def function(self, call: ast.Call) -> Function | None:
         """The function that a call reaches, if that makes layers or variables for tensors."""
@@ -65,14 +86,21 @@ class HelperReader:
             return None
         if not isinstance(target.node, ast.FunctionDef) or not self.helpers.makes_layers(target):
             return None
-        if target.module is self.module and applies_alone(target):
+        if self._stands_alone(target):
             return None
         return None if returns_variable(target) else target
 
     def applies_alone(self, call: ast.Call) -> bool:
         """Whether a call reaches a function whose layers stand beside it."""
         target = self.helpers.target(self.module, call)
-        return target is not None and target.module is self.module and applies_alone(target)
+        return target is not None and self._stands_alone(target)
+
+    def _stands_alone(self, function: Function) -> bool:
+        """Whether a function's layers are made beside it, where the graph is built."""
+        if function.module is not self.module or not applies_alone(function):
+            return False
+        names = self.module.names
+        return isinstance(self.home, ast.Module) or self.home in names.ancestors(function.node)
 
     def of(self, call: ast.Call) -> Found | None:
         """A call of such a function as a layer.
@@ -80,15 +108,82 @@ class HelperReader:
         Raises:
             Refused: the function cannot be a layer.
         """
-        if self.function(call) is None:
+        function = self.function(call)
+        if function is None:
             return None
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if not any(self.is_tensor(value) for value in given):
             return None
-        use = self.helpers.use(self.module, call, _Times(self.is_tensor))  # type: ignore[arg-type]
+        first = self.sharing.first(self.module, call, function)
+        reuse = self.sharing.of(function) if first is not None else None
+        varying = self.sharing.varying(function) if reuse is not None else set()
+        known = self.sharing.given(function, call)
+        plain = {name for name in varying if name in known and not self.is_tensor(known[name])}
+        times = _Times(self.is_tensor, {known[name] for name in plain})
+        use = self.helpers.use(
+            self.module,
+            call,
+            times,  # type: ignore[arg-type]
+            None if reuse is None else reuse.parameters,
+            plain,
+        )
         if use is None:
             return None
-        return find_layers(self.module, [call], self.calls, {call: use}, self.regularized)[call]
+        found = find_layers(self.module, [call], self.calls, {call: use}, self.regularized)[call]
+        return found if first in (None, call) else replaced(found, shares=first)
+
+    def normalizers(
+        self, function: Function, seen: frozenset[ast.AST] = frozenset()
+    ) -> list[ast.expr]:
+        """What tells each batch normalization in a function whether it trains, as named there.
+
+        Raises:
+            Refused: that cannot be told.
+        """
+        module = function.module
+        found: list[ast.expr] = []
+        for call in (node for node in walk(function.node) if isinstance(node, ast.Call)):
+            row = LAYERS.by_name.get(name_of(module, call))
+            inner = self.helpers.target(module, call)
+            if row is not None and row.keras == "BatchNormalization":
+                given = NamedArguments(module, call, row.signature)
+                for keyword in call.keywords:
+                    if keyword.arg == "updates_collections":
+                        text = "batch normalization says where its updates are kept"
+                        raise Refused(module, keyword.value, text, "leave it to UPDATE_OPS")
+                found.append(self._told(function, given.get(row.training)))
+            elif inner is not None and inner.node not in seen and self.helpers.makes_layers(inner):
+                own = self.sharing.given(inner, call)
+                for flag in self.normalizers(inner, seen | {function.node}):
+                    flag = own.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
+                    found.append(self._told(function, flag))
+        return found
+
+    def _told(self, function: Function, flag: ast.expr | None) -> ast.expr:
+        """A flag that is written out, or a parameter of its function."""
+        if flag is None:
+            return ast.Constant(False)
+        names = function.module.names
+        if isinstance(flag, ast.Name):
+            bindings = names.bindings_of(flag)
+            if [one.kind for one in bindings] == ["parameter"] and flag.id in function.parameters():
+                return flag
+        elif isinstance(flag, ast.Constant):
+            return flag
+        text = "whether batch normalization trains is computed in a function"
+        raise Refused(function.module, flag, text, "give it to the function")
+
+    def may_shape(self, function: Function) -> bool:
+        """Whether a function may give a tensor other dimensions than it has."""
+        calls = [node for node in walk(function.node) if isinstance(node, ast.Call)]
+        for call in calls:
+            inner = self.helpers.target(function.module, call)
+            known = name_of(function.module, call).rpartition(".")[2]
+            if inner is None and known not in _KEEP_DIMENSIONS:
+                return True
+            if inner is not None and inner.node is not function.node and self.may_shape(inner):
+                return True
+        return False
 
 
 def applies_alone(function: Function) -> bool:

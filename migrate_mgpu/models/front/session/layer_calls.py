@@ -30,18 +30,20 @@ class LayerReader:
         module: Module,
         graph: CallGraph,
         is_tensor: Callable[[ast.AST], bool],
+        home: ast.AST,
         beside: AbstractSet[Module] = frozenset(),
     ) -> None:
         """``is_tensor`` says whether an expression is a part of the graph where it is read.
 
-        ``beside`` are the program's other modules.
+        ``home`` is the scope that builds it, ``beside`` are the program's other modules.
         """
         self.module = module
         self.graph = graph
+        self.home = home
         self.beside = beside
         self._calls = LayerCalls()
         self.functions = HelperReader(
-            module, graph, self._calls, self.regularized, is_tensor, beside
+            module, graph, self._calls, self.regularized, is_tensor, home, beside
         )
         self._found: dict[ast.Call, Found | None] = {}
 
@@ -63,7 +65,7 @@ class LayerReader:
 
     def of_module(self, module: Module) -> LayerReader:
         """The reader of another module's functions, which are given what is not seen there."""
-        return LayerReader(module, self.graph, lambda _: False, self.beside)
+        return LayerReader(module, self.graph, lambda _: False, self.home, self.beside)
 
     @property
     def regularized(self) -> bool:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, targets_of
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -19,7 +20,6 @@ from migrate_mgpu.models.properties import has_weights
 
 # Functions whose value has the shape of what they are given.
 _SHAPED = ("relu", "elu", "selu", "tanh", "sigmoid", "leaky_relu", "dropout")
-_OUTSIDE = "put it into that function, or build the graph in the script itself"
 _ADVICE = "feed it True or False, written out, at each run"
 
 
@@ -36,6 +36,8 @@ class UnitLayerReader(StatementReader):
             return self.found.layers[call].variables
         found = self.layers.of(call)
         assert found is not None
+        if found.shares is not None:
+            return self._shared(found, node)
         if not isinstance(node, ast.stmt):
             text = "a layer is made where it is run, or as what is minimized"
             raise Refused(self.module, call, text, "give its value a name before")
@@ -44,13 +46,50 @@ class UnitLayerReader(StatementReader):
         for part in self.layers.settings(found):
             self._setting(part)
         self._training(found.training)
-        image = found.helper is None and self._may_be_image(found.inputs[0])
-        made = self._new(found, node, image, {})
-        made.applications.append((node, found.training))
+        normal = self._normalizer_flags(found)
+        image = any(map(self._may_be_image, found.inputs))
+        if found.helper is not None:
+            image = image or self.layers.functions.may_shape(found.helper.function)
+        made = self._new(found, node, image, {}, bool(normal) or found.normalizes)
+        made.applications.extend((node, flag) for flag in (normal or [found.training]))
         return made.variables
 
+    def _normalizer_flags(self, found: Found) -> list[ast.expr | None]:
+        """What tells batch normalization in a function with layers whether it trains.
+
+        Raises:
+            Refused: that cannot be told.
+        """
+        if found.helper is None:
+            return []
+        flags = self.layers.functions.normalizers(found.helper.function)
+        given = self.layers.functions.sharing.given(found.helper.function, found.call)
+        told: list[ast.expr | None] = []
+        for flag in flags:
+            flag = given.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
+            self._training(flag)
+            told.append(flag)
+        return told
+
+    def _shared(self, found: Found, node: ast.AST) -> Variables:
+        """The variables of a call that has those of an earlier one."""
+        assert found.shares is not None
+        if found.shares not in self.found.layers:
+            text = "it has variables that are made elsewhere"
+            raise Refused(self.module, found.call, text, "make them where the graph is built")
+        self.found.applied[found.call] = found
+        self.found.layers[found.shares].applications.extend(
+            (node, f) for f in self._normalizer_flags(found)
+        )
+        return self.found.layers[found.shares].variables
+
     def _new(
-        self, found: Found, node: ast.AST, image: bool, bound: Mapping[str, ast.expr]
+        self,
+        found: Found,
+        node: ast.AST,
+        image: bool,
+        bound: Mapping[str, ast.expr],
+        normalizes: bool,
     ) -> MadeLayer:
         layer = found.layer
         for keyword in found.call.keywords if found.helper is None else ():
@@ -64,7 +103,7 @@ class UnitLayerReader(StatementReader):
         assert isinstance(node, ast.stmt)
         variables = Variables(found.name or "", node, Collected.LAYER, (), trained)
         self.found.variables.append(variables)
-        self.found.layers[found.call] = MadeLayer(found, variables, image, bound=bound)
+        self.found.layers[found.call] = MadeLayer(found, variables, image, normalizes, bound=bound)
         return self.found.layers[found.call]
 
     # -- functions that make layers ---------------------------------------------
@@ -77,10 +116,6 @@ class UnitLayerReader(StatementReader):
         Raises:
             Refused: they cannot be made once for all its calls.
         """
-        if isinstance(self.scope.node, ast.FunctionDef):
-            if self.scope.node not in self.names.ancestors(function.node):
-                text = f"`{function.name}`, which makes layers, stands outside of the function"
-                raise Refused(self.module, call, f"{text} that builds the graph", _OUTSIDE)
         if not isinstance(node, ast.stmt):
             text = "layers are made where they are run, or as what is minimized"
             raise Refused(self.module, call, text, "give the value a name before")
@@ -90,7 +125,9 @@ class UnitLayerReader(StatementReader):
             found = self.layers.of(inner)
             assert found is not None
             taken = self._taken(found, function, bound)
-            made = self.found.layers.get(inner) or self._new(found, node, True, taken)
+            made = self.found.layers.get(inner) or self._new(
+                found, node, True, taken, found.normalizes
+            )
             variables.append(made.variables)
             if call in made.calls:
                 continue
@@ -195,8 +232,9 @@ class UnitLayerReader(StatementReader):
             Refused: a step is fed it as a tensor.
         """
         for made in self.found.layers.values():
-            if made.found.helper is not None:
-                self._check_inputs(made)
+            self._check_flags(made.found, made.variables.unit)
+        for call, found in self.found.applied.items():
+            self._check_flags(found, self.names.statement(call))
         every = [(made, *one) for made in self.found.layers.values() for one in made.applications]
         for made, node, flag in every:
             meaning = self.meanings.get(flag.id) if isinstance(flag, ast.Name) else None
@@ -208,15 +246,21 @@ class UnitLayerReader(StatementReader):
                     text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
                     raise Refused(self.module, flag or made.found.call, text, _ADVICE)
 
-    def _check_inputs(self, made: MadeLayer) -> None:
-        """A layer of Keras 3's takes tensors, and no flag of Python's by its position."""
-        assert made.found.helper is not None
-        for _, node in made.found.helper.inputs:
+    def _check_flags(self, found: Found, unit: ast.AST) -> None:
+        """A flag that a function is given, which makes layers, may tell them whether they train.
+
+        Raises:
+            Refused: a step is fed it as a tensor.
+        """
+        for node in () if found.helper is None else (one for _, one in found.helper.inputs):
             meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
-            folded = {placeholder for step in self.found.steps for placeholder, _ in step.folded}
-            if meaning in folded:
-                text = f"`{made.found.helper.function.name}` makes layers, and is given a flag"
-                raise Refused(self.module, node, text, "use the flag where the graph is built")
+            if not isinstance(meaning, Placeholder) or not is_flag(meaning):
+                continue
+            for step in self.found.steps:
+                needs = any(one.node is unit for one in step.units)
+                if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
+                    text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
+                    raise Refused(self.module, node, text, _ADVICE)
 
     def _may_be_image(self, node: ast.expr, unit: Unit | None = None) -> bool:
         """Whether a tensor may have four dimensions: not where a matrix is seen.

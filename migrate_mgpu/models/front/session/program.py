@@ -128,7 +128,8 @@ HOST_OBJECTS = (Saver, EventWriter, Dataset, Iterator)  # what stands around the
 class MadeLayer:
     """A layer that a unit makes and applies: the call, and the variables that it has.
 
-    ``image``: it may be applied to tensors of four dimensions. ``applications`` are the units that
+    ``image``: it may be applied to tensors of four dimensions. ``normalizes``: it is batch
+    normalization, or a function that has some. ``applications`` are the units that
     apply it, with what tells it there whether it trains. ``calls`` are those of the function that
     it stands in, ``bound`` is what that function's parameters are.
     """
@@ -136,6 +137,7 @@ class MadeLayer:
     found: Found
     variables: Variables
     image: bool
+    normalizes: bool
     applications: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     bound: Mapping[str, ast.expr] = field(default_factory=dict)
@@ -189,6 +191,7 @@ class SessionProgram:
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
     made: list[Operation] = field(default_factory=list)
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)  # those that units make
+    applied: dict[ast.Call, Found] = field(default_factory=dict)  # calls that have those of others
     moves_averages: bool = False  # some step moves those of batch normalization
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)  # and units
     own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves

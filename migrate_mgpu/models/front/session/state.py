@@ -37,7 +37,7 @@ class Reading:
         self.names = module.names
         self.scope: SessionScope = read_scope(module)
         self.found = SessionProgram(self.scope)
-        self.layers = LayerReader(module, graph, self._is_tensor, beside)
+        self.layers = LayerReader(module, graph, self._is_tensor, self.scope.node, beside)
         self.found.layer_helpers = self.layers.functions.helpers
         self.reuse = self.found.layer_helpers.reuse
         self.expressions = Expressions(module, graph, self.layers, beside)

@@ -463,7 +463,7 @@ class TowerReader:
         if self.towers is None:
             return
         for made in self.found.layers.values():
-            if made.found.normalizes:
+            if made.normalizes:
                 text = "batch normalization in towers, whose averages TF1 moves by each"
                 raise Refused(self.module, made.found.call, text)
 

@@ -20,7 +20,7 @@ from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
-from migrate_mgpu.models.keras.network.layer_texts import constructor, helper_constructor
+from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
@@ -64,6 +64,7 @@ class Network:
         self.has_layer_lists = False  # known once it is written
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
         self.members: list[Member] = []
+        self.making: dict[ast.Call, Making] = {}  # of layers that are no class of Keras's own
         self._reads: set[str] = set()
         self.parameters: list[str] = []
         looped = {call for call in self.layers if self._loop(call) is not None}
@@ -120,7 +121,7 @@ class Network:
         """The scopes of a weight, which may not stay, say no more than names."""
         for parent in self.module.names.ancestors(call):
             if isinstance(parent, ast.With):
-                name_scopes(self.module, parent)
+                name_scopes(self.module, parent, self.plan.modes)
             if parent is self.plan.function:
                 return
 
@@ -156,7 +157,7 @@ class Network:
         found = self.layers[call]
         if found.helper is not None:
             return helper_constructor(found, self.classes, context)
-        return constructor(found, context, column, base)
+        return constructor(found, context, column, base, self.making.get(call, Making()))
 
     @property
     def normalizes(self) -> bool:

@@ -9,21 +9,30 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.network.scopes import left_out
+from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.source.source import Edit
 
 
 class HelperClassWriter:
     """Writes the classes, those that they use among them."""
 
-    def __init__(self, helpers: Helpers, unshaped: bool) -> None:
+    def __init__(
+        self, program: SessionProgram, unshaped: bool, normalization: Normalization
+    ) -> None:
         """``unshaped``: some tensor has no known shape, which Keras 3 asks for to build a layer."""
+        assert program.layer_helpers is not None
+        self.program = program
         self.unshaped = unshaped
-        self.helpers = helpers
+        self.normalization = normalization
+        self.helpers = helpers = program.layer_helpers
+        # Those that are applied to tensors of four dimensions, as far as that can be told.
+        self.images = any(made.image and made.normalizes for made in program.layers.values())
         self.classes = HelperClasses(helpers)
         done: set[ast.AST] = set()
         while len(done) < len(helpers.found):
@@ -36,7 +45,13 @@ class HelperClassWriter:
         helper = made.helper
         node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
-        kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        modes = Modes(module, node, helper.known)
+        out = left_out(node.body, modes)
+        kept = {
+            s
+            for s in ast.walk(node)
+            if isinstance(s, ast.stmt) and s is not node and not out & set(ast.walk(s))
+        }
         plan = Plan(
             module,
             node,
@@ -44,7 +59,7 @@ class HelperClassWriter:
             kept,
             helper.tensors,
             [name for name in helper.settings if name not in helper.known],
-            Modes(module, node, helper.known),
+            modes,
             made.name,
             made.base,
             regularized=self.helpers.regularized,
@@ -52,8 +67,10 @@ class HelperClassWriter:
         network = Network(plan, style_at(module, node), self.classes)
         for found in network.layers.values():
             if found.normalizes:
-                text = "batch normalization in a function of a session's program"
-                raise Refused(module, found.call, text, "apply it where the graph is built")
+                if module is not self.program.scope.module:
+                    text = "batch normalization in a function of another module"
+                    raise Refused(module, found.call, text, "apply it where the graph is built")
+                network.making[found.call] = self.normalization.making(self.images)
             if found.helper is not None:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:

@@ -7,15 +7,15 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
+from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import known_text
 from migrate_mgpu.models.keras.session.variables import sample_text
@@ -26,18 +26,23 @@ class LayerWriter:
     """Writes what makes layers, what applies them, and lists of their variables."""
 
     def __init__(
-        self, program: SessionProgram, names: StepNames, style: FileStyle, helpers: HelperClasses
+        self,
+        program: SessionProgram,
+        names: StepNames,
+        style: FileStyle,
+        helpers: HelperClasses,
+        normalization: Normalization,
     ) -> None:
         self.helpers = helpers
+        self.normalization = normalization
         self.program = program
         self.names = names
         self.style = style
-        self.classes: list[str] = []  # texts of classes that stand beside the program
-        self.normalization = ""
 
     def uses(self) -> dict[ast.AST, Replacement]:
         """What stands where a layer was made and applied."""
-        return {call: self._use(made.found) for call, made in self.program.layers.items()}
+        every = {call: made.found for call, made in self.program.layers.items()}
+        return {call: self._use(one) for call, one in {**every, **self.program.applied}.items()}
 
     def _use(self, found: Found) -> Replacement:
         def write(context: Context) -> str:
@@ -47,7 +52,7 @@ class LayerWriter:
                 arguments.append(f"training={context.render(found.training)}")
             elif found.takes_training:
                 arguments.append("training=False")
-            return f"{self.names.layer(found.call)}({', '.join(arguments)})"
+            return f"{self.names.layer(found.shares or found.call)}({', '.join(arguments)})"
 
         return write
 
@@ -62,23 +67,11 @@ class LayerWriter:
                 if made.found.helper is not None:
                     text = helper_constructor(made.found, self.helpers, context)
                 else:
-                    normal = self._normalizer(made)
-                    text = constructor(made.found, own, len(head), indent, normal)
+                    normal = made.found.normalizes
+                    making = self.normalization.making(made.image) if normal else Making()
+                    text = constructor(made.found, own, len(head), indent, making)
                 lines += f"{head}{text}".split("\n")
         return lines
-
-    def _normalizer(self, made: MadeLayer) -> Making:
-        """What makes batch normalization do with its averages what TF1 did."""
-        if not made.found.normalizes:
-            return Making()
-        more = {} if self.program.moves_averages else {"momentum": "1.0"}
-        if not made.image:
-            return Making(settings=more)
-        if not self.classes:
-            names = made.found.module.names
-            self.normalization = names.fresh(names.module_scope, SAMPLE_NORMALIZATION.name)
-            self.classes.append(SAMPLE_NORMALIZATION.written(self.normalization, self.style))
-        return Making(self.normalization, more)
 
     def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
         """A line that gives the variables of an update a name, as a list."""

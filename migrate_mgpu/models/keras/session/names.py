@@ -193,9 +193,15 @@ class StepNames:
 def _of_layer(module: Module, made: MadeLayer, every: Iterable[MadeLayer]) -> list[str]:
     """What a layer may be called: by its author's name, or by that of its value.
 
-    The latter where it is the only one with variables that gives such a value.
+    The latter where it is the only one with variables that gives such a value. A function that
+    makes its layers once gives them its name.
     """
     told = [made.found.name] if made.found.name else []
+    helper = made.found.helper
+    if helper is not None:
+        helpers = [one.found.helper for one in every if one.found.helper is not None]
+        if [one.function.node for one in helpers].count(helper.function.node) == 1:
+            told.append(made.found.stem)
     target = _target(module, made)
     targets = [_target(module, other) for other in every if other.variables.trainable]
     if made.variables.trainable and targets.count(target) == 1 and target and is_telling(target):

@@ -25,6 +25,7 @@ from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
@@ -92,12 +93,15 @@ class _Writer:
             if function.module is self.module
         ]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
-        assert program.layer_helpers is not None
+        self.normalization = Normalization(program, self.style)
         self.helper_classes = HelperClassWriter(
-            program.layer_helpers,
-            any(is_unshaped(placeholder) for placeholder in program.placeholders),
+            program,
+            any(is_unshaped(placeholder) for step in program.steps for placeholder in step.feeds),
+            self.normalization,
         )
-        self.layers = LayerWriter(program, self.names, self.style, self.helper_classes.classes)
+        self.layers = LayerWriter(
+            program, self.names, self.style, self.helper_classes.classes, self.normalization
+        )
         self.context.replaced.update(self.layers.uses())
         self.savers = SaverWriter(program, self.names, self.style)
         self.rates = RateWriter(program, self.names, self.style)
@@ -163,10 +167,10 @@ class _Writer:
         self.found.merge(self.savers.found)
         self.classes += self.savers.classes
         self._dedent()
-        self.classes += self.layers.classes
+        self.classes += self.normalization.classes
         self._definitions()
         for layer in self.program.layers.values():
-            if layer.found.normalizes and not self.program.moves_averages:
+            if layer.normalizes and not self.program.moves_averages:
                 self.found.note(self.module, layer.found.call, _FORGOTTEN)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")

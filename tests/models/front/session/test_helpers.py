@@ -76,6 +76,49 @@ def test_an_import_goes_whose_name_a_comment_has() -> None:
     assert "class GRUCell(tf.keras.layers.Layer):\n" in after
 
 
+def test_tensors_that_are_given_in_another_order_are_those_of_their_names() -> None:
+    text = NET.replace("(a, units=1)", "(a, b)").replace("[2, units]", "[2, 1]")
+    text = text.replace("tf.matmul(a, v)", "tf.matmul(a - 2.0 * b, v)")
+    after = native(program(text + USE.replace("net(x)", "net(b=x * 2.0, a=x)")))
+    assert "def call(self, a, b):\n" in after
+    assert "out = net(x, x * 2.0)\n" in after
+
+
+SHARED = NET.replace(
+    "    v =", "    with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n        v ="
+).replace("tf.Variable(tf.ones([2, units]))", "tf.get_variable('v', [2, 1])")
+
+
+def test_calls_that_share_variables_are_of_one_layer() -> None:
+    after = native(program(SHARED + USE.replace("net(x)", "net(x) + net(x * 2.0)")))
+    assert "\nnet = Net()\n" in after and "net_2" not in after
+    assert "out = net(x) + net(x * 2.0)\n" in after
+    assert "variables = net.trainable_variables\n" in after
+
+
+@pytest.mark.parametrize(
+    ("scopes", "layers"),
+    [(("'a'", "'b'"), 2), (("'a'", "'a'"), 1)],
+    ids=["of other names", "of the same name"],
+)
+def test_scopes_tell_which_calls_share_variables(scopes: tuple[str, str], layers: int) -> None:
+    text = SHARED.replace("units=1", "name").replace("_scope('a'", "_scope(name")
+    used = f"net(x, {scopes[0]}) + net(x, {scopes[1]})"
+    after = native(program(text + USE.replace("net(x)", used)))
+    assert after.count(" = Net(") == layers, after
+
+
+@pytest.mark.parametrize("flags", [("True", "True"), ("False", "False"), ("False", "flag")])
+def test_what_tf1_cannot_share_stays(flags: tuple[str, str]) -> None:
+    """It raises an error, or it depends on what is known as the program runs."""
+    text = SHARED.replace("units=1", "reuse").replace("=tf.AUTO_REUSE", "=reuse")
+    used = f"net(x, {flags[0]}) + net(x, {flags[1]})"
+    head = HEAD + "flag = len('abc') > 2\n"
+    whole = program(text + USE.replace("net(x)", used), head=head, start=START)
+    result = run(whole, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+
+
 STAYS = {
     "prints": (NET.replace("    return", "    print(a)\n    return"), "does more than making and"),
     "a collection": (
@@ -95,7 +138,7 @@ STAYS = {
     "reuse": (
         NET.replace(
             "    v =", "    with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n        v ="
-        ).replace("tf.Variable(tf.ones([2, units]))", "tf.get_variable('v', [2, 1])"),
+        ),  # which does not share a `tf.Variable`
         "the calls of net share weights by `reuse`",
     ),
 }

@@ -1,0 +1,219 @@
+"""Functions whose later calls have the variables of an earlier one, by `reuse`."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.functions import Helpers
+
+
+@record(frozen=True, eq=False)
+class Reuse:
+    """How a function says whether its variables are those of an earlier call.
+
+    ``parameter`` tells it, and nothing else; without one they are, where there are such.
+    ``statement`` is the condition that does nothing else; ``scope`` is the name of the scope that
+    the variables are in.
+    """
+
+    parameter: str | None
+    statement: ast.If | None
+    scope: ast.expr | None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return () if self.parameter is None else (self.parameter,)
+
+
+class WeightSharing:
+    """Tells which calls of functions that make layers share their variables."""
+
+    def __init__(self, graph: CallGraph, helpers: Helpers) -> None:
+        self.graph = graph
+        self.helpers = helpers
+        self._reuses: dict[ast.AST, Reuse | None] = {}
+        self._calls: dict[ast.AST, list[ast.Call]] = {}
+
+    def of(self, function: Function) -> Reuse | None:
+        """How a function shares its variables; None where it does not, or in another way."""
+        if function.node not in self._reuses:
+            self._reuses[function.node] = self._read(function)
+        return self._reuses[function.node]
+
+    def _read(self, function: Function) -> Reuse | None:
+        module, node = function.module, function.node
+        scopes = [
+            (statement, item.context_expr, keyword.value)
+            for statement in walk(node)
+            if isinstance(statement, ast.With)
+            for item in statement.items
+            if isinstance(item.context_expr, ast.Call)
+            and name_of(module, item.context_expr) == "variable_scope"
+            for keyword in item.context_expr.keywords
+            if keyword.arg == "reuse"
+        ]
+        conditions = [one for one in walk(node) if isinstance(one, ast.If) and _reuses(module, one)]
+        if len(scopes) + len(conditions) != 1 or _makes_unshared(function):
+            return None
+        if scopes:
+            statement, call, value = scopes[0]
+            if not call.args or not self._are_in(function, statement):
+                return None
+            if _is_auto(module, value):
+                return Reuse(None, None, call.args[0])
+            name = self._only_parameter(function, value)
+            return None if name is None else Reuse(name, None, call.args[0])
+        name = self._only_parameter(function, conditions[0].test)
+        around = module.names.parents[conditions[0]]
+        if name is None or conditions[0] is not getattr(around, "body", [None])[0]:
+            return None
+        if around is node:
+            return Reuse(name, conditions[0], None)
+        scope = around.items[0].context_expr if isinstance(around, ast.With) else None
+        if not isinstance(scope, ast.Call) or name_of(module, scope) != "variable_scope":
+            return None
+        if not scope.args or scope.keywords or not self._are_in(function, around):
+            return None
+        return Reuse(name, conditions[0], scope.args[0])
+
+    def _only_parameter(self, function: Function, value: ast.expr) -> str | None:
+        """The parameter that a value is, if that tells nothing else."""
+        if not isinstance(value, ast.Name):
+            return None
+        return value.id if value.id in self.helpers.reuse.parameters(function) else None
+
+    def _are_in(self, function: Function, block: ast.AST) -> bool:
+        """Whether all that a function makes stands in a block."""
+        inside = set(walk(block))
+        return all(
+            call in inside
+            for call in walk(function.node)
+            if isinstance(call, ast.Call) and self._makes(function.module, call)
+        )
+
+    def _makes(self, module: Module, call: ast.Call) -> bool:
+        target = self.helpers.target(module, call)
+        if target is not None:
+            return self.helpers.makes_layers(target)
+        return self.helpers.layer_calls.makes_layer(module, [call])
+
+    # -- calls ----------------------------------------------------------------------
+
+    def calls(self, function: Function) -> list[ast.Call]:
+        """A function's calls, in order; none where it is more than called in one module."""
+        if function.node not in self._calls:
+            references = self.graph.references(function)
+            calls = [one.call for one in references if one.call is not None]
+            one_home = len({(one.module, _home(one.module, one.node)) for one in references}) == 1
+            fine = one_home and len(calls) == len(references)
+            calls.sort(key=lambda call: (call.lineno, call.col_offset))
+            self._calls[function.node] = calls if fine else []
+        return self._calls[function.node]
+
+    def first(self, module: Module, call: ast.Call, function: Function) -> ast.Call | None:
+        """The call whose variables a call has; None where that cannot be told."""
+        reuse = self.of(function)
+        calls = self.calls(function)
+        if reuse is None or call not in calls:
+            return None
+        own = self._scope(module, call, function, reuse)
+        found: ast.Call | None = None
+        for other in calls[: calls.index(call) + 1]:
+            if self._scope(module, other, function, reuse) != own:
+                continue
+            given = self.given(function, other).get(reuse.parameter or "")
+            if reuse.parameter is None or _is_auto(module, given):
+                found = found or other
+            elif given is None or is_none(given) or constant(given) is False:
+                if found is not None:
+                    return None  # TF1 raises an error
+                found = other
+            elif constant(given) is not True or found is None:
+                return None
+        return found
+
+    def _scope(self, module: Module, call: ast.Call, function: Function, reuse: Reuse) -> object:
+        """What TF1 puts before the names of the variables of a call."""
+        name = reuse.scope
+        if isinstance(name, ast.Name):
+            name = self.given(function, call).get(name.id, name)
+        around = [
+            ast.dump(item.context_expr)
+            for parent in module.names.ancestors(call)
+            if isinstance(parent, ast.With)
+            for item in parent.items
+            if isinstance(item.context_expr, ast.Call)
+            and name_of(module, item.context_expr) == "variable_scope"
+        ]
+        return around, None if name is None else ast.dump(name)
+
+    def varying(self, function: Function) -> set[str]:
+        """Parameters that calls which share variables are given different values for."""
+        reuse = self.of(function)
+        if reuse is None:
+            return set()
+        told = {reuse.parameter}
+        told |= {reuse.scope.id} if isinstance(reuse.scope, ast.Name) else set()
+        given = [self.given(function, call) for call in self.calls(function)]
+        return {
+            name
+            for name in function.parameters()
+            if name not in told
+            and len({ast.dump(one[name]) if name in one else None for one in given}) > 1
+        }
+
+    @staticmethod
+    def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
+        """What a function's parameters are in a call, defaults among them."""
+        arguments = function.node.args
+        parameters = function.parameters()
+        found = dict(zip(reversed(parameters), reversed(arguments.defaults)))
+        found.update(zip(parameters, call.args))
+        found.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
+        return found
+
+
+def _reuses(module: Module, statement: ast.If) -> bool:
+    """`if reuse: tf.get_variable_scope().reuse_variables()`, or that of a scope with a name."""
+    only = statement.body[0]
+    call = only.value if isinstance(only, ast.Expr) else None
+    if len(statement.body) != 1 or statement.orelse or not isinstance(call, ast.Call):
+        return False
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "reuse_variables":
+        return False
+    scope = call.func.value
+    if isinstance(scope, ast.Name):
+        around = module.names.parents[statement]
+        return isinstance(around, ast.With) and any(
+            isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == scope.id
+            for item in around.items
+        )
+    return isinstance(scope, ast.Call) and name_of(module, scope) == "get_variable_scope"
+
+
+def _is_auto(module: Module, node: ast.expr | None) -> bool:
+    return node is not None and name_of(module, node).endswith("AUTO_REUSE")
+
+
+def _makes_unshared(function: Function) -> bool:
+    """Whether a function makes a `tf.Variable`, which `reuse` does not share."""
+    return any(
+        name_of(function.module, call) in VARIABLES.by_name
+        and name_of(function.module, call) != "get_variable"
+        for call in walk(function.node)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _home(module: Module, node: ast.AST) -> ast.AST:
+    """The function or the module that a node stands in."""
+    return next(
+        p for p in module.names.ancestors(node) if isinstance(p, (ast.FunctionDef, ast.Module))
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from migrate_mgpu.analysis.scopes import Binding as Binding
 from migrate_mgpu.analysis.scopes import Scope as Scope
@@ -24,6 +25,7 @@ class Names(Scopes):
     def __init__(self, tree: ast.Module, package: str = "", has_globals: bool = True) -> None:
         super().__init__(tree, package, has_globals)
         self._cache: dict[tuple[Scope, str], tuple[str, ...]] = {}
+        self._qualnames: dict[ast.AST, str | None] = {}
 
     # -- looking up -------------------------------------------------------
 
@@ -62,7 +64,14 @@ class Names(Scopes):
 
     def mentioned(self, scopes: set[Scope]) -> set[str]:
         """The names that the code of some scopes reads or binds."""
-        return {node.id for node, scope in self.scope_of_name.items() if scope in scopes}
+        return {name for scope in scopes for name in self._mentioned.get(scope, ())}
+
+    @cached_property
+    def _mentioned(self) -> dict[Scope, set[str]]:
+        found: dict[Scope, set[str]] = {}
+        for node, scope in self.scope_of_name.items():
+            found.setdefault(scope, set()).add(node.id)
+        return found
 
     def bindings_of(self, node: ast.Name) -> list[Binding]:
         home = self.defining_scope(node.id, self.scope_of_name[node])
@@ -117,8 +126,10 @@ class Names(Scopes):
 
     def qualname(self, node: ast.AST) -> str | None:
         """The one import path that an expression stands for."""
-        found = self.qualnames(node)
-        return found[0] if found else None
+        if node not in self._qualnames:
+            found = self.qualnames(node)
+            self._qualnames[node] = found[0] if found else None
+        return self._qualnames[node]
 
     def roots(self, name: str, scope: Scope) -> tuple[str, ...]:
         """The import paths that a name stands for where ``scope`` mentions it."""

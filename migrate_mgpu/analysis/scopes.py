@@ -283,17 +283,23 @@ class Scopes:
         return absolute(node, self.package)
 
 
-def walk(node: ast.AST) -> list[ast.AST]:
-    """What `ast.walk` gives, in its order, without contexts and operators; in half its time."""
-    found = [node]
-    for inner in found:  # which grows
-        for name in _FIELDS[type(inner)]:
-            value = getattr(inner, name, None)
-            if type(value) is list:
-                found += [child for child in value if isinstance(child, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
-    return found
+def walk(node: ast.AST) -> tuple[ast.AST, ...]:
+    """What `ast.walk` gives, in its order, without contexts and operators.
+
+    It is kept on the node: many ask for the same statements, and no tree is changed.
+    """
+    known: tuple[ast.AST, ...] | None = node.__dict__.get("_below")
+    if known is None:
+        found = [node]
+        for inner in found:  # which grows
+            for name in _FIELDS[type(inner)]:
+                value = getattr(inner, name, None)
+                if type(value) is list:
+                    found += [child for child in value if isinstance(child, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    found.append(value)
+        known = node.__dict__["_below"] = tuple(found)
+    return known
 
 
 def statement_value(node: ast.AST | None) -> ast.expr | None:

@@ -83,18 +83,22 @@ def replaced(one: T, **changes: Any) -> T:
 
 def _initialiser(name: str, fields: dict[str, Any]) -> Callable[..., None]:
     names = tuple(fields)
+    count = len(names)
     simple = {n: v for n, v in fields.items() if v is not _REQUIRED and type(v) is not _Made}
     made = [(n, v.factory) for n, v in fields.items() if type(v) is _Made]
 
     def initialise(self: object, *args: Any, **keywords: Any) -> None:
         values = self.__dict__
+        if len(args) == count and not keywords:
+            values.update(zip(names, args))
+            return
         values.update(simple)
         values.update(zip(names, args))
         values.update(keywords)
         for one, factory in made:
             if one not in values:
                 values[one] = factory()
-        if values.keys() != fields.keys() or len(args) > len(names):
+        if values.keys() != fields.keys() or len(args) > count:
             raise TypeError(f"{name}({', '.join(names)}) got {args} and {keywords}")
 
     return initialise

@@ -30,6 +30,7 @@ from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
@@ -457,7 +458,7 @@ class ProgramStates:
                     continue
                 state.rest.merge(optimizers)
                 state.rest.sites += [(module, node, EagerRewriter) for node in optimizers.moved]
-                done |= {part for node in optimizers.moved for part in ast.walk(node)}
+                done |= {part for node in optimizers.moved for part in walk(node)}
             for use in uses:
                 if is_inside(module, use.node, gone) or use.node in done:
                     continue

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.source.source import BlockEdit, Edit, Source
 from migrate_mgpu.source.statements import Layout
@@ -31,7 +32,7 @@ def orphans(
     for setting in settings:
         module = setting.module
         names = module.names
-        for node in ast.walk(setting.value):
+        for node in walk(setting.value):
             if not isinstance(node, ast.Name):
                 continue
             home = names.defining_scope(node.id, names.scope_of_name[node])

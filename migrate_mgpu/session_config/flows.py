@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.sinks import SinkCall
 
@@ -103,12 +104,12 @@ def _is_truth(test: ast.expr, value: ast.expr) -> bool:
 
 def _changes(block: ast.AST, value: ast.expr) -> bool:
     """Whether a part of a value may be another one below the start of a block."""
-    parts = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    parts |= {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
-    calls = any(isinstance(n, (ast.Call, ast.Await, ast.Subscript)) for n in ast.walk(value))
+    parts = {n.id for n in walk(value) if isinstance(n, ast.Name)}
+    parts |= {n.attr for n in walk(value) if isinstance(n, ast.Attribute)}
+    calls = any(isinstance(n, (ast.Call, ast.Await, ast.Subscript)) for n in walk(value))
     return calls or any(
         (n.id if isinstance(n, ast.Name) else n.attr) in parts
-        for n in ast.walk(block)
+        for n in walk(block)
         if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
     )
 

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.order import Order
-from migrate_mgpu.analysis.scopes import line_of, statement_value
+from migrate_mgpu.analysis.scopes import line_of, statement_value, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.checks import GPU_FIELDS
@@ -208,7 +208,7 @@ def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> str | N
     names = module.names
     place = (statement.lineno, statement.col_offset)
     here = names.scope_at(statement)
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call):
             if not (isinstance(node.func, ast.Name) and node.func.id in ("str", "int", "float")):
                 return ast.unparse(node)

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.options import has_options, same_options
@@ -173,7 +174,7 @@ def _made_by_helper(sink: SinkCall, statement: ast.Return, graph: CallGraph) -> 
     function = graph.enclosing(sink.module, statement)
     if function is None or function.node.body[-1] is not statement:
         return None
-    returns = [n for n in ast.walk(function.node) if isinstance(n, ast.Return) and n.value]
+    returns = [n for n in walk(function.node) if isinstance(n, ast.Return) and n.value]
     if returns != [statement]:
         return None
     gone = [Gone(sink.module, statement)]

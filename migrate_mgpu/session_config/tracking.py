@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.idioms import is_read_only, showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.analysis.scopes import statement_value
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.symbols import message
 from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, is_manager, own_nodes
 from migrate_mgpu.session_config.flows import (
@@ -649,7 +649,7 @@ class _Tracker:
         if function.node.decorator_list:
             self.problem(module, function.node, f"`{function.name}` is decorated")
             return False
-        for node in ast.walk(function.node):
+        for node in walk(function.node):
             if isinstance(node, ast.Return) and (node.value is None or is_none(node.value)):
                 self.flow.may_be_none = self.flow.may_be_none or not path
             if isinstance(node, (ast.Yield, ast.YieldFrom)):

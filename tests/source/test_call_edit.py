@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from libcst import CSTValidationError
 
 from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -204,6 +205,48 @@ def test_one_argument_goes_and_the_rest_stays(call: tuple[str, int], shifts: boo
         assert splice(code, list(edit.edits())) == after  # without libcst as with it
     stays = node.args or node.keywords
     assert not stays or after.count("# above") == code.count("# above")
+
+
+PARAMETERS = ("p", "q", "r", "a", "b", "c")
+CHANGES = st.lists(
+    st.one_of(
+        st.tuples(st.just("drop"), st.sampled_from(PARAMETERS)),
+        st.tuples(st.just("rename"), st.sampled_from(PARAMETERS), st.sampled_from(["x", "new"])),
+        st.tuples(st.just("value"), st.sampled_from(PARAMETERS), st.just("[1, 2]")),
+        st.tuples(
+            st.just("wrap"),
+            st.sampled_from(PARAMETERS),
+            st.just("1 - "),
+            st.just(""),
+            st.booleans(),
+        ),
+        st.tuples(st.just("add"), st.just("more"), st.just("f(0)"), st.booleans()),
+        st.tuples(st.just("add"), st.just(""), st.just("f(0)"), st.just(True)),
+        st.tuples(st.just("order"), st.sampled_from([(), ("p",), PARAMETERS, ("q", "p")])),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(calls(), CHANGES)
+def test_changes_are_the_same_with_and_without_libcst(
+    call: tuple[str, int], changes: list[tuple[str, ...]]
+) -> None:
+    code = call[0].replace("**more", "d=0")
+    module, node = call_of(code)
+    edit = CallEdit(module.source, node, PARAMETERS[:3])
+    for name, *values in changes:
+        if name not in ("value", "wrap") or edit._find(values[0]) is not None:
+            getattr(edit, name)(*values)
+    try:
+        after = splice(code, list(edit.edits()))
+        ast.parse(after)
+    except (CSTValidationError, SyntaxError):  # a value without a name behind one that has one
+        reject()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CallEdit, "_plain", lambda *_: None)
+        assert splice(code, list(edit.edits())) == after
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
@@ -105,7 +106,7 @@ def _call(module: Module, call: ast.Call, seen: frozenset[str]) -> Variation:
 
 def _of_function(module: Module, node: ast.AST) -> Variation:
     """What a function of the module returns, by what it asks for."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Call) and name_of(module, part) in SCHEDULES.by_name:
             return Variation.SCHEDULED
         if isinstance(part, (ast.Name, ast.Call)) and is_global_step(module, part):
@@ -118,7 +119,7 @@ def _of_function(module: Module, node: ast.AST) -> Variation:
 def _mentions_step(module: Module, node: ast.expr) -> bool:
     return any(
         isinstance(part, (ast.Name, ast.Call)) and is_global_step(module, part)
-        for part in ast.walk(node)
+        for part in walk(node)
     )
 
 

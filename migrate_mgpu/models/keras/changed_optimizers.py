@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.definitions import below_imports, defined_above
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.core.records import record
@@ -190,7 +191,7 @@ def remarks(module: Module) -> Iterator[tuple[ast.AST, str]]:
         if named is not None or not _same(call):
             yield call, f"`{name}`: {_CHANGED[name].text}"
     told = module.uses_keras_models and not is_explicit_v1(module)
-    for node in ast.walk(module.tree) if told else ():
+    for node in walk(module.tree) if told else ():
         if not isinstance(node, ast.Constant) or node in known:
             continue  # any other may be what a `compile` is given
         for name in ("RMSprop", "Nadam"):

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import renames, symbol, table
 from migrate_mgpu.api.functions import (
     CONTRIB_DATA,
@@ -157,7 +158,7 @@ def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]
     edit.function(f"{style.tensorflow}.where")
     condition, x, y = edit.get("condition"), edit.given("x"), edit.given("y")
     if condition is not None and x is not None and y is not None:
-        mentioned = {ast.dump(part) for part in ast.walk(condition) if isinstance(part, ast.expr)}
+        mentioned = {ast.dump(part) for part in walk(condition) if isinstance(part, ast.expr)}
         like = ("ones_like", "zeros_like", "nn.relu", "abs")
         same = [
             ast.dump(v) in mentioned

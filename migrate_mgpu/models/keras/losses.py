@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.losses import LOSSES, WEIGHTED, LossRow, Reduction
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.api.tables import name_of, number
@@ -143,7 +144,7 @@ def is_mean_of_rows(loss: Loss, by_rows: bool) -> bool:
 
 def replacements(module: Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, Replacement]:
     """The losses among some nodes, with what writes them."""
-    calls = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call))
+    calls = (part for node in nodes for part in walk(node) if isinstance(part, ast.Call))
     return {call: replacement(loss) for call in calls if (loss := read_loss(module, call))}
 
 
@@ -157,7 +158,7 @@ def written_nodes(computation: Computation) -> list[ast.AST]:
 def definitions(module: Module, nodes: Iterable[ast.AST], style: FileStyle) -> list[str]:
     """The functions that the losses among some nodes call: their own, and those that weigh."""
     found: dict[str, Definition] = {}
-    for call in (c for node in nodes for c in ast.walk(node) if isinstance(c, ast.Call)):
+    for call in (c for node in nodes for c in walk(node) if isinstance(c, ast.Call)):
         loss = read_loss(module, call)
         if loss is None:
             continue

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Scope
-from migrate_mgpu.analysis.scopes import line_of
+from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.keras import COMPILE
 from migrate_mgpu.core.records import field, record
@@ -164,7 +164,7 @@ class _Placing:
             return False
         driving = self.flow.driving
         known = {call.receiver for call in driving.calls}
-        known |= {part for query in driving.queries for part in ast.walk(query.node)}  # type: ignore[misc]
+        known |= {part for query in driving.queries for part in walk(query.node)}  # type: ignore[misc]
         for mention in self.names.mentions(target.id, home):
             if isinstance(mention.ctx, ast.Load) and mention not in known:
                 return False
@@ -202,7 +202,7 @@ class _Placing:
             )  # fmt: skip
         block = self._range()
         text = self._written(block, layout.indent, head)
-        self.changes.gone |= {part for s in block for part in ast.walk(s)}
+        self.changes.gone |= {part for s in block for part in walk(s)}
         if self._strategy_is_known(block[0]) and folder_of(self.flow) is None:
             start, end = self._span(block)
             self.changes.edit(self.module, Edit(start, end, text))
@@ -261,7 +261,7 @@ class _Placing:
                 "known", "make both in one function",
             )  # fmt: skip
         found = whole[min(places) : max(places) + 1]
-        inside = {part for s in found for part in ast.walk(s)}
+        inside = {part for s in found for part in walk(s)}
         flow = self.flow
         others: set[ast.AST] = {one.node for one in (*flow.driving.calls, *flow.config.made)}
         others |= {one.node for one in strategies_of(flow.distribution.choices)}
@@ -349,14 +349,14 @@ def _nothing(context: Context) -> str:
 
 
 def _names(*nodes: ast.AST) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for node in nodes for part in walk(node) if isinstance(part, ast.Name)}
 
 
 def _stored(block: list[ast.stmt]) -> set[str]:
     return {
         part.id
         for statement in block
-        for part in ast.walk(statement)
+        for part in walk(statement)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     }
 

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Definition
@@ -49,7 +50,7 @@ class OptimizerWriter:
         schedule = optimizer.learning_rate.schedule
         if schedule is not None:
             self.reads = [expr for expr in schedule.bound.values() if expr is not None]
-            for part in ast.walk(schedule.node):
+            for part in walk(schedule.node):
                 if isinstance(part, ast.Name) and part.id not in schedule.bound:
                     self.reads.append(part)
 
@@ -134,7 +135,7 @@ def _in_place(schedule: Schedule, style: FileStyle) -> str:
     source = schedule.module.source
     found = [*schedule_edits(schedule, style)]
     gone = [edit for edit in found if edit.end > edit.start]
-    for part in ast.walk(schedule.node):
+    for part in walk(schedule.node):
         stands_for = schedule.bound.get(part.id) if isinstance(part, ast.Name) else None
         if stands_for is not None:
             start, end = source.span(part)

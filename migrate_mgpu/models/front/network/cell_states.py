@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
@@ -94,7 +95,7 @@ def _returned(module: Module, function: ast.Name) -> list[ast.expr]:
     if not isinstance(node, ast.FunctionDef):
         return []
     found: list[ast.expr] = []
-    for value in (n.value for n in ast.walk(node) if isinstance(n, ast.Return)):
+    for value in (n.value for n in walk(node) if isinstance(n, ast.Return)):
         if isinstance(value, ast.Name):
             home = names.defining_scope(value.id, names.scope_of_name[value])
             if home is None or home.node is not node:

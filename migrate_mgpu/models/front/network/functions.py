@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import is_recurrent
@@ -61,7 +62,7 @@ class Helpers:
             self._layered[function.node] = not returns_model(function) and any(
                 self._is_layer(function.module, call)
                 or ((inner := self.target(function.module, call)) and self.makes_layers(inner))
-                for call in ast.walk(function.node)
+                for call in walk(function.node)
                 if isinstance(call, ast.Call)
             )
         return self._layered[function.node]
@@ -85,7 +86,7 @@ class Helpers:
             if not home.writable:
                 text = f"{node.name} makes layers outside of the given paths"
                 raise Refused(module, call, text, "give its folder as a path too")
-            for inner in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+            for inner in (part for part in walk(node) if isinstance(part, ast.Call)):
                 function = self.target(home, inner)
                 if function is not None and self.makes_layers(function):
                     text = f"{function.name} makes layers for a class that is a network"
@@ -185,7 +186,7 @@ class Helpers:
         if function.node not in self._flags:
             self._flags[function.node] = set()  # ends a recursion
             told: list[ast.expr] = []
-            for node in ast.walk(function.node):
+            for node in walk(function.node):
                 if isinstance(node, (ast.If, ast.IfExp)):
                     told.append(node.test)
                 elif isinstance(node, ast.Call):

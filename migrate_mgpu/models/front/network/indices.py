@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 
 # The place and the name of the argument.
@@ -41,7 +42,7 @@ def looked_up_by(nodes: Iterable[ast.AST], module: Module, times: BindingTimes) 
         argument = _argument(module, call)
         if argument is None or name_of(module, argument) in _WHOLE:
             continue
-        names = {n.id for n in ast.walk(argument) if isinstance(n, ast.Name)}
+        names = {n.id for n in walk(argument) if isinstance(n, ast.Name)}
         if names & times.tensors:
             found.append(argument)
     return found

@@ -10,6 +10,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.keras_layers import (
     check_layer,
@@ -68,7 +69,7 @@ def keeps_collections(node: ast.ClassDef) -> bool:
         and isinstance(target.value, ast.Name)
         and target.value.id == "self"
         and is_collection(part.value)
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Assign)
         for target in part.targets
     )
@@ -129,7 +130,7 @@ class _Reader:
     def _attributes(self) -> None:
         """What `__init__` keeps, and which of it must be told whether it trains."""
         names = self.module.names
-        for part in ast.walk(self.node):
+        for part in walk(self.node):
             if not isinstance(part, ast.Attribute) or not isinstance(part.ctx, ast.Store):
                 continue
             if not isinstance(part.value, ast.Name) or part.value.id != "self":
@@ -141,7 +142,7 @@ class _Reader:
             statement = names.parents[part]
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 self._attribute(part.attr, statement.value)
-        for call in (c for c in ast.walk(self.node) if isinstance(c, ast.Call)):
+        for call in (c for c in walk(self.node) if isinstance(c, ast.Call)):
             name = layer_name(self.module, call)
             if name:
                 self._layer(call, name)
@@ -154,7 +155,7 @@ class _Reader:
         if made:
             self.found.sensitive[name] = is_sensitive(made)
         elif makes_model(self.module, value):
-            inner = [layer_name(self.module, part) for part in ast.walk(value)]
+            inner = [layer_name(self.module, part) for part in walk(value)]
             self.found.sensitive[name] = any(is_sensitive(part) for part in inner)
 
     def _layer(self, call: ast.Call, name: str) -> None:
@@ -187,7 +188,7 @@ class _Reader:
         if (
             told
             and told[0] != "training"
-            and any(isinstance(n, ast.Name) and n.id == "training" for n in ast.walk(self.call))
+            and any(isinstance(n, ast.Name) and n.id == "training" for n in walk(self.call))
         ):
             self._refuse(self.call, "two parameters tell whether the network trains")
         self.found.parameters = [a.arg for a in arguments.args[1:]]
@@ -201,9 +202,7 @@ class _Reader:
 
     def _layers_of_the_call(self) -> None:
         """Layers that are made where the network is called: made once, from now on."""
-        found = find_layers(
-            self.module, list(ast.walk(self.call)), self.calls, {}, self.regularized
-        )
+        found = find_layers(self.module, list(walk(self.call)), self.calls, {}, self.regularized)
         for call, layer in found.items():
             self._settled(call, layer.inputs, layer.training)
             self.found.normalizes |= layer.normalizes
@@ -221,8 +220,8 @@ class _Reader:
                 self._refuse(call, "a layer is made under a condition or in a loop of the call")
         own = set(names.scopes[self.call].bindings) - {"self"}
         skipped = [*inputs, *([training] if training is not None else [])]
-        left_out = {id(part) for value in skipped for part in ast.walk(value)}
-        for part in ast.walk(call):
+        left_out = {id(part) for value in skipped for part in walk(value)}
+        for part in walk(call):
             if isinstance(part, ast.Name) and part.id in own and id(part) not in left_out:
                 self._refuse(part, f"a layer's setting depends on `{part.id}`")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.towers.loop import shares
 
@@ -70,7 +71,7 @@ class ReuseReader:
             found: set[ast.AST] = set()
             for call in module.names.calls:
                 for value in (*self.of_call(module, call), *_reuse_of(module, call)):
-                    found.update(ast.walk(value))
+                    found.update(walk(value))
             self._nodes[module] = found
         return self._nodes[module]
 
@@ -124,5 +125,5 @@ def _is_set(module: Module, name: ast.Name) -> bool:
     return (
         isinstance(parent, ast.Assign)
         and parent.targets == [name]
-        and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(parent.value))
+        and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(parent.value))
     )

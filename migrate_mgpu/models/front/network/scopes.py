@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 
@@ -143,12 +144,12 @@ def _check_reuse(module: Module, value: ast.expr) -> None:
 
 
 def _is_used(target: ast.expr, node: ast.With, modes: Modes | None) -> bool:
-    names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(target) if isinstance(n, ast.Name)}
     out = left_out(node.body, modes) if modes is not None else set()
     return any(
         isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in names
         for statement in node.body
-        for part in ast.walk(statement)
+        for part in walk(statement)
         if part not in out
     )
 
@@ -157,9 +158,9 @@ def left_out(body: Iterable[ast.stmt], modes: Modes) -> set[ast.AST]:
     """What stands under conditions that no mode meets, with the conditions themselves."""
     found: set[ast.AST] = set()
     for statement in body:
-        for part in ast.walk(statement):
+        for part in walk(statement):
             if isinstance(part, ast.If) and not part.orelse:
                 values = modes.values(part.test)
                 if values is not None and not any(values.values()):
-                    found |= {node for node in ast.walk(part) if hasattr(node, "lineno")}
+                    found |= {node for node in walk(part) if hasattr(node, "lineno")}
     return found

@@ -36,10 +36,10 @@ def unused_functions(
 ) -> list[tuple[Module, ast.FunctionDef]]:
     """The functions that nothing calls any more without some statements."""
     statements = list(gone)
-    inside = {part for _, statement in statements for part in ast.walk(statement)}
+    inside = {part for _, statement in statements for part in walk(statement)}
     found: dict[ast.FunctionDef, Module] = {}
     for module, statement in statements:
-        for call in (part for part in ast.walk(statement) if isinstance(part, ast.Call)):
+        for call in (part for part in walk(statement) if isinstance(part, ast.Call)):
             function = graph.target(module, call.func)
             if function is not None and isinstance(function.node, ast.FunctionDef):
                 references = graph.references(function)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.keras_layers import layer_name
 from migrate_mgpu.models.front.network.layers import Found
@@ -77,7 +78,7 @@ def are_double(module: Module, layers: Mapping[ast.Call, Found], part: bool) -> 
 
 def double_weight(module: Module, nodes: Iterable[ast.AST]) -> ast.Call | None:
     """A call among some nodes that makes a weight of float64."""
-    for call in (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call)):
+    for call in (part for node in nodes for part in walk(node) if isinstance(part, ast.Call)):
         if name_of(module, call) == "get_variable":
             if any(
                 k.arg == "dtype" and name_of(module, k.value) == "float64" for k in call.keywords

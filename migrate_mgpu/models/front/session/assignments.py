@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Assignment
@@ -30,7 +31,7 @@ class AssignmentReader:
         Raises:
             Refused: one comes before the variables have their first values.
         """
-        for part in ast.walk(statement):
+        for part in walk(statement):
             if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
                 found = self._assignment(part.value)
                 if found is None or found.call in self.runs.assigned:
@@ -69,7 +70,7 @@ class AssignmentReader:
             return None
         if self.expressions.builds(value) or any(
             isinstance(part, ast.Name) and isinstance(self.runs.meaning(part), GRAPH)
-            for part in ast.walk(value)
+            for part in walk(value)
         ):
             return None
         return Assignment(call, variable, kind, value)

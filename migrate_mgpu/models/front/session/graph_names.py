@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
@@ -81,7 +82,7 @@ class GraphNames:
                 variables = made[entry.statement]
                 self._known[variables] = self._named(variables)
                 continue
-            for call in ast.walk(entry.statement):
+            for call in walk(entry.statement):
                 if isinstance(call, ast.Call) and name_of(self.module, call):
                     name = _literal_name(call)
                     if name:
@@ -200,9 +201,7 @@ class GraphNames:
         towers = self.scope.towers
         if towers is None:
             return set()
-        shown = (
-            ast.unparse(block) for block in ast.walk(towers.loop) if isinstance(block, ast.With)
-        )
+        shown = (ast.unparse(block) for block in walk(towers.loop) if isinstance(block, ast.With))
         texts = re.findall(r"['\"]([^'\"%{]*)[%{]", " ".join(shown))
         return {text.lower() for text in texts if text}
 
@@ -217,8 +216,8 @@ class GraphNames:
             return set()
         apart = any(
             name_of(self.module, item.context_expr) == "name_scope"
-            and any(isinstance(n, ast.Name) and n.id in towers.names for n in ast.walk(item))
-            for block in ast.walk(towers.loop)
+            and any(isinstance(n, ast.Name) and n.id in towers.names for n in walk(item))
+            for block in walk(towers.loop)
             if isinstance(block, ast.With)
             for item in block.items
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator
@@ -86,7 +87,7 @@ class IteratorReader:
 
     def _check(self, node: ast.expr) -> None:
         """A dataset is made of Python's own values, and of functions that only compute."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 meaning = self.runs.meaning(part)
                 if isinstance(meaning, GRAPH):
@@ -134,7 +135,7 @@ class IteratorReader:
         """
         found = [
             node
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Attribute)
             and node.attr == "initializer"
             and isinstance(node.value, ast.Name)
@@ -157,5 +158,5 @@ class IteratorReader:
             text = "an iterator begins after something has run"
             raise Refused(self.module, node, text, "begin it once, before the first step")
         self._started[iterator] = statement
-        self.runs.known |= set(ast.walk(statement))
+        self.runs.known |= set(walk(statement))
         return True

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
@@ -81,7 +82,7 @@ class LayerReader:
             *(argument for argument in found.call.args if argument not in given),
             *(keyword.value for keyword in found.call.keywords if keyword.value not in given),
         ]
-        return [part for node in waiting for part in ast.walk(node)]
+        return [part for node in waiting for part in walk(node)]
 
     @staticmethod
     def tensors(found: Found) -> list[ast.expr]:

@@ -9,6 +9,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
@@ -282,4 +283,4 @@ def targets_of(node: ast.AST) -> set[str]:
         targets = node.targets
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
-    return {p.id for target in targets for p in ast.walk(target) if isinstance(p, ast.Name)}
+    return {p.id for target in targets for p in walk(target) if isinstance(p, ast.Name)}

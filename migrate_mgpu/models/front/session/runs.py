@@ -93,7 +93,7 @@ class RunReader:
         scope = self.names.scope_at(node)
         while isinstance(scope.node, (*COMPREHENSIONS, ast.Lambda)) and scope.parent is not None:
             scope = scope.parent
-        return scope.function() is self.home.function()
+        return scope is self.home or scope.function() is self.home.function()
 
     def meaning(self, node: ast.AST) -> Meaning | None:
         """What an expression stands for, wherever it is."""
@@ -206,8 +206,9 @@ class RunReader:
                 text = f"`{name.id}`, a part of the graph, gets another value"
                 raise Refused(self.module, name, text, "give the two names of their own")
         keys = {key for s in dictionaries for key in _keys(s)}
+        fine = inside | keys | self.known
         for name in mentions_of(self.names, statement, self.home):
-            if name in inside | keys | self.known or not isinstance(name.ctx, ast.Load):
+            if name in fine or not isinstance(name.ctx, ast.Load):
                 continue
             meaning = self.meanings.get(name.id)
             if name.id == self.scope.name:

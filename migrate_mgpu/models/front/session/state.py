@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
@@ -50,7 +51,7 @@ class Reading:
 
     def _is_tensor(self, node: ast.AST) -> bool:
         """Whether an expression that is read is a part of the graph, or variables of it."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Call):
                 name = name_of(self.module, part)
                 if name in COMPUTES or name in DRAWS or self.layers.of(part) is not None:

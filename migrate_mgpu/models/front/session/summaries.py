@@ -9,6 +9,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, MERGE, MERGE_ALL, SUMMARIES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.graph_names import GraphNames
@@ -142,7 +143,7 @@ class SummaryReader:
         return {
             name.id: self.runs.meaning(name)
             for value in summary.values.values()
-            for name in ast.walk(value)
+            for name in walk(value)
             if isinstance(name, ast.Name)
         }
 
@@ -229,7 +230,7 @@ class SummaryReader:
         """
         if isinstance(node, ast.Attribute) and node.attr == "graph":
             if self.runs.is_session(node.value):
-                self.runs.known |= set(ast.walk(node))
+                self.runs.known |= set(walk(node))
                 return
         if isinstance(node, ast.Call) and name_of(self.module, node) in _GRAPHS:
             self.found.graphs.add(node)

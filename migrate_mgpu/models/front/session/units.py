@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.schedules import SCHEDULES
@@ -48,7 +49,7 @@ class UnitReader(StatementReader):
         for name in mentions_of(self.names, value, self.home):
             if isinstance(self.meanings.get(name.id), GRAPH):
                 return True
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Call):
                 known = name_of(self.module, node)
                 if known and not known.startswith(SETTINGS):
@@ -88,7 +89,7 @@ class UnitReader(StatementReader):
         reads: list[Variables] = []
         entry = self.scope.entries[place]
         inputs = self.towers.inputs(entry, value, place) if of_tower else ()
-        given = {part for one, _ in inputs for part in ast.walk(one)}
+        given = {part for one, _ in inputs for part in walk(one)}
         for name in parts.names:
             if name in given:
                 continue
@@ -163,7 +164,7 @@ class UnitReader(StatementReader):
 
     def _labels(self, value: ast.expr, unit: Unit) -> None:
         """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
-        for call in ast.walk(value):
+        for call in walk(value):
             if not isinstance(call, ast.Call):
                 continue
             name = name_of(self.module, call)

@@ -9,6 +9,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
@@ -252,7 +253,7 @@ class UpdateReader(StatementReader):
             (self.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
             for value in values
             if value is not None and not name_of(self.module, value)
-            for part in ast.walk(value)
+            for part in walk(value)
             if isinstance(part, (ast.Name, ast.Attribute))
         )
 

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.expressions import expressions_of, statements_of
@@ -21,7 +22,7 @@ class VariableReader(StatementReader):
     """Reads statements that make variables."""
 
     def makes_variables(self, value: ast.expr) -> bool:
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Call):
                 if name_of(self.module, node) in VARIABLES.by_name:
                     return True
@@ -106,7 +107,7 @@ class VariableReader(StatementReader):
             if not self._is_alike(operation, other):
                 text = f"`{target.name}` makes variables of different kinds or names"
                 raise Refused(self.module, other.node, text, "give each kind a function of its own")
-        for name in (n for n in ast.walk(function) if isinstance(n, ast.Name)):
+        for name in (n for n in walk(function) if isinstance(n, ast.Name)):
             self.state.global_of_graph(name)
         return operation
 
@@ -121,7 +122,7 @@ class VariableReader(StatementReader):
         text = f"`{target.name}` does more than making a variable"
         calls = [
             call
-            for call in ast.walk(function)
+            for call in walk(function)
             if isinstance(call, ast.Call) and name_of(self.module, call) in VARIABLES.by_name
         ]
         held: set[str] = set()
@@ -136,7 +137,7 @@ class VariableReader(StatementReader):
                 names = {
                     part.id
                     for one in statement.targets
-                    for part in ast.walk(one)
+                    for part in walk(one)
                     if isinstance(part, ast.Name)
                 }
                 (held if statement.value in calls else others).update(names)
@@ -221,5 +222,5 @@ def _most(body: list[ast.stmt], calls: list[ast.Call]) -> int:
     first, rest = body[0], body[1:]
     if isinstance(first, ast.If):
         return max(_most([*first.body, *rest], calls), _most([*first.orelse, *rest], calls))
-    own = sum(part in calls for part in ast.walk(first) if isinstance(part, ast.Call))
+    own = sum(part in calls for part in walk(first) if isinstance(part, ast.Call))
     return own if isinstance(first, (ast.Return, ast.Raise)) else own + _most(rest, calls)

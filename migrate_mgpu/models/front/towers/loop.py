@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Towers
 
@@ -19,7 +20,7 @@ def find_towers(module: Module) -> Towers | None:
     """The towers that a module builds, if it does."""
     if not _has_gradients(module):
         return None
-    loops = (node for node in ast.walk(module.tree) if isinstance(node, ast.For))
+    loops = (node for node in walk(module.tree) if isinstance(node, ast.For))
     return next((found for loop in loops if (found := read_towers(module, loop))), None)
 
 
@@ -38,7 +39,7 @@ def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
         for item in block.items:
             device = device_of(module, item.context_expr)
             if device is not None and any(
-                isinstance(n, ast.Name) and n.id in found.names for n in ast.walk(device)
+                isinstance(n, ast.Name) and n.id in found.names for n in walk(device)
             ):
                 return Towers(statement, device, index, items)
     return None
@@ -83,7 +84,7 @@ def is_text(module: Module, node: ast.expr) -> bool:
 
 def one_each(module: Module, towers: Towers) -> bool:
     """Whether each copy has a device of its own: its names are in the text as they are."""
-    for name in ast.walk(towers.device):
+    for name in walk(towers.device):
         if not isinstance(name, ast.Name) or name.id not in towers.names:
             continue
         for parent in module.names.ancestors(name):
@@ -166,7 +167,7 @@ def _items(module: Module, target: ast.expr, sequence: ast.expr) -> Iterator[tup
 
 def _calls(module: Module, body: list[ast.stmt]) -> Iterator[ast.Call]:
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call):
                 yield node
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.scopes import scope_kind
@@ -28,7 +29,7 @@ def reuses(module: Module, loop: ast.For) -> bool:
         and node.func.attr == "reuse_variables"
         and isinstance(node.func.value, ast.Call)
         and name_of(module, node.func.value) == "get_variable_scope"
-        for node in ast.walk(loop)
+        for node in walk(loop)
     )
 
 
@@ -43,7 +44,7 @@ def counted(module: Module, node: ast.AST, home: ast.AST, target: Target) -> ast
 def _counted(
     module: Module, node: ast.AST, home: ast.AST, target: Target, seen: frozenset[ast.AST]
 ) -> ast.AST | None:
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call) or _begins_anew(module, call, home):
             continue
         row = LAYERS.by_name.get(name_of(module, call))
@@ -82,4 +83,4 @@ def _begins_anew(module: Module, node: ast.AST, home: ast.AST) -> bool:
 
 def _holds(block: ast.With, node: ast.AST) -> bool:
     """Whether a node stands in a block's header."""
-    return any(part is node for item in block.items for part in ast.walk(item))
+    return any(part is node for item in block.items for part in walk(item))

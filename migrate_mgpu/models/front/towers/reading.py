@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.reuse import ReuseReader
@@ -108,7 +109,7 @@ class TowerReader:
             if function is not None:
                 self.found.helpers[function] = Function(self.module, function)
         for name, sequence in self.towers.items:
-            mentioned = [n.id for n in ast.walk(sequence) if isinstance(n, ast.Name)]
+            mentioned = [n.id for n in walk(sequence) if isinstance(n, ast.Name)]
             if not any(isinstance(self.meanings.get(one), GRAPH) for one in mentioned):
                 continue
             made = self._input(self.unit(sequence, place), (name,), item=True)
@@ -152,7 +153,7 @@ class TowerReader:
             isinstance(self.meanings.get(part.id), GRAPH) and part.id not in self.numbers
             if isinstance(part, ast.Name)
             else isinstance(part, ast.Call) and bool(name_of(self.module, part))
-            for part in ast.walk(value)
+            for part in walk(value)
         )
 
     def _is_label(self, value: ast.expr) -> bool:
@@ -168,7 +169,7 @@ class TowerReader:
         own, reuse = self.towers.names, self.reuse.nodes(self.module)
         return [
             part
-            for part in ast.walk(node)
+            for part in walk(node)
             if isinstance(part, ast.Name)
             and part not in reuse
             and (
@@ -182,7 +183,7 @@ class TowerReader:
         if not self._of_loop(value):
             return False
         if isinstance(value, ast.Subscript) or not list(self._taken(value)):
-            names = [n for n in ast.walk(value) if isinstance(n, ast.Name)]
+            names = [n for n in walk(value) if isinstance(n, ast.Name)]
             return not any(
                 isinstance(meaning := self.meanings.get(name.id), Variables)
                 or (isinstance(meaning, Unit) and meaning.stage not in (Stage.WHOLE, Stage.INPUT))
@@ -192,7 +193,7 @@ class TowerReader:
 
     def _taken(self, value: ast.expr) -> Iterator[ast.Subscript]:
         """`X[i * b:(i + 1) * b]` in an expression."""
-        for part in ast.walk(value):
+        for part in walk(value):
             if not isinstance(part, ast.Subscript) or not self._of_loop(part.slice):
                 continue
             root = part.value
@@ -211,9 +212,7 @@ class TowerReader:
             return ()
         parts = list(self._taken(value))
         left = [
-            name
-            for name in self._of_loop(value)
-            if not any(name in ast.walk(part) for part in parts)
+            name for name in self._of_loop(value) if not any(name in walk(part) for part in parts)
         ]
         for name in left:
             text = f"`{name.id}` is another one in each tower"
@@ -387,7 +386,7 @@ class TowerReader:
             name.id
             for entry in self.scope.entries
             if entry.towers is not None and not entry.opens
-            for name in ast.walk(entry.statement)
+            for name in walk(entry.statement)
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
         }
 

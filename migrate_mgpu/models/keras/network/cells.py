@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, CellRow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
@@ -130,7 +131,7 @@ def _given(module: Module, call: ast.Call, row: CellRow) -> set[str]:
 
 def class_edits(module: Module, nodes: Iterable[ast.AST], style: FileStyle) -> list[Edit]:
     """The classes that some code of a file needs, above the first function that makes a cell."""
-    calls = [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part for node in nodes for part in walk(node) if isinstance(part, ast.Call)]
     texts = classes(module, calls, style)
     if not texts:
         return []

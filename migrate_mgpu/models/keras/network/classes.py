@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes, Value
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helper, Helpers
@@ -108,7 +109,7 @@ class PlainFunctions:
         Raises:
             Refused: one of them uses what TF2 has not.
         """
-        for call in (c for c in ast.walk(node) if isinstance(c, ast.Call)):
+        for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             function = self.helpers.target(module, call)
             if function is None:
                 self._check_unknown(module, call)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import holds
+from migrate_mgpu.analysis.scopes import holds, walk
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.source.blocks import Block, trailing
@@ -61,7 +61,7 @@ class Constructor:
         if self.times.is_setting(statement):
             names = {
                 n.id
-                for n in ast.walk(statement)
+                for n in walk(statement)
                 if isinstance(n, ast.Name)
                 and (isinstance(n.ctx, ast.Store) or isinstance(statement, ast.Expr))
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block
@@ -16,7 +17,7 @@ def direct(network: Network) -> str | None:
     model: str | None = None
     for statement in plan.statements:
         if statement not in plan.kept or network.times.is_setting(statement):
-            if any(node in plan.kept for node in ast.walk(statement) if node is not statement):
+            if any(node in plan.kept for node in walk(statement) if node is not statement):
                 return None
             continue
         if network.tells_mode(statement):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.network.network_classes import NetworkClass
 from migrate_mgpu.models.front.network.reserved import KERAS_OWN
 from migrate_mgpu.models.keras.expressions import Context, Replacement
@@ -40,7 +41,7 @@ class ModelClass:
             made = constructor(layer, context, len(base) + len(name) + 8, base)
             added.append(f"self.{name} = {made}")
             replaced[call] = self._use(name, layer.inputs, layer.training, layer.takes_training)
-        nodes = (c for c in ast.walk(self.call) if isinstance(c, ast.Call))
+        nodes = (c for c in walk(self.call) if isinstance(c, ast.Call))
         for call in (c for c in nodes if c not in self.found.layers):
             if self._untold(call):
                 replaced[call] = self._told(call)
@@ -55,7 +56,7 @@ class ModelClass:
     def _attribute_for(self, wished: str) -> str:
         taken = {
             part.attr
-            for part in ast.walk(self.node)
+            for part in walk(self.node)
             if isinstance(part, ast.Attribute)
             and isinstance(part.value, ast.Name)
             and part.value.id == "self"
@@ -143,7 +144,7 @@ class ModelClass:
         body = [s for s in self.init.body if not _is_text(s)]
         found = []
         calls_super = any(
-            isinstance(n, ast.Name) and n.id == "super" for s in body for n in ast.walk(s)
+            isinstance(n, ast.Name) and n.id == "super" for s in body for n in walk(s)
         )
         inner = source.indent_of(self.init.body[-1])
         if not calls_super:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import holds
+from migrate_mgpu.analysis.scopes import holds, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
@@ -204,7 +204,7 @@ class Network:
     def _gone(self) -> list[ast.stmt]:
         """The statements that are left out of others, which stay in part."""
         kept = self.plan.kept
-        parts = (part for statement in self.plan.statements for part in ast.walk(statement))
+        parts = (part for statement in self.plan.statements for part in walk(statement))
         found = (part for part in parts if isinstance(part, ast.stmt) and part not in kept)
         return [statement for statement in found if not holds(statement, kept)]
 
@@ -292,7 +292,7 @@ class Network:
     def _statement_edits(self, statement: ast.stmt, context: Context) -> list[Edit]:
         """What changes in a compound statement besides its expressions."""
         found = self.recurrents.edits(statement)
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.For):
                 found += self._loop_edits(node, context)
             if isinstance(node, (ast.With, ast.If)) and node not in self.plan.kept:
@@ -347,12 +347,12 @@ class Network:
         probe = Context(self.module, self.style, self.plan.modes, {}, context.replaced)
         for statement in node.body:
             probe.edits(statement)
-        targets = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
+        targets = [n.id for n in walk(node.target) if isinstance(n, ast.Name)]
         made = {
             n.id
             for s in node.body
             if self.times.is_setting(s)
-            for n in ast.walk(s)
+            for n in walk(s)
             if isinstance(n, ast.Name)
         }
         local = [self.loop_names[call] for call in calls]
@@ -403,7 +403,7 @@ class Network:
         self.has_layer_lists = bool(self.loop_names) or any(
             is_collection(node.value)
             for statement in plan.statements
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id in names for t in node.targets)
         )

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
@@ -67,7 +68,7 @@ class Recurrents:
         """What changes in a statement, or inside of it, besides its expressions."""
         if not self._edits:
             return []
-        inner = [node for node in ast.walk(statement) if isinstance(node, ast.stmt)]
+        inner = [node for node in walk(statement) if isinstance(node, ast.stmt)]
         return [edit for node in inner for edit in self._edits.get(node, [])]
 
     def masks(self, statement: ast.stmt, context: Context) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.layer_texts import constructor
@@ -20,7 +21,7 @@ def chain(network: Network) -> list[tuple[ast.stmt, Found]] | None:
     found: list[tuple[ast.stmt, Found]] = []
     for statement in plan.statements:
         if statement not in plan.kept:
-            if any(node in plan.kept for node in ast.walk(statement)):
+            if any(node in plan.kept for node in walk(statement)):
                 return None
             continue
         if network.tells_mode(statement):

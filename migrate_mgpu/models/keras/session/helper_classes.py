@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.network.scopes import left_out
 from migrate_mgpu.models.front.session.program import SessionProgram
@@ -49,8 +50,8 @@ class HelperClassWriter:
         out = left_out(node.body, modes)
         kept = {
             s
-            for s in ast.walk(node)
-            if isinstance(s, ast.stmt) and s is not node and not out & set(ast.walk(s))
+            for s in walk(node)
+            if isinstance(s, ast.stmt) and s is not node and not out & set(walk(s))
         }
         plan = Plan(
             module,

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
@@ -119,7 +120,7 @@ class LayerWriter:
             for call in self.program.layers
             if (function := self._function_of(call)) is not None
         ]
-        for call in (p for node in (*nodes, *functions) for p in ast.walk(node)):
+        for call in (p for node in (*nodes, *functions) for p in walk(node)):
             if not isinstance(call, ast.Call) or name_of(module, call) != "reshape":
                 continue
             shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.ir import Placeholder, Stage, Step, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.network.naming import is_telling
@@ -141,7 +142,7 @@ class StepNames:
         for client in self.program.clients:
             going |= {(scopes[client.node], name) for name in client.dropped}
             for statement in client.unpacked:
-                parts = (n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name))
+                parts = (n for n in walk(statement.targets[0]) if isinstance(n, ast.Name))
                 going |= {(scopes[client.node], name.id) for name in parts}
         return {
             name.id

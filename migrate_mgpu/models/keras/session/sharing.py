@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
 from migrate_mgpu.models.ir import Collected, Stage, Step, TowerInput, Unit, Update, Variables
@@ -139,9 +139,9 @@ class Sharing:
     def reads(self, unit: Unit) -> list[str]:
         """The names of the scope that a unit takes values of."""
         found: list[str] = [name for _, one in unit.inputs for name in one.names]
-        inputs = {part for one, _ in unit.inputs for part in ast.walk(one)}
+        inputs = {part for one, _ in unit.inputs for part in walk(one)}
         taken = self.program.taken(unit.node)
-        for part in (*ast.walk(unit.node), *(p for node in taken for p in ast.walk(node))):
+        for part in (*walk(unit.node), *(p for node in taken for p in walk(node))):
             if part in inputs:
                 continue
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
@@ -252,7 +253,7 @@ class _Writer:
         for node, function in (*self.program.builders.items(), *self.program.makers.items()):
             if function.module is not self.module:
                 continue
-            for part in ast.walk(node):
+            for part in walk(node):
                 if isinstance(part, ast.stmt) and not hasattr(part, "body"):
                     self._in_place(part)
                 elif isinstance(part, ast.With):
@@ -398,9 +399,7 @@ class _Writer:
         """A dataset stays; what draws from it is Python's own iterator."""
         if any(one.statement is statement for one in self.program.datasets):
             self._in_place(statement)
-            if any(
-                isinstance(n, ast.Attribute) and n.attr == "shuffle" for n in ast.walk(statement)
-            ):
+            if any(isinstance(n, ast.Attribute) and n.attr == "shuffle" for n in walk(statement)):
                 text = "TF2 shuffles in another order than TF1, from the same seed as well"
                 self.found.note(self.module, statement, text)
         for one in self.program.iterators:
@@ -587,7 +586,7 @@ class _Writer:
         for entry, role in list(zip(self.scope.entries, self.program.roles))[:place]:
             if role in OWNED and any(
                 isinstance(call, ast.Call) and not name_of(self.module, call)
-                for call in ast.walk(entry.statement)
+                for call in walk(entry.statement)
             ):
                 text = "it is made above what tells the devices"
                 raise Refused(self.module, entry.statement, text, "make it behind that")
@@ -643,7 +642,7 @@ class _Writer:
         """Behind the lines of a block's header."""
         block = entry.statement
         assert isinstance(block, (ast.With, ast.For, ast.If))
-        line = max(getattr(p, "end_lineno", 0) or 0 for n in header_of(block) for p in ast.walk(n))
+        line = max(getattr(p, "end_lineno", 0) or 0 for n in header_of(block) for p in walk(n))
         while not self.source.line_text(line).split("#")[0].rstrip().endswith(":"):
             line += 1
         return self.source.line_starts[line]
@@ -836,7 +835,7 @@ def _string_lines(block: ast.stmt) -> set[int]:
     """The lines of a block that begin inside a string."""
     return {
         line
-        for part in ast.walk(block)
+        for part in walk(block)
         if isinstance(part, (ast.Constant, ast.JoinedStr))
         and (isinstance(part, ast.JoinedStr) or isinstance(part.value, (str, bytes)))
         for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)

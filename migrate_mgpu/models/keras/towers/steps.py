@@ -7,6 +7,7 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.program import Role, SessionProgram, given_by
 from migrate_mgpu.models.front.session.scope import Entry
@@ -38,7 +39,7 @@ def devices_of(program: SessionProgram) -> tuple[list[ast.expr], Callable[[Conte
     towers = program.scope.towers
     assert towers is not None
     loop, device, count = towers.loop, towers.device, program.count
-    used = {part.id for part in ast.walk(device) if isinstance(part, ast.Name)} & towers.names
+    used = {part.id for part in walk(device) if isinstance(part, ast.Name)} & towers.names
     items = [(name, sequence) for name, sequence in towers.items if name in used]
     if isinstance(device, ast.Name) and len(items) == 1:
         sequence = items[0][1]
@@ -121,7 +122,7 @@ class TowerStepWriter(StepWriter):
         later = {*read, *self._reads(combined)}
         rates = [update.rate for update in step.updates if update.rate is not None]
         later |= {
-            part.id for one in (*step.values, *rates) for part in ast.walk(one)
+            part.id for one in (*step.values, *rates) for part in walk(one)
             if isinstance(part, ast.Name)
         }  # fmt: skip
         split: list[Unit] = []
@@ -228,7 +229,7 @@ class TowerStepWriter(StepWriter):
         return Context(context.module, context.style, None, context.names, replaced).render(node)
 
     def _mentions(self, unit: TowerInput) -> set[str]:
-        return {part.id for part in ast.walk(unit.node) if isinstance(part, ast.Name)}
+        return {part.id for part in walk(unit.node) if isinstance(part, ast.Name)}
 
     def _parameters(self, plan: _Plan) -> list[str]:
         """What the parts are made of: what is fed, or computed before."""

@@ -61,7 +61,8 @@ class Module:
     imported: list[Module] = field(default_factory=list)
     needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
-    substitutes: dict[ast.AST, str] = field(default_factory=dict)  # what stands for a node in TF2
+    # Expressions that mean in TF2 what others did: the author's own, or new ones.
+    substitutes: dict[ast.expr, ast.expr] = field(default_factory=dict)
 
     @property
     def package(self) -> str:

@@ -44,7 +44,7 @@ def render(
             if old != new and source.line_text(line).strip()
         ]
         inside = outermost([*(_moved(source, edit, spaces) for edit in inside), *moved])
-    return splice(text, [Edit(e.start - start, e.end - start, e.new) for e in inside])
+    return splice(source.text, inside, start, end)
 
 
 def _indentation(

@@ -27,9 +27,8 @@ def without_members(source: Source, statement: ast.stmt, members: Collection[ast
             continue
         if len(gone) == len(own):
             return ""
-        one = member_edit(source, node, gone)
-        edits.append(Edit(one.start - start, one.end - start, one.new))
-    return splice(source.text[start:end], edits)
+        edits.append(member_edit(source, node, gone))
+    return splice(source.text, edits, start, end)
 
 
 def member_edit(

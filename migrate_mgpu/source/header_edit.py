@@ -1,11 +1,52 @@
-"""A function's header changed as a libcst tree: parameters that go."""
+"""The headers of blocks: where their parts stand, and parameters that go, as a libcst tree."""
 
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 
+from migrate_mgpu.core.records import record
 from migrate_mgpu.source.members import without
 from migrate_mgpu.source.source import LINE_END, Edit, Source
+
+
+@record(frozen=True)
+class Header:
+    """Where the header of a function, a class or a block stands in the text.
+
+    ``name`` is the span of a function's or class's name, ``end`` is behind the colon;
+    ``commented``: there are comments before that.
+    """
+
+    name: tuple[int, int]
+    end: int
+    commented: bool
+
+
+def read_header(source: Source, statement: ast.stmt) -> Header:
+    """The header of a statement that has a block."""
+    start, stop = source.span(statement)
+    text = source.text[start:stop]
+    lines = [start]
+    name: tuple[int, int] | None = None
+    depth, lambdas, before, commented = 0, 0, "", False
+    lines += [start + line_end.end() for line_end in LINE_END.finditer(text)]
+    for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+        place = lines[token.start[0] - 1] + token.start[1]
+        commented |= token.type == tokenize.COMMENT
+        if name is None and before in ("def", "class"):
+            name = place, place + len(token.string)
+        before = token.string
+        lambdas += before == "lambda" and not depth
+        if token.type != tokenize.OP:  # a bracket in an f-string is a token of another type
+            continue
+        depth += (before in ("(", "[", "{")) - (before in (")", "]", "}"))
+        if before == ":" and not depth:
+            if not lambdas:
+                return Header(name or (start, start), place + 1, commented)
+            lambdas -= 1
+    raise ValueError("a statement without a block has no header")
 
 
 def without_parameter(

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import stat
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -61,16 +62,19 @@ class BlockEdit(Edit):
     header: str
 
 
-def splice(text: str, edits: list[Edit]) -> str:
-    """Applies edits that do not overlap; insertions at one place keep their order."""
+def splice(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+    """A text, or the piece of it between two offsets, with edits that do not overlap.
+
+    Insertions at one place keep their order.
+    """
     pieces: list[str] = []
-    position = 0
+    position = start
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.start < position:
             raise ValueError("two edits overlap")
         pieces += (text[position : edit.start], edit.new)
         position = edit.end
-    pieces.append(text[position:])
+    pieces.append(text[position:end])
     return "".join(pieces)
 
 

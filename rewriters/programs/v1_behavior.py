@@ -47,6 +47,7 @@ from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
+_DISABLE = "disable_v2_behavior"
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # What a module may call while it is imported without making a tensor.
 _HARMLESS = ("app.", "flags.", "logging.", "disable_", "compat.as_")
@@ -164,7 +165,7 @@ def leads(module: Module, started: bool) -> bool:
     swap = swaps(module)
     places = (one for one in module.tensorflow_imports if not module.is_guarded(one))
     return _needs_call(module, True) and any(
-        _call(one, swap) for one in places if _at_import(module, one)
+        _owner(one, swap) is not None for one in places if _at_import(module, one)
     )
 
 
@@ -189,8 +190,8 @@ def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST])
     for statement in module.tensorflow_imports:
         if module.is_guarded(statement):
             continue
-        call = _call(statement, swap)
-        added = call.rstrip("()") if disable and call.startswith("disable") else ""
+        owner = _owner(statement, swap)
+        added = _DISABLE if disable and owner == "" else ""
         root = _v1_root(statement) if swap else ""
         if isinstance(statement, ast.Import) and swap:
             edits += _swapped(module, statement)
@@ -199,7 +200,8 @@ def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST])
             leaves = root and len(unused) < len(statement.names)
             unused = unused if leaves else []
             edits.append(import_edit(module.source, statement, unused, added, root))
-        if disable and call:
+        if disable and owner is not None:
+            call = f"{owner}.{_DISABLE}()" if owner else f"{_DISABLE}()"
             edits.append(Layout(module.source, statement).insert_after([call]))
             disable = False
     if disable and private:  # nothing of it is TensorFlow's root, which has the call
@@ -272,23 +274,25 @@ def _v1_root(statement: ast.Import | ast.ImportFrom) -> str:
     return re.sub(r"\btensorflow\b", "tensorflow.compat.v1", module, count=1)
 
 
-def _call(statement: ast.Import | ast.ImportFrom, swap: bool) -> str:
-    """The call that turns TF2's behaviour off, by a name that an import gives (or could)."""
+def _owner(statement: ast.Import | ast.ImportFrom, swap: bool) -> str | None:
+    """What has the function that turns TF2's behaviour off, by a name that an import gives.
+
+    Nothing ("") where the import gives the function itself, or could; None where it gives neither.
+    """
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             if alias.name == "tensorflow":
-                root = (alias.asname or "tensorflow") + ("" if swap else ".compat.v1")
-                return f"{root}.disable_v2_behavior()"
+                return (alias.asname or "tensorflow") + ("" if swap else ".compat.v1")
             if alias.name == "tensorflow.compat.v1":
-                return f"{alias.asname or alias.name}.disable_v2_behavior()"
-        return ""
+                return alias.asname or alias.name
+        return None
     for alias in statement.names:
         if statement.module == "tensorflow.compat" and alias.name == "v1":
-            return f"{alias.asname or 'v1'}.disable_v2_behavior()"
+            return alias.asname or "v1"
     known = statement.module == "tensorflow.compat.v1" or (
         statement.module == "tensorflow" and swap and _v1_root(statement)
     )
-    return "disable_v2_behavior()" if known else ""
+    return "" if known else None
 
 
 def _differs(name: str) -> bool:

@@ -24,7 +24,7 @@ from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import strategies_of
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, comments_above
 from migrate_mgpu.source.style import FileStyle
 
@@ -236,10 +236,7 @@ class _Placing:
         edits = [
             e for e in self.plan.own.edits.get(self.module, ()) if start <= e.start and e.end <= end
         ]
-        text = source.text[start:end]
-        for edit in sorted(edits, key=lambda e: -e.start):
-            text = text[: edit.start - start] + edit.new + text[edit.end - start :]
-        return text
+        return splice(source.text, edits, start, end)
 
     def _range(self) -> list[ast.stmt]:
         """The statements of the block from the first to the last that makes the model."""

@@ -68,8 +68,11 @@ class OptimizerWriter:
         more = [f"{name}={value}" for name, value in self._stated()]
         return f"{self.function}({', '.join([*given, *more])})"
 
-    def edits(self, function: str = "") -> tuple[Edit, ...]:
-        """What turns the call that makes it into Keras's constructor, or one of a subclass."""
+    def edits(self, function: str = "", more: tuple[str, str] | None = None) -> tuple[Edit, ...]:
+        """What turns the call that makes it into Keras's constructor, or one of a subclass.
+
+        ``more`` is another argument, and its value.
+        """
         optimizer, row = self.optimizer, self.row
         assert isinstance(optimizer.node, ast.Call)
         signature = OPTIMIZE_LOSS_PARAMETERS if optimizer.optimize_loss else row.signature
@@ -95,7 +98,7 @@ class OptimizerWriter:
         edit.order(row.order)
         for key, setting in optimizer.settings.items():
             edit.add(key, repr(setting))
-        for key, text in self._stated():
+        for key, text in [*self._stated(), *([more] if more is not None else [])]:
             edit.add(key, text)
         return edit.edits()
 
@@ -141,6 +144,4 @@ def _in_place(schedule: Schedule, style: FileStyle) -> str:
             start, end = source.span(part)
             if not any(edit.start <= start and end <= edit.end for edit in gone):
                 found.append(Edit(start, end, source.code(stands_for)))
-    start, end = source.span(schedule.node)
-    moved = [Edit(edit.start - start, edit.end - start, edit.new) for edit in found]
-    return splice(source.text[start:end], moved)
+    return splice(source.text, found, *source.span(schedule.node))

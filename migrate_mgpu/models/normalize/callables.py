@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.normalize.methods import inherited
 from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
@@ -103,7 +104,7 @@ def _static(
     inner = []
     first = source.span(method.decorator_list[0])[0]
     start = source.text.rindex("@", 0, first)
-    inner.append(Edit(start, source.text.index("def", first), ""))
+    inner.append(Edit(start, source.span(method)[0], ""))
     if drop:
         begin, end = source.span(arguments[0])
         end = source.span(arguments[1])[0] if len(arguments) > 1 else end
@@ -174,6 +175,6 @@ def _called(
                 return {}
     elif not isinstance(given, ast.Call):
         return {}
-    start = source.text.index("__call__", source.span(method)[0])
+    start, stop = read_header(source, method).name
     end = source.span(given)[1]
-    return {module: [Edit(start, start + len("__call__"), "model_fn"), Edit(end, end, ".model_fn")]}
+    return {module: [Edit(start, stop, "model_fn"), Edit(end, end, ".model_fn")]}

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
 
 ROLES = ("features", "labels", "mode", "params", "config")
@@ -55,7 +56,7 @@ class _Closure:
         if name in home.names.module_scope.bindings:
             name = self.maker.name
         block = Block(source, source.indent_of(self.maker.node))
-        header = Edit(*_name_span(source.text, *source.span(inner), inner.name), name)
+        header = Edit(*read_header(source, inner).name, name)
         if not inner.args.args:
             return {}
         last = source.span(inner.args.args[-1])[1]
@@ -190,9 +191,3 @@ def _belongs(module: Module, node: ast.expr) -> bool:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _name_span(text: str, start: int, end: int, name: str) -> tuple[int, int]:
-    """Where a `def` says its name."""
-    place = text.index(name, text.index("def", start) + 3)
-    return place, place + len(name)

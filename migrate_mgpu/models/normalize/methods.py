@@ -17,6 +17,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
@@ -279,10 +280,7 @@ class _Methods:
                 found.append(Edit(last, last, ", " + ", ".join(parameters)))
         else:
             found = [Edit(start, end, ", ".join(parameters))]
-        at = source.span(node)[0]
-        name = re.compile(r"def\s+").match(source.text, at)
-        assert name is not None
-        found.append(Edit(name.end(), name.end() + len(node.name), method.name))
+        found.append(Edit(*read_header(source, node).name, method.name))
         called = {id(call.func): name for call, name in method.calls}
         for mention in method.mentions:
             inner = called.get(id(mention))

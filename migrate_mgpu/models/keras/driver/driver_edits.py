@@ -44,7 +44,7 @@ def text_of(
 ) -> str:
     """An expression of the author's in TF2's words, for another place."""
     keys = {key: _written(module, value) for key, value in _mode_keys(module).items()}
-    keys.update((read, _substitute(text)) for read, text in module.substitutes.items())
+    keys.update((read, _substitute(one)) for read, one in module.substitutes.items())
     return Context(module, style_at(module, node), replaced=keys).render(node, column, base)
 
 
@@ -72,8 +72,15 @@ def _written(module: Module, value: str) -> Replacement:
     return lambda context: f"{module.source.quote}{value}{module.source.quote}"
 
 
-def _substitute(text: str) -> Replacement:
-    return lambda context: text
+def _substitute(node: ast.expr) -> Replacement:
+    """What stands for an expression: the author's own, or a new one, which has no place."""
+
+    def write(context: Context) -> str:
+        if node in context.module.names.parents:
+            return text_of(context.module, node)
+        return ast.unparse(node)
+
+    return write
 
 
 def _mode_keys(module: Module) -> dict[ast.AST, str]:

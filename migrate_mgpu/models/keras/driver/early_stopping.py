@@ -97,7 +97,7 @@ class EarlyStopping:
         above = module.source.line_text(module.source.place(layout.line_start)[0] - 1).strip()
         edit = layout.insert_before([*(gap if above else []), *lines, *gap])
         self.changes.edit(module, edit)
-        module.substitutes[node] = f"{name}()"
+        module.substitutes[node] = ast.Call(ast.Name(name, ast.Load()), [], [])
         self.changes.replaced(module, node, DrivingRewriter)
         self.changes.gone.update([*node.args, *node.keywords])
         return steps is not None

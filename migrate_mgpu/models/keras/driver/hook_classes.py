@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
+from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
@@ -238,18 +239,11 @@ class _Conversion:
         if "batch" in new:
             free = [n for n in ("batch", "index", "batch_index") if n not in mentioned]
             parameters.insert(1, free[0] if free else "_batch")
-        start, end = self.source.span(method)[0], self.source.span(method.body[0])[0]
-        header = self.source.text[start:end]
-        bare = ""
-        for line in header.splitlines(keepends=True):
-            code = line.partition("#")[0].rstrip()
-            bare += code if code.endswith(":") else line
-            if code.endswith(":"):
-                break
-        if method.args.posonlyargs or "#" in bare or not bare.endswith(":"):
+        header = read_header(self.source, method)
+        if method.args.posonlyargs or header.commented:
             raise Refused(self.module, method, f"how `{name}` is written is not followed")
         text = f"def {new}({', '.join(parameters)}):"
-        self.changes.edit(self.module, Edit(start, start + len(bare), text))
+        self.changes.edit(self.module, Edit(self.source.span(method)[0], header.end, text))
 
     def _mention(self, name: str, parameter: str, node: ast.Name) -> None:
         """A use of `run_context`, `run_values` or `session`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
@@ -13,14 +15,14 @@ from migrate_mgpu.source.source import Edit
 
 # What a setting is that nothing gives.
 _DEFAULTS = {
-    "model_dir": "None",
-    "tf_random_seed": "None",
-    "save_summary_steps": "100",
-    "save_checkpoints_secs": "600",
-    "save_checkpoints_steps": "None",
-    "keep_checkpoint_max": "5",
-    "keep_checkpoint_every_n_hours": "10000",
-    "log_step_count_steps": "100",
+    "model_dir": None,
+    "tf_random_seed": None,
+    "save_summary_steps": 100,
+    "save_checkpoints_secs": 600,
+    "save_checkpoints_steps": None,
+    "keep_checkpoint_max": 5,
+    "keep_checkpoint_every_n_hours": 10000,
+    "log_step_count_steps": 100,
 }
 _EITHER = {"save_checkpoints_secs", "save_checkpoints_steps"}  # giving one makes the other None
 
@@ -35,7 +37,7 @@ def substitute(config: Configuration, values: ValueFlow) -> None:
         query.module.substitutes[query.node] = _value(config, query, values)
 
 
-def _value(config: Configuration, query: Query, values: ValueFlow) -> str:
+def _value(config: Configuration, query: Query, values: ValueFlow) -> ast.expr:
     name = query.kind
     refused = Refused(
         query.module, query.node, f"`{name}` of the RunConfig is read here",
@@ -48,20 +50,20 @@ def _value(config: Configuration, query: Query, values: ValueFlow) -> str:
     given = made.arguments.get(name)
     if given is None:
         other = _EITHER & made.arguments.keys() if name in _EITHER else ()
-        return "None" if other else _DEFAULTS[name]
+        return ast.Constant(None if other else _DEFAULTS[name])
     if not settled(made.module, given):
         raise refused
     known = known_at(values, made.module, given, query.module, query.node)
     if known is None:
         raise refused
-    return text_of(query.module, known)
+    return known
 
 
 def written(module: Module, changes: DriverEdits) -> None:
     """The reads that stand in the author's text still."""
     spans = [(e.start, e.end) for e in changes.edits.get(module, ()) if e.end > e.start]
-    for node, text in module.substitutes.items():
+    for node in module.substitutes:
         start, end = module.source.span(node)
         if not any(begin <= start and end <= stop for begin, stop in spans):
             if not changes.gone & {node, *module.names.ancestors(node)}:
-                changes.edit(module, Edit(start, end, text))
+                changes.edit(module, Edit(start, end, text_of(module, node)))

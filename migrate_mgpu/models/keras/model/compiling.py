@@ -184,15 +184,14 @@ class Compiling:
     def _optimizer(self, call: ast.Call, writer: OptimizerWriter) -> Replacement:
         def write(context: Context) -> str:
             clipping = self.training.clipping
-            function, more = writer.function, ""
+            function, more = writer.function, None
             if clipping is not None and self.distributed:
                 function = self._clipped(writer, clipping, context)
             elif clipping is not None:
                 more = clipping_argument(clipping, context)
             for read in writer.reads:
                 context.edits(read)
-            text = context.render_call(call, writer.edits(function))
-            return f"{text[:-1].rstrip().rstrip(',')}, {more})" if more else text
+            return context.render_call(call, writer.edits(function, more))
 
         return write
 

@@ -26,9 +26,9 @@ _CLIPPED = {
 }
 
 
-def clipping_argument(clipping: Clipping, context: Context) -> str:
-    """The argument by which Keras's optimizers clip."""
-    return f"{_ARGUMENTS[clipping.by]}={context.render(clipping.limit)}"
+def clipping_argument(clipping: Clipping, context: Context) -> tuple[str, str]:
+    """The argument by which Keras's optimizers clip, and its value."""
+    return _ARGUMENTS[clipping.by], context.render(clipping.limit)
 
 
 def clipping_class(name: str, base: OptimizerWriter, clipping: Clipping, context: Context) -> str:

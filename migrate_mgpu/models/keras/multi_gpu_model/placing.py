@@ -17,7 +17,8 @@ from migrate_mgpu.models.front.multi_gpu_model.reading import (
     unknown_gpus,
 )
 from migrate_mgpu.models.keras.multi_gpu_model.strategy import strategy
-from migrate_mgpu.source.source import Edit, Source
+from migrate_mgpu.source.header_edit import read_header
+from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.statements import Layout, is_comment
 from migrate_mgpu.source.style import FileStyle
 
@@ -281,9 +282,7 @@ class Placing:
             elif is_import(statement):
                 whole = Layout(source, statement)
                 inner.append(Edit(whole.line_start, whole.next_line, ""))
-        text = source.text[start:end]
-        for edit in sorted(inner, key=lambda e: -e.start):
-            text = text[: edit.start - start] + edit.new + text[edit.end - start :]
+        text = splice(source.text, inner, start, end)
         if not told:
             text = f"{layout.indent}{self._default}{source.newline}{text}"
         place = self._comments_start(Layout(source, first))
@@ -354,9 +353,8 @@ class Placing:
         layout = Layout(self.source, first)
         if _placed_by_hand(first):
             assert isinstance(first, ast.With)
-            start, end = layout.start, self.source.span(first.items[0].context_expr)[1]
-            end = self.source.text.index(":", end) + 1
-            self.edits.append(Edit(start, end, head))
+            end = read_header(self.source, first).end
+            self.edits.append(Edit(layout.start, end, head))
             indented = group[1:]
         else:
             self.edits.append(layout.insert_before([head]))

@@ -39,11 +39,12 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
     tf, unit, quote = style.tensorflow, style.indent, style.quote
     act = "self.activation" if acts else f"{tf}.tanh"
     start = ", initializer=self.kernel_initializer" if begins else ""
-    parameters = ["units"]
-    parameters += ["forget_bias=1.0"] if forgets else []
-    parameters += [f"activation={tf}.tanh"] if acts else []
-    parameters += [f"kernel_initializer={quote}glorot_uniform{quote}"] if begins else []
-    settings = [parameter.partition("=")[0] for parameter in parameters]
+    defaults = {"units": ""}
+    defaults |= {"forget_bias": "1.0"} if forgets else {}
+    defaults |= {"activation": f"{tf}.tanh"} if acts else {}
+    defaults |= {"kernel_initializer": f"{quote}glorot_uniform{quote}"} if begins else {}
+    parameters = [f"{name}={text}" if text else name for name, text in defaults.items()]
+    settings = list(defaults)
     zeros = f"initializer={quote}zeros{quote}"
     ones = f"initializer={quote}ones{quote}"
 

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Operation, Placeholder
@@ -99,9 +100,7 @@ def _get_variable(made: Operation, context: Context, scope: str) -> str:
         if isinstance(initializer, ast.Call):
             text = context.render_call(initializer, initializer_edits(known, context.style))
         else:
-            text = (
-                f"{context.tf}.{initializer_edits(known, context.style)[0].new.partition('.')[2]}()"
-            )
+            text = f"{context.tf}.{INITIALIZERS.by_kind[known.kind].target}()"
     else:
         text = ""
     if text:

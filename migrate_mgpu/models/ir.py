@@ -82,11 +82,14 @@ class Weight(Operation):
 
 @record(frozen=True, eq=False)
 class RecurrentResult:
-    """`outputs, state = tf.nn.dynamic_rnn(...)`: which of the two the program reads."""
+    """`outputs, state = tf.nn.dynamic_rnn(...)`: which of the two the program reads.
+
+    ``state`` is a name, or a tuple of names.
+    """
 
     target: ast.Tuple | ast.List
     outputs: ast.Name
-    state: ast.Name
+    state: ast.Name | ast.Tuple
     sequences: bool
     states: bool
 

@@ -83,11 +83,16 @@ def read_result(module: Module, call: ast.Call) -> RecurrentResult:
         text = "what a recurrent network gives is not taken apart"
         raise Refused(module, call, text, "write `outputs, state = ...`")
     outputs, state = names
-    if not isinstance(outputs, ast.Name) or not isinstance(state, ast.Name):
+    parts = state.elts if isinstance(state, ast.Tuple) else [state]
+    if (
+        not isinstance(outputs, ast.Name)
+        or not isinstance(state, (ast.Name, ast.Tuple))
+        or not all(isinstance(part, ast.Name) for part in parts)
+    ):
         text = "what a recurrent network gives has no names"
         raise Refused(module, call, text, "write `outputs, state = ...`")
     assert isinstance(target, (ast.Tuple, ast.List))
-    states = bool(reads(module, state))
+    states = any(reads(module, part) for part in parts if isinstance(part, ast.Name))
     sequences = bool(reads(module, outputs)) or not states
     return RecurrentResult(target, outputs, state, sequences, states)
 

@@ -27,6 +27,7 @@ class CompletenessCheck(StatementReader):
             if role in (
                 Role.PLACEHOLDER,
                 Role.VARIABLES,
+                Role.CELLS,
                 Role.OPTIMIZER,
                 Role.SCHEDULE,
                 Role.UPDATE,

@@ -11,10 +11,12 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.session.helper_calls import HelperReader
+from migrate_mgpu.models.ir import Recurrent
 
 # What asks for the terms that layers' regularizers add up to.
 _REGULARIZED = {
@@ -57,7 +59,7 @@ class LayerReader:
         if call not in self._found:
             self._found[call] = None
             row = LAYERS.by_name.get(name_of(self.module, call))
-            if row is not None and row.inputs:
+            if (row is not None and row.inputs) or is_recurrent(self.module, call):
                 found = find_layers(self.module, [call], self._calls, {}, self.regularized)
                 self._found[call] = found.get(call)
             else:
@@ -88,6 +90,8 @@ class LayerReader:
     def tensors(found: Found) -> list[ast.expr]:
         """What a layer is given each time that it is applied."""
         given = [*found.inputs, *(node for _, node in found.keywords)]
+        if isinstance(found.layer, Recurrent) and found.layer.lengths is not None:
+            given.append(found.layer.lengths)
         return [*given, found.training] if found.training is not None else given
 
 

@@ -11,11 +11,12 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, targets_of
-from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Unit, Variables
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Recurrent, Unit, Variables
 from migrate_mgpu.models.properties import has_weights
 
 # Functions whose value has the shape of what they are given.
@@ -25,6 +26,10 @@ _ADVICE = "feed it True or False, written out, at each run"
 
 class UnitLayerReader(StatementReader):
     """Reads the layers of units."""
+
+    def __init__(self, state: Reading, cells: CellReader) -> None:
+        super().__init__(state)
+        self.cells = cells
 
     def layer(self, call: ast.Call, node: ast.stmt | ast.expr) -> Variables:
         """The variables of a layer that a unit makes and applies.
@@ -43,8 +48,13 @@ class UnitLayerReader(StatementReader):
             raise Refused(self.module, call, text, "give its value a name before")
         if any(isinstance(p, COMPREHENSIONS) for p in self.names.ancestors(call)):
             raise Refused(self.module, call, "a layer is made in a comprehension")
-        for part in self.layers.settings(found):
-            self._setting(part)
+        if isinstance(found.layer, Recurrent):
+            if self.scope.towers is not None:
+                raise Refused(self.module, call, "a recurrent network beside towers")
+            self.cells.run(found.layer)
+        else:
+            for part in self.layers.settings(found):
+                self._setting(part)
         self._training(found.training)
         normal = self._normalizer_flags(found)
         image = any(map(self._may_be_image, found.inputs))
@@ -124,6 +134,9 @@ class UnitLayerReader(StatementReader):
         for inner in self.expressions.of_function(function).layers:
             found = self.layers.of(inner)
             assert found is not None
+            if isinstance(found.layer, Recurrent):
+                text = "a recurrent network in a function whose layers are shared, or are told"
+                raise Refused(self.module, inner, f"{text} whether they train")
             taken = self._taken(found, function, bound)
             made = self.found.layers.get(inner) or self._new(
                 found, node, True, taken, found.normalizes

@@ -94,6 +94,11 @@ class AverageUpdates:
     """What moves the averages of batch normalization: the collection UPDATE_OPS."""
 
 
+@record(frozen=True, eq=False)
+class Cells:
+    """Recurrent cells, or the zeros that such begin with."""
+
+
 # What a name of the scope stands for as its statements are read, and what of it is the graph's.
 GRAPH = (
     Placeholder,
@@ -104,6 +109,7 @@ GRAPH = (
     Gradients,
     AllVariables,
     AverageUpdates,
+    Cells,
     Init,
 )
 Meaning = Union[
@@ -116,6 +122,7 @@ Meaning = Union[
     AllVariables,
     AverageUpdates,
     Init,
+    Cells,
     Host,
     Saver,
     EventWriter,
@@ -150,6 +157,7 @@ class Role(enum.Enum):
     HOST = enum.auto()  # nothing with the graph
     PLACEHOLDER = enum.auto()
     VARIABLES = enum.auto()
+    CELLS = enum.auto()  # recurrent ones
     OPTIMIZER = enum.auto()
     SCHEDULE = enum.auto()  # a learning rate that its optimizer asks for itself
     UPDATE = enum.auto()

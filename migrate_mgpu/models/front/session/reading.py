@@ -15,6 +15,7 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.averages import AverageReader
+from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
@@ -69,7 +70,8 @@ class _Reader(StatementReader):
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
         self.clients = GraphClientReader(state)
-        self.unit_layers = UnitLayerReader(state)
+        self.cells = CellReader(state)
+        self.unit_layers = UnitLayerReader(state, self.cells)
         self.units = UnitReader(state, self.unit_layers)
         self.placeholders = PlaceholderReader(state)
         self.variables = VariableReader(state)
@@ -193,6 +195,8 @@ class _Reader(StatementReader):
             self.towers.own(statement)
         elif role is Role.OPTIMIZER:
             self.towers.alike(statement)
+        elif role is Role.CELLS:
+            raise Refused(self.module, statement, "a recurrent cell in a tower")
         for name in mentions_of(self.names, statement, self.home):
             if isinstance(name.ctx, ast.Store):
                 self.towers.known.add(name.id)
@@ -276,6 +280,9 @@ class _Reader(StatementReader):
             role = self._call(statement, target, value)
             if role is not None:
                 return role
+        role = self.cells.read(target, value) if isinstance(target, ast.Name) else None
+        if role is not None:
+            return role
         if isinstance(target, ast.Name) and self.variables.makes_variables(value):
             return self.variables.read(statement, target, value)
         listed = self.variables.listed(value) if isinstance(target, ast.Name) else ()

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
@@ -17,7 +18,9 @@ from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
+    Cells,
     Gradients,
+    Host,
     Init,
     Role,
     closure,
@@ -62,13 +65,17 @@ class UnitReader(StatementReader):
     def assigned(self, statement: ast.Assign, target: ast.expr, value: ast.expr) -> Role:
         """A statement that names a part of the graph."""
         targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        if isinstance(value, ast.Call) and is_recurrent(self.module, value):
+            targets = [one for part in targets for one in getattr(part, "elts", [part])]
         if not all(isinstance(one, ast.Name) for one in targets):
             text = "a part of the graph is kept in something that is no variable"
             raise Refused(self.module, statement, text, "give it a name")
         unit = self.unit(statement, self.place)
         for one in targets:
             assert isinstance(one, ast.Name)
-            self.meanings[one.id] = unit
+            mentions = self.names.mentions(one.id, self.home)
+            read = any(isinstance(mention.ctx, ast.Load) for mention in mentions)
+            self.meanings[one.id] = unit if read else Host()  # `_`, which others have as well
         return Role.UNIT
 
     def unit(self, node: ast.stmt | ast.expr, place: int) -> Unit:
@@ -131,7 +138,7 @@ class UnitReader(StatementReader):
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
-        if isinstance(meaning, (Update, Optimizer, Gradients, AllVariables, Init)):
+        if isinstance(meaning, (Update, Optimizer, Gradients, AllVariables, Init, Cells)):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:

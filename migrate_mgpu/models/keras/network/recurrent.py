@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
@@ -115,12 +116,21 @@ class Recurrents:
         if not result.states:
             start, end = source.span(result.target)
             edits.append(Edit(start, end, source.code(result.outputs)))
+        elif isinstance(result.state, ast.Tuple):
+            if state != PAIR or len(result.state.elts) != 2:
+                text = "the state of a recurrent network is taken apart otherwise than in two"
+                raise Refused(self.module, result.state, text, _ADVICE)
+            start, end = source.span(result.state)
+            first, second = (source.code(part) for part in result.state.elts)
+            edits.append(Edit(start, end, f"{first}, {second}"))
         elif state != TENSOR:
             start, _ = source.span(result.state)
             edits.append(Edit(start, start, "*"))
             self._variable(result.state, state)
         if layer.listed:
             self._steps(result.outputs, statement)
+        elif layer.lengths is not None and result.sequences:
+            self._unmasked(result.outputs)
         if layer.start is not None:
             self._start(layer.start)
 
@@ -129,6 +139,26 @@ class Recurrents:
         made = zero_state(self.module, value)
         if made is not None and isinstance(value, ast.Name):
             self.dropped.add(self.module.names.statement(made))
+
+    def _unmasked(self, outputs: ast.Name) -> None:
+        """Keras's layers would take the mask of the outputs that they are given, and hand it on.
+
+        What another operation gives has none.
+        """
+        for mention in reads(self.module, outputs):
+            parent = self.module.names.parents[mention]
+            computed = isinstance(parent, (ast.Subscript, ast.Attribute, ast.BinOp)) or (
+                isinstance(parent, (ast.Call, ast.keyword)) and self._is_operation(parent)
+            )
+            if not computed:
+                self.replaced[mention] = _identity(outputs.id)
+
+    def _is_operation(self, node: ast.Call | ast.keyword) -> bool:
+        """Whether a call is one of TensorFlow's, and of no layer."""
+        call = self.module.names.parents[node] if isinstance(node, ast.keyword) else node
+        if not isinstance(call, ast.Call) or call in self.layers:
+            return False
+        return bool(name_of(self.module, call))
 
     # -- outputs of a network over a list -------------------------------------------
 
@@ -219,3 +249,7 @@ class Recurrents:
         if self.module.names.statement(node) not in self.inside:
             text = "what a recurrent network gives is read behind the network's output"
             raise Refused(self.module, node, text, "read it above, into a variable")
+
+
+def _identity(name: str) -> Replacement:
+    return lambda context: f"{context.tf}.identity({name})"

@@ -11,10 +11,11 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import Collected, Placeholder, TowerInput, Update, Variables
+from migrate_mgpu.models.ir import Collected, Placeholder, Recurrent, TowerInput, Update, Variables
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
+from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.models.keras.session.sharing import Part
@@ -39,15 +40,26 @@ class LayerWriter:
         self.program = program
         self.names = names
         self.style = style
+        self.recurrents = Recurrents(
+            program.scope.module,
+            program.scope.node,
+            {call: made.found for call, made in program.layers.items()},
+            {unit.node for unit in program.units.values() if isinstance(unit.node, ast.stmt)},
+            (),
+        )
 
     def uses(self) -> dict[ast.AST, Replacement]:
         """What stands where a layer was made and applied."""
         every = {call: made.found for call, made in self.program.layers.items()}
-        return {call: self._use(one) for call, one in {**every, **self.program.applied}.items()}
+        every.update(self.program.applied)
+        uses = {call: self._use(one) for call, one in every.items()}
+        return {**self.recurrents.replaced, **uses}
 
     def _use(self, found: Found) -> Replacement:
         def write(context: Context) -> str:
             arguments = [context.render(node) for node in found.inputs]
+            if isinstance(found.layer, Recurrent):
+                arguments = self.recurrents.arguments(found.layer, arguments[0], context)
             arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
             if found.training is not None:
                 arguments.append(f"training={context.render(found.training)}")

@@ -9,7 +9,15 @@ from functools import cached_property
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
-from migrate_mgpu.models.ir import Placeholder, Stage, Step, TowerInput, Update, Variables
+from migrate_mgpu.models.ir import (
+    Placeholder,
+    Recurrent,
+    Stage,
+    Step,
+    TowerInput,
+    Update,
+    Variables,
+)
 from migrate_mgpu.models.keras.network.naming import is_telling
 from migrate_mgpu.models.keras.session.sharing import Part
 
@@ -207,7 +215,10 @@ def _of_layer(module: Module, made: MadeLayer, every: Iterable[MadeLayer]) -> li
     targets = [_target(module, other) for other in every if other.variables.trainable]
     if made.variables.trainable and targets.count(target) == 1 and target and is_telling(target):
         told.append(f"{target}_layer")
-    return [*told, made.found.stem]
+    stem = made.found.stem
+    if isinstance(made.found.layer, Recurrent):  # which may be the name of a module of cells
+        stem = module.names.fresh(module.names.module_scope, stem, f"{stem}_layer")
+    return [*told, stem]
 
 
 def _target(module: Module, made: MadeLayer) -> str:

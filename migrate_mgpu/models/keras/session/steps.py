@@ -10,9 +10,10 @@ from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import ClippedBy, GradientClip, Placeholder, Step, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -28,9 +29,11 @@ class StepWriter:
         style: FileStyle,
         indent: str,
         heads: Mapping[ast.AST, ast.stmt],
+        recurrents: Recurrents,
     ) -> None:
         """``heads`` are the blocks whose comments units have."""
         self.heads = heads
+        self.recurrents = recurrents
         self.program = program
         self.names = names
         self.sharing = sharing
@@ -98,7 +101,10 @@ class StepWriter:
             elif isinstance(item.node, ast.stmt):
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)
-                self.block.statement(item.node, self.context.edits(item.node), deeper)
+                above = self.recurrents.masks(item.node, self.context)
+                more = self.recurrents.edits(item.node)
+                edits = outermost([*self.context.edits(item.node), *more])
+                self.block.statement(item.node, edits, deeper, above)
                 if item.node in self.program.summarizing:  # a list that may have several lines
                     base = self.block.indent + self.block.source.indent_unit * deeper
                     self.block.lines[-1] = self.block.lines[-1].replace("\n", f"\n{base}")

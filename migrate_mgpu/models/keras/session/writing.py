@@ -59,7 +59,7 @@ _NEEDED = (
     "built the towers of missing GPUs on the CPU"
 )
 # What a strategy has to own, where there is one.
-OWNED = (Role.VARIABLES, Role.OPTIMIZER, Role.UPDATE)
+OWNED = (Role.VARIABLES, Role.CELLS, Role.OPTIMIZER, Role.UPDATE)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
 
 
@@ -608,7 +608,14 @@ class _Writer:
     def _function(self, made: Step | Part, indent: str) -> list[str]:
         program, names = self.program, self.names
         writer = (TowerStepWriter if self._owns else StepWriter)(
-            program, names, self.sharing, self.context, self.style, indent, self.heads
+            program,
+            names,
+            self.sharing,
+            self.context,
+            self.style,
+            indent,
+            self.heads,
+            self.layers.recurrents,
         )
         return [writer.part(made)] if isinstance(made, Part) else writer.step(made)
 
@@ -675,7 +682,7 @@ class _Writer:
                 Edit(*self.source.span(statement), placeholder_text(made, self.names, self.context))
             )
             self.found.moved.add(statement)
-        elif role is Role.VARIABLES:
+        elif role in (Role.VARIABLES, Role.CELLS):
             self._edit(*outermost(self.context.edits(statement)))
             self.found.moved.add(statement)
         elif role is Role.OPTIMIZER:

@@ -1,0 +1,80 @@
+"""Recurrent cells that the scope makes, and what else they are given to."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.api.recurrent import cell_of
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.recurrent import read_cell
+from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role
+from migrate_mgpu.models.front.session.runs import mentions_of
+from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.ir import Recurrent
+
+
+class CellReader(StatementReader):
+    """Reads statements that make cells, and recurrent networks' cells."""
+
+    def read(self, target: ast.Name, value: ast.expr) -> Role | None:
+        """What a statement does that makes cells, or the zeros that they begin with.
+
+        Raises:
+            Refused: cells are made in a way that is not followed.
+        """
+        if self._is_start(value):
+            self.state.only_binding(target)
+            self.meanings[target.id] = Cells()
+            return Role.GONE
+        if not self._makes(value):
+            return None
+        self._check(value)
+        self.meanings[target.id] = Cells()
+        return Role.CELLS
+
+    def run(self, layer: Recurrent) -> None:
+        """What a recurrent network is given besides tensors.
+
+        Raises:
+            Refused: its cell is not followed.
+        """
+        self._check(layer.cell)
+
+    def _is_start(self, value: ast.expr) -> bool:
+        """`cell.zero_state(batch_size, tf.float32)`"""
+        func = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or func.attr != "zero_state":
+            return False
+        cell = func.value
+        return isinstance(cell, ast.Name) and isinstance(self.meanings.get(cell.id), Cells)
+
+    def _makes(self, value: ast.expr) -> bool:
+        """Whether an expression is a cell, or a list of cells."""
+        if isinstance(value, ast.ListComp):
+            return self._makes(value.elt)
+        if isinstance(value, ast.List):
+            return bool(value.elts) and all(
+                self._makes(one) or self._is_cells(one) for one in value.elts
+            )
+        return isinstance(value, ast.Call) and bool(cell_of(self.module, value))
+
+    def _is_cells(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Cells)
+
+    def _check(self, value: ast.expr) -> None:
+        for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
+            if cell_of(self.module, call):
+                if read_cell(self.module, call) is None:
+                    text = f"the recurrent cell `{self.module.source.code(call.func)}`"
+                    raise Refused(self.module, call, f"{text} is not converted")
+            elif name_of(self.module, call) and not name_of(self.module, call).endswith(
+                "_initializer"
+            ):
+                text = f"a recurrent cell is given `{self.module.source.code(call)}`"
+                raise Refused(self.module, call, text)
+        for name in mentions_of(self.names, value, self.home):
+            meaning = self.meanings.get(name.id)
+            if isinstance(meaning, GRAPH) and not isinstance(meaning, Cells):
+                text = f"a recurrent cell depends on `{name.id}`, a part of the graph"
+                raise Refused(self.module, name, text)

@@ -1,0 +1,102 @@
+"""Recurrent cells that a session's program makes itself, and what runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_refusals import program
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+HEAD = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4, 2])
+lengths = tf.placeholder(tf.int32, [None])
+rows = np.ones([2, 4, 2])
+"""
+CELL = "cell = tf.nn.rnn_cell.BasicLSTMCell(3)\n"
+RUN = "outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\n"
+REST = """\
+loss = tf.reduce_mean(out)
+train = tf.train.AdamOptimizer().minimize(loss)
+"""
+FEED = "sess.run(train, {x: rows})\n"
+
+
+def test_a_cell_stays_where_it_stands_and_its_network_is_made_once() -> None:
+    after = native(program(CELL + RUN + "out = outputs[:, -1]\n" + REST, FEED, head=HEAD))
+    assert "\ncell = LSTMCell(3)\n" in after
+    assert "rnn = tf.keras.layers.RNN(cell, return_sequences=True)\n" in after
+    assert "    outputs = rnn(x)\n" in after
+
+
+def test_a_pair_that_is_taken_apart_is_two_values() -> None:
+    text = RUN.replace("state =", "(c, h) =") + "out = outputs[:, -1] * c + h\n"
+    assert "outputs, c, h = rnn(x)\n" in native(program(CELL + text + REST, FEED, head=HEAD))
+
+
+def test_a_name_that_nothing_reads_may_have_other_values() -> None:
+    text = RUN.replace("state", "_") + "out = outputs[:, -1]\n"
+    after = native(
+        program(CELL + text + REST, "_, l = sess.run([train, loss], {x: rows})\n", head=HEAD)
+    )
+    assert "l = train_step(rows).numpy()\n" in after
+
+
+def test_no_mask_goes_on_to_another_layer() -> None:
+    """TF1 has none: what a network gives behind a sequence's end are zeros for those above it."""
+    text = RUN.replace("x, ", "x, sequence_length=lengths, ")
+    above = "upper = tf.nn.rnn_cell.GRUCell(3)\n" + (
+        "_, out = tf.nn.dynamic_rnn(upper, outputs, dtype=tf.float32)\n"
+    )
+    feed = FEED.replace("rows}", "rows, lengths: [1, 2]}")
+    after = native(program(CELL + text + above + REST, feed, head=HEAD))
+    assert "    outputs = rnn(x, mask=mask)\n" in after
+    assert "    _, out = rnn_2(tf.identity(outputs))\n" in after
+    alone = native(program(CELL + text + "out = outputs[:, -1]\n" + REST, feed, head=HEAD))
+    assert "identity" not in alone
+
+
+STAYS = {
+    "a cell made of what is fed": (
+        "size = tf.shape(x)[0]\n" + CELL.replace("3", "size") + RUN + "out = outputs[:, -1]\n",
+        "a recurrent cell depends on `size`, a part of the graph",
+    ),
+    "a cell that is not known": (
+        CELL.replace("BasicLSTMCell(3)", "DeviceWrapper(tf.nn.rnn_cell.GRUCell(3), '/cpu:0')")
+        + RUN
+        + "out = outputs[:, -1]\n",
+        "the recurrent cell `tf.nn.rnn_cell.DeviceWrapper` is not converted",
+    ),
+    "a cell in two networks": (
+        CELL + RUN + RUN.replace("outputs, state", "again, _") + "out = (outputs + again)[:, -1]\n",
+        "one cell runs in two recurrent networks",
+    ),
+    "a cell that is called": (
+        CELL + "out, _ = cell(x[:, 0], cell.zero_state(2, tf.float32))\n",
+        "a recurrent cell is used by itself",
+    ),
+    "a state as a whole": (
+        CELL + RUN + "out = tf.concat(state, 1)\n",
+        "the state of a recurrent network is used as a whole",
+    ),
+    "a state that is fed": (
+        CELL
+        + "start = cell.zero_state(2, tf.float32)\n"
+        + RUN.replace("dtype=tf.float32", "initial_state=start")
+        + "out = outputs[:, -1]\n",
+        "a recurrent cell is used by itself",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_is_not_followed_stays(name: str) -> None:
+    text, reason = STAYS[name]
+    feed = FEED.replace("rows}", "rows, start: rows}") if "fed" in name[-4:] else FEED
+    result = run(program(text + REST, feed, head=HEAD), bridge=True, native_sessions=True)
+    assert any(reason in message for message in said(result) if "session stays" in message), said(
+        result
+    )

@@ -33,6 +33,7 @@ from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeR
 from migrate_mgpu.session_config.sessions import Gone, goes_away
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
+from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.source import splice
 from migrate_mgpu.source.statements import Layout
@@ -263,6 +264,7 @@ class _Planner:
             self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
             self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])
+            self.edits[module] = aligned(module.source, self.edits[module])
 
     def _new_names(self, module: Module, found: Iterable[tuple[Rule, NewNames]]) -> None:
         """What is written for names that TF2 lost."""

@@ -56,7 +56,7 @@ def _indentation(
     old_base = source.indent_of(node)
     new_base = old_base if base is None else base
     shifts = {first_line: (first_column - 1 if column is None else column) - (first_column - 1)}
-    brackets, strings = _lines(source.text[start:end])
+    brackets, strings = open_brackets(source.text[start:end])
     found: dict[int, tuple[str, str]] = {}
     last_line = source.place(end)[0]
     for line in range(first_line + 1, last_line + 1):
@@ -74,7 +74,7 @@ def _indentation(
             if row == first_line:
                 offset += first_column - 1
             if len(space) == offset + 1 and "\t" not in space:
-                moved = offset + 1 + shifts.get(row, 0) + _grown(source, edits, row, offset)
+                moved = offset + 1 + shifts.get(row, 0) + grown(source, edits, row, offset)
                 new = " " * max(moved, 0)
         shifts[line] = len(new) - len(space)
         found[line] = space, new
@@ -97,7 +97,7 @@ def _moved(source: Source, edit: Edit, spaces: dict[int, tuple[str, str]]) -> Ed
     return Edit(edit.start, edit.end, "\n".join([first, *lines]))
 
 
-def _grown(source: Source, edits: list[Edit], line: int, column: int) -> int:
+def grown(source: Source, edits: Iterable[Edit], line: int, column: int) -> int:
     """By how much edits before a column have lengthened a line."""
     begin = source.line_starts[line - 1]
     return sum(
@@ -107,7 +107,7 @@ def _grown(source: Source, edits: list[Edit], line: int, column: int) -> int:
     )
 
 
-def _lines(text: str) -> tuple[dict[int, tuple[int, int]], set[int]]:
+def open_brackets(text: str) -> tuple[dict[int, tuple[int, int]], set[int]]:
     """The innermost bracket that is open at the start of each later line (0-based).
 
     And the lines that begin inside a string.

@@ -10,8 +10,9 @@ from migrate_mgpu.analysis.lost_names import advice_about
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.symbols import symbol
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PYTHON_2 = "python-2"  # the key of what is said of those
-GONE_LATE = "gone-when-called"  # of a name that TF2 lost, imported inside a function
+GONE_LATE = "gone-when-called"  # of a name that TF2 lost, inside a function
 GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
@@ -45,7 +46,8 @@ def incompatibilities(
     uses = [use for use in gone_names(module) if use.node not in written]
     for use in uses:
         name = use.symbol.name
-        within = _outermost(module, use.node) if use.lazy else None
+        late = use.lazy or _is_called(module, use)
+        within = _outermost(module, use.node) if late else None
         if (name, None) in seen or (name, within) in seen:
             continue
         if any(other.symbol.name.startswith(f"{name}.") for other in uses):
@@ -53,7 +55,7 @@ def incompatibilities(
         seen.add((name, within))
         text = f"`tensorflow.{name}` does not exist in TF2"
         place = Place(module, use.node)
-        key = GONE_LATE if use.lazy else "gone-name"
+        key = GONE_LATE if late else "gone-name"
         if use.lazy and module.refuses_tf2(use.node):
             key = GONE_TOLD
         found.append(Diagnostic(key, place, text, advice_about(name), symbol=name))
@@ -64,6 +66,18 @@ def incompatibilities(
             found.append(Diagnostic("star-import", Place(module, node), text, advice))
     found.extend(python_2_names(module))
     return found
+
+
+def _is_called(module: Module, use: Use) -> bool:
+    """Whether a mention fails when its function is called, and not before."""
+    if isinstance(use.node, (ast.Import, ast.ImportFrom)):
+        return False
+    child = use.node
+    for parent in module.names.ancestors(use.node):
+        if isinstance(parent, _FUNCTIONS) and child in parent.body:
+            return True
+        child = parent
+    return False
 
 
 def python_2_names(module: Module) -> list[Diagnostic]:

@@ -58,21 +58,47 @@ model_analyzer.analyze_ops model_analyzer.analyze_vars dataset.Dataset
 dataset_data_provider.DatasetDataProvider prefetch_queue.prefetch_queue tfexample_decoder.Image
 tfexample_decoder.ItemHandler tfexample_decoder.ItemHandlerCallback
 tfexample_decoder.TFExampleDecoder tfexample_decoder.Tensor tfexample_decoder.BoundingBox
-queues.QueueRunners
+queues.QueueRunners parallel_reader.get_data_files evaluation.checkpoints_iterator
+evaluation.evaluate_once evaluation.evaluation_loop evaluation.wait_for_new_checkpoint
+utils.get_variable_collections group_norm
 """
 _PROVED = frozenset(_NAMES.split())
+# Networks whose code is the same in TF 1.15 and tf-slim, which the tests compare, by their modules.
+_NETWORKS = {
+    "alexnet": "alexnet_v2 alexnet_v2_arg_scope",
+    "inception": "inception_v1 inception_v1_arg_scope inception_v1_base inception_v2 "
+    "inception_v2_arg_scope inception_v2_base inception_v3_arg_scope inception_v3_base",
+    "inception_v1": "inception_v1 inception_v1_arg_scope inception_v1_base",
+    "inception_v2": "inception_v2 inception_v2_arg_scope inception_v2_base",
+    "inception_v3": "inception_v3_arg_scope inception_v3_base",
+    "overfeat": "overfeat overfeat_arg_scope",
+    "resnet_utils": "Block conv2d_same resnet_arg_scope stack_blocks_dense subsample",
+    "resnet_v1": "bottleneck resnet_arg_scope resnet_v1 resnet_v1_101 resnet_v1_152 resnet_v1_200 "
+    "resnet_v1_50 resnet_v1_block",
+    "resnet_v2": "bottleneck resnet_arg_scope resnet_v2 resnet_v2_101 resnet_v2_152 resnet_v2_200 "
+    "resnet_v2_50 resnet_v2_block",
+    "vgg": "vgg_16 vgg_19 vgg_a vgg_arg_scope vgg_d vgg_e",
+}
+NETWORKS = frozenset(
+    f"nets.{module}.{name}" for module, names in _NETWORKS.items() for name in names.split()
+)
 
 # Where modules that are attributes of tf_slim lie as files.
 _FILES = {
     **dict.fromkeys(("initializers", "layers", "regularizers", "utils"), "tf_slim.layers"),
     **dict.fromkeys(
         (
-            "data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader",
-            "prefetch_queue", "tfexample_decoder",
+            "data_decoder", "data_provider", "dataset", "dataset_data_provider", "prefetch_queue",
+            "tfexample_decoder",
         ),
         "tf_slim.data",
     ),
-    **dict.fromkeys(("learning", "losses", "metrics", "model_analyzer", "queues"), "tf_slim"),
+    "parallel_reader": "tf_slim.data",
+    **dict.fromkeys(
+        ("evaluation", "learning", "losses", "metrics", "model_analyzer", "nets", "queues"),
+        "tf_slim",
+    ),
+    **dict.fromkeys([f"nets.{module}" for module in _NETWORKS], "tf_slim"),
 }  # fmt: skip
 
 # tf-slim 1.1.0 reads names from TensorFlow's private modules that TF 2.15 and newer keep
@@ -92,6 +118,7 @@ MENDS = {
     "learning.multiply_gradients": (_TENSOR, _INDEXED),
     "training.create_train_op": (_INDEXED,),
     "tfexample_decoder.Image": (_COND, _CASE, _STACK),
+    **{name: (_TENSOR, _NORM) for name in NETWORKS if "resnet" in name or "inception" in name},
 }
 
 # Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
@@ -150,6 +177,7 @@ _WRITTEN = {
 # Private paths to public names.
 _PRIVATE = (
     ("contrib.slim.python.slim.data.", "contrib.slim."),
+    ("contrib.slim.python.slim.nets.", "contrib.slim.nets."),
     ("contrib.slim.python.slim.", "contrib.slim."),
     ("contrib.layers.python.layers.layers.", "contrib.layers."),
     ("contrib.layers.python.layers.", "contrib.layers."),
@@ -164,11 +192,9 @@ _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
 
 # What to do about what has no equal form: by the beginning of the name, the longest first.
 _ADVICE = {
-    "contrib.slim.nets": "take the network from tensorflow/models (research/slim/nets), whose "
-    "files tf-slim can read",
+    "contrib.slim.nets": "tf_slim.nets has most networks; this one is another there",
     "contrib.slim": "tf-slim 1.1.0 has most of contrib.slim; whether it does the same by this "
     "name is not proved: compare before you take it",
-    "contrib.layers.group_norm": "tf-slim has none: write it with tf.nn.moments",
     "contrib.layers.embed_sequence": "use tf.get_variable and tf.nn.embedding_lookup",
     "contrib.layers.feature_column": "use tf.feature_column, whose columns are others",
     "contrib.layers": "tf-slim 1.1.0 has most of contrib.layers; whether it does the same by "
@@ -291,6 +317,8 @@ def _known(name: str) -> NewName | None:
     same = table["names"].get(name) or _EQUAL.get(name)
     if same is not None:
         return NewName("tensorflow", same)
+    if name.removeprefix("contrib.slim.") in NETWORKS:
+        return NewName(SLIM, name.removeprefix("contrib.slim."))
     path = table["tf_slim"].get(name, "").removeprefix(f"{SLIM}.")
     return NewName(SLIM, path) if path in _PROVED else None
 

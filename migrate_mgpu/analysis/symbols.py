@@ -108,15 +108,13 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
-        if name in _BEFORE:
-            return "gone"
-        found = self._status.get(name)
-        outer = name
-        while found is None:
+        outer, dot = name, "."
+        while (found := self._status.get(outer)) is None:
+            if outer in _BEFORE:
+                return "gone"
             outer, dot, _ = outer.rpartition(".")
             if not dot:
                 return "gone" if name.partition(".")[0] == "contrib" else "unknown"
-            found = self._status.get(outer)
         return "unknown" if found == "modules" and outer != name else found
 
     def private_status(self, module: str) -> str:
@@ -136,9 +134,10 @@ class SymbolTable:
 
 # Names of TensorFlow before 1.0, which the table of 1.15's names does not have.
 _OLDER = """
-audio_summary batch_matmul complex_abs histogram_summary image_summary inv listdiff
-merge_all_summaries merge_summary mul neg nn.bidirectional_rnn nn.rnn nn.seq2seq
-nn.state_saving_rnn pack scalar_summary select sub train.SummaryWriter unpack
+array_ops audio_summary batch_matmul batch_svd complex_abs concat_v2 histogram_summary
+image.per_image_whitening image_summary inv listdiff merge_all_summaries merge_summary mul neg
+nn.bidirectional_rnn nn.rnn nn.seq2seq nn.state_saving_rnn pack scalar_summary select sub
+test.test_util train.SummaryWriter unpack
 """
 _BEFORE = frozenset(_OLDER.split())
 # Private ones of any TF1 that no TF2 has, and which the table of 1.15's modules has not.

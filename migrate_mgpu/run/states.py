@@ -513,7 +513,7 @@ class ProgramStates:
                 state.limits.append(_unless_called(why))
             elif why.key == GONE_TOLD:
                 state.limits.append(_refuses_itself(why))
-            elif why.key == PYTHON_2 and why.symbol in told:
+            elif why.key in _WHEN_CALLED and why.symbol in told:
                 continue  # once for each file
             elif not (copied and _is_copied(module, why.node, why.symbol, copied)):
                 told.add(why.symbol)

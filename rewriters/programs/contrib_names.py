@@ -222,6 +222,7 @@ class _Renaming:
 
     def run(self) -> NewNames:
         self._look_up()
+        self.mentions = [use for use in self.mentions if not self._unused_alias(use)]
         for use in self.mentions:
             if self._find(use) is not None:
                 self.found.nodes.add(use.node)
@@ -374,6 +375,7 @@ class _Renaming:
                 return None
             kept.setdefault(text[0], []).append(text[1])
             self.found.packages.add(SLIM)
+            self._loads(base, uses)
             if home.is_module and not base.path and statement in self.module.tree.body:
                 self.slim = self.slim or local
         return [f"{head}{', '.join(tails)}" for head, tails in kept.items()]
@@ -436,6 +438,7 @@ class _Renaming:
             self.targets[made.node] = base
             return True
         self.found.packages.add(SLIM)
+        self._loads(base, uses)
         line = f"import {SLIM} as {local}"
         if home.is_module and statement in self.module.tree.body:
             self.slim = self.slim or local
@@ -445,12 +448,36 @@ class _Renaming:
             self._drop(statement, made, [line])
         return True
 
+    def _unused_alias(self, use: Use) -> bool:
+        """`slim = tf.contrib.slim` that nothing here uses, and perhaps another module."""
+        statement = self.names.parents.get(use.node)
+        if use.symbol.name != "contrib.slim" or statement not in self.module.tree.body:
+            return False
+        if not isinstance(statement, ast.Assign) or statement.value is not use.node:
+            return False
+        (target, *others) = statement.targets
+        if others or not isinstance(target, ast.Name):
+            return False
+        if len(self.names.mentions(target.id, self.names.module_scope)) > 1:
+            return False
+        self._drop(statement, use, [f"import {SLIM} as {target.id}"])
+        self.found.packages.add(SLIM)
+        return True
+
     def _drop(self, statement: ast.stmt, use: Use, lines: Sequence[str] = ()) -> None:
         self.lines[statement] = list(lines)
         self.found.nodes.add(use.node)
         self.targets[use.node] = None
 
     # -- the edits ------------------------------------------------------------------
+
+    def _loads(self, base: NewName, uses: list[Use]) -> None:
+        """The package's networks are no attribute of it before they are imported."""
+        found = [find(use.symbol.name) for use in uses]
+        line = f"import {SLIM}.nets"
+        if not base.path and any(new and new.path.startswith("nets.") for new in found):
+            if line not in self.added:
+                self.added.append(line)
 
     def _needs(self, new: NewName | None) -> None:
         if new is None:
@@ -469,6 +496,7 @@ class _Renaming:
         if new.literal is not None:
             text = style_at(self.module, use.node).string(new.literal)
         elif new.package == SLIM:
+            self._loads(NewName(SLIM), [use])
             text = f"{self._slim_name()}.{new.path}"
         elif new.package == HPARAM:
             text = self._written_name(new.path)

@@ -408,6 +408,65 @@ from tensorflow.contrib.slim.python.slim.data import tfexample_decoder
     with tf.control_dependencies([table.initializer]):
         return [table.lookup(tf.constant(['b', 'c', 'a']))]
 """),
+    ("networks", """\
+import tensorflow.contrib.slim as slim
+from tensorflow.contrib.slim.nets import resnet_utils, resnet_v1
+from tensorflow.contrib.slim.python.slim.nets.resnet_v2 import resnet_v2, resnet_v2_block
+""", """
+    x = tf.constant(x4)
+    with slim.arg_scope(resnet_v1.resnet_arg_scope(batch_norm_decay=0.9)):
+        blocks = [resnet_v1.resnet_v1_block('first', 2, 2, 2),
+                  resnet_utils.Block('second', resnet_v1.bottleneck,
+                                     [{'depth': 8, 'depth_bottleneck': 2, 'stride': 1}])]
+        a, points = resnet_v1.resnet_v1(x, blocks, 3, is_training=False,
+                                        include_root_block=False)
+        b, _ = resnet_v2(x, [resnet_v2_block('third', 2, 1, 1)], 3, is_training=False)
+    c = resnet_utils.conv2d_same(x, 2, 3, 2)
+    with slim.arg_scope(slim.nets.vgg.vgg_arg_scope(0.1)):
+        d = slim.conv2d(resnet_utils.subsample(x, 2), 2, 3)
+    loss = tf.add_n(slim.losses.get_regularization_losses())
+    return [a, b, c, d, loss, points['predictions']]
+"""),
+    ("inception", "import tensorflow.contrib.slim.nets as nets\n" + _SLIM, """
+    x = tf.image.resize_bilinear(tf.constant(x4), [40, 40])
+    with slim.arg_scope(nets.inception.inception_v3_arg_scope(0.1)):
+        a, _ = nets.inception.inception_v3_base(x, 'Conv2d_2b_3x3', 4, 0.1)
+    return [a, tf.add_n(slim.losses.get_regularization_losses())]
+"""),
+    ("group_norm", _SLIM, """
+    x = tf.concat([tf.constant(x4), tf.constant(x4) * 2.0 + 1.0], 3)
+    return [tf.contrib.layers.group_norm(x, 3), slim.group_norm(x, 2, scale=False, scope='two')]
+"""),
+    ("files and evaluation", """\
+import tensorflow.contrib.slim as slim
+from tensorflow.contrib.layers.python.layers import utils
+""", """
+    import os
+    import tempfile
+    folder = tempfile.mkdtemp()
+    for name in ('b.txt', 'a.txt'):
+        open(os.path.join(folder, name), 'w').close()
+    files = slim.parallel_reader.get_data_files([os.path.join(folder, '*.txt')])
+    kinds = [utils.get_variable_collections({'weights': ['one']}, 'weights'),
+             slim.utils.get_variable_collections(['two'], 'weights')]
+    graph = tf.Graph()
+    with graph.as_default():
+        w = tf.get_variable('w', [2], initializer=tf.ones_initializer())
+        tf.train.get_or_create_global_step()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            path = tf.train.Saver().save(sess, os.path.join(folder, 'model'), global_step=1)
+        waited = slim.evaluation.wait_for_new_checkpoint(folder, timeout=1)
+        paths = list(slim.evaluation.checkpoints_iterator(folder, timeout=0.1))
+        mean, update = tf.metrics.mean(w * 3.0)
+        value = slim.evaluation.evaluate_once('', path, os.path.join(folder, 'logs'), num_evals=2,
+                                              eval_op=[update], final_op=mean)
+        last = slim.evaluation.evaluation_loop(
+            '', folder, os.path.join(folder, 'more'), num_evals=1, eval_op=[update],
+            final_op=[mean], max_number_of_evaluations=1)
+    return [tf.constant([float(len(files)), float(kinds == [['one'], ['two']]), float(value),
+                         float(waited == path and paths == [path]), float(last[0])])]
+"""),
     ("private modules", """\
 from tensorflow.python import pywrap_tensorflow
 from tensorflow.python.framework import graph_util, ops

@@ -89,6 +89,36 @@ def test_all_are_proved() -> None:
         assert f"tf_slim.{path}" in table, path
 
 
+SOURCES = """\
+import importlib, inspect, io, json, sys, tokenize
+skipped = tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT
+found = {}
+for name in json.load(sys.stdin):
+    module, _, last = name.rpartition(".")
+    made = getattr(importlib.import_module(sys.argv[1] + module), last)
+    text = inspect.getsource(inspect.unwrap(made)).replace("tf.contrib.", "tf_slim.")
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    found[name] = [t.string for t in tokens if t.type not in skipped and t.string[:3] != '"' * 3]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.tensorflow
+def test_networks_are_the_same_code(runtime: Callable[[str], runtimes.Runtime]) -> None:
+    """Those of tf-slim call what ``test_equal`` proves, as those of TF 1.15 do."""
+    old = runtime(OLD), "tensorflow.contrib.slim.python.slim."
+    new = runtime(runtimes.extended("tf2.15", NEW["tf2.15"])), "tf_slim."
+    texts = []
+    for made, package in (old, new):
+        command = [str(made.python), "-c", SOURCES, package]
+        given = json.dumps(sorted(lost_names.NETWORKS))
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        texts.append(json.loads(done.stdout.splitlines()[-1]))
+    different = [name for name in texts[0] if texts[0][name] != texts[1][name]]
+    assert len(texts[0]) == len(lost_names.NETWORKS) and not different
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", NEW)
 def test_equal(name: str, runtime: Callable[[str], runtimes.Runtime]) -> None:

@@ -133,3 +133,14 @@ def test_what_is_imported_in_a_function_is_written_there() -> None:
     found = run(("train.py", text), bridge=True)
     assert [one.state for one in found.programs] == ["bridge"]
     assert "    import tf_slim as slim\n" in str(found.files[0].after)
+
+
+@pytest.mark.parametrize("name", ["tf.contrib.cudnn_rnn.CudnnLSTM", "tf.merge_summary"])
+def test_a_name_that_tf2_lost_counts_where_it_is_called(name: str) -> None:
+    unused = program(f"{name}(x)", "ops.relu(sess)\n")
+    assert [one.state for one in unused.programs] == ["bridge"], said(unused)
+    assert unused.programs[0].runs_on == "TF 2.15 and newest, but for what MGPU908 names"
+    called = program(f"{name}(x)", "print(ops.shown(1))\n")
+    assert [one.state for one in called.programs] == ["refused"]
+    default = program(f"x\n\n\ndef late(x={name}):\n    return x", "ops.relu(sess)\n")
+    assert [one.state for one in default.programs] == ["refused"]

@@ -816,12 +816,13 @@ class TowerInput(Unit):
     """What each tower takes of its own, known by ``names``: `x_split[i]`, `X[i * b:(i + 1) * b]`.
 
     ``item``: it is an item of the sequence that ``node`` is. ``rows``: it has some of the rows
-    of one tensor.
+    of one tensor. ``drawn``: it is an element of an iterator, the next one for each tower.
     """
 
     names: tuple[str, ...] = ()
     item: bool = False
     rows: bool = False
+    drawn: bool = False
 
 
 @record(frozen=True, eq=False)

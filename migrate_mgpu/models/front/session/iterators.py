@@ -48,10 +48,6 @@ class IteratorReader:
             return None
         if not self._is_dataset(source) and not self._is_named(source):
             raise Refused(self.module, source, "this is not seen to be a dataset")
-        given = self.found.scope.session
-        if given.args or given.keywords:
-            text = "its session has settings, which a dataset would come before"
-            raise Refused(self.module, given, text)
         self._check(source)
         assert isinstance(value, ast.Call)
         again = "initializable" in ast.unparse(value.func)
@@ -122,7 +118,7 @@ class IteratorReader:
             return False
         if node.args or node.keywords:
             raise Refused(self.module, node, "the arguments of `get_next` are not understood")
-        if self.found.layers or self.found.scope.towers is not None:
+        if self.found.layers and self.found.scope.towers is None:
             raise Refused(self.module, node, "layers are fed by an iterator")
         self.runs.known.add(receiver)
         return True

@@ -177,6 +177,11 @@ class _Reader(StatementReader):
     def _of_tower(self, entry: Entry) -> Role:
         """What a statement of the loop that builds towers is."""
         statement = entry.statement
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if isinstance(value, ast.Call) and self.iterators.draws(value):
+            self.driving.summaries.takes[value] = ()
+            self.towers.draws(entry, self.place)
+            return Role.UNIT
         role = self.towers.read(entry, self.place)
         if role is None and not self.runs.concerns(statement):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:

@@ -147,6 +147,23 @@ class TowerReader:
                 return Role.UNIT
         return None
 
+    def draws(self, entry: Entry, place: int) -> None:
+        """A statement by which each tower takes the next element of an iterator.
+
+        Raises:
+            Refused: it is kept in something that has no name, or only the first tower does.
+        """
+        statement = entry.statement
+        assert isinstance(statement, ast.Assign)
+        names = _names_of(statement.targets[0]) if len(statement.targets) == 1 else ()
+        if not names or entry.first:
+            text = "what a tower draws from an iterator has no name, or only the first draws"
+            raise Refused(self.module, statement, text, "give it names in each tower")
+        made = self._input(self.unit(statement, place), names, drawn=True)
+        self.found.units[place] = made
+        self.meanings.update(dict.fromkeys(names, made))
+        self.known.update(names)
+
     def _is_of_graph(self, value: ast.expr) -> bool:
         """Whether a value has parts of the graph, or calls of TensorFlow's."""
         return any(
@@ -245,7 +262,9 @@ class TowerReader:
         parameters, index = target.parameters(), call.args.index(node)
         return parameters[index] if index < len(parameters) else ""
 
-    def _input(self, unit: Unit, names: tuple[str, ...], item: bool = False) -> TowerInput:
+    def _input(
+        self, unit: Unit, names: tuple[str, ...], item: bool = False, drawn: bool = False
+    ) -> TowerInput:
         return TowerInput(
             unit.node,
             unit.place,
@@ -257,6 +276,7 @@ class TowerReader:
             names=names,
             item=item,
             rows=self._is_rows(unit.node, item),
+            drawn=drawn,
         )
 
     # -- units ----------------------------------------------------------------------------

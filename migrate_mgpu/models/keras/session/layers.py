@@ -11,7 +11,15 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import Collected, Placeholder, Recurrent, TowerInput, Update, Variables
+from migrate_mgpu.models.ir import (
+    Collected,
+    Placeholder,
+    Recurrent,
+    TowerInput,
+    Unit,
+    Update,
+    Variables,
+)
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
@@ -119,6 +127,36 @@ class LayerWriter:
                 found.update(dict.fromkeys(one.names, feeds.pop()))
         return found
 
+    def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
+        """Components of an iterator's elements, of which parts of a batch are or have rows."""
+        found: dict[str, tuple[str, int]] = {}
+        inputs = {u for unit in part.units for u in unit.after if isinstance(u, TowerInput)}
+        for one in inputs:
+            drawn = [u for u in closure([one]) if self._iterator(u)]
+            if len(drawn) != 1 or not (one.drawn or one.rows):
+                continue
+            target = drawn[0].node.targets[0] if isinstance(drawn[0].node, ast.Assign) else None
+            if not isinstance(target, (ast.Tuple, ast.List)):
+                continue
+            names = [name.id for name in target.elts if isinstance(name, ast.Name)]
+            parts = [part for unit in closure([one]) for part in ast.walk(unit.node)]
+            read = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Load)}
+            own = one.names if one.drawn else [name for name in names if name in read]
+            if one.drawn or len(own) == 1:
+                pairs = zip(one.names, own if one.drawn else [*own] * len(one.names))
+                found.update((n, (self._iterator(drawn[0]), names.index(o))) for n, o in pairs)
+        return found
+
+    def _iterator(self, unit: Unit) -> str:
+        """The name of the iterator that a unit takes the next element of."""
+        value = unit.node.value if isinstance(unit.node, ast.Assign) else None
+        func = value.func if isinstance(value, ast.Call) else None
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            known = {iterator.name for iterator in self.program.iterators}
+            if func.attr == "get_next" and func.value.id in known:
+                return func.value.id
+        return ""
+
     def _check_rows(self, part: Part) -> None:
         """One row goes through a network as any number does.
 
@@ -160,6 +198,9 @@ class LayerWriter:
             self._check_rows(part)
             fed.update(self._parts(part))
             given.update({p: sample_text(fed[p], context) for p in part.takes if p in fed})
+            for p, (iterator, index) in self._elements(part).items():
+                spec = f"{iterator}.element_spec[{index}]"
+                given[p] = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
         for taken in part.takes:
             if taken not in given:
                 node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
@@ -167,5 +208,6 @@ class LayerWriter:
         arguments = ", ".join(given[taken] for taken in part.takes)
         comment = "  # makes the variables of its layers"
         if self.program.scope.towers is not None:
-            return f"{name}({arguments}){comment}"
+            call = f"{name}({arguments})"
+            return f"{comment.strip()}\n{call}" if "element_spec" in call else f"{call}{comment}"
         return f"{context.tf}.function({name}).get_concrete_function({arguments}){comment}"

@@ -90,8 +90,10 @@ class StepNames:
         if is_new:
             names = [name for one in inputs for name in one.names]
             short = "_and_".join(names) if len(names) < 3 else "inputs"
+            verb = "draw" if inputs and all(one.drawn for one in inputs) else "split"
+            first = "draw_batches" if verb == "draw" else "split_batch"
             self._splits[key] = self._fresh(
-                *([] if self._splits else ["split_batch"]), f"split_{short}", "split_parts"
+                *([] if self._splits else [first]), f"{verb}_{short}", f"{verb}_parts"
             )
         return self._splits[key], is_new
 

@@ -17,7 +17,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
-from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, Update
+from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, TowerInput, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
@@ -57,6 +57,10 @@ _FORGOTTEN = (
 _NEEDED = (
     "the strategy needs every device that the loop names; TF1's soft placement, where it was on, "
     "built the towers of missing GPUs on the CPU"
+)
+_DRAWN = (
+    "TF1's towers draw from the iterator in any order, and here in theirs: what is read of one "
+    "tower may be of another batch, what all of them make is not"
 )
 # What a strategy has to own, where there is one.
 OWNED = (Role.VARIABLES, Role.CELLS, Role.OPTIMIZER, Role.UPDATE)
@@ -173,6 +177,9 @@ class _Writer:
         for layer in self.program.layers.values():
             if layer.normalizes and not self.program.moves_averages:
                 self.found.note(self.module, layer.found.call, _FORGOTTEN)
+        for unit in self.program.units.values():
+            if isinstance(unit, TowerInput) and unit.drawn:
+                self.found.note(self.module, unit.node, _DRAWN)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
@@ -791,7 +798,7 @@ class _Writer:
         for part in self.sharing.parts:
             if part.builds is update:
                 name = self.names.part(part, part is self.sharing.network)
-                lines.append(self.layers.built(part, name, self.context))
+                lines += self.layers.built(part, name, self.context).split("\n")
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")

@@ -133,6 +133,7 @@ class TowerStepWriter(StepWriter):
                 later.update(self._reads([item]))
         whole = [item for item in by_stage[Stage.WHOLE] if item not in split]
         self._check(step, by_stage)
+        self._check_drawn(step, inputs)
         own = {name for item in tower for unit in _units(item) for name in given_by(unit)}
         given = [n for n in dict.fromkeys(read) if n not in {*own, *take} and self._is_value(n)]
         last = [
@@ -175,6 +176,19 @@ class TowerStepWriter(StepWriter):
             text = f"`{name}` has a value in the towers, and another one outside of them"
             raise Refused(module, making.node, text, "give the two names of their own")
 
+    def _check_drawn(self, step: Step, inputs: Iterable[TowerInput]) -> None:
+        """Each tower that computes something draws a batch, and no other does."""
+        drawn = [one for one in inputs if one.drawn]
+        every = step.updates or any(isinstance(unit, Gathered) for unit in step.units)
+        if drawn and not every:
+            text = "this is run for one tower, which alone draws a batch: a strategy runs all"
+            raise Refused(
+                self.program.scope.module,
+                step.values[0] if step.values else drawn[0].node,
+                text,
+                "fetch it with the step that trains",
+            )
+
     def _reads(self, items: Iterable[Unit | Part]) -> list[str]:
         found: list[str] = []
         for item in items:
@@ -197,7 +211,9 @@ class TowerStepWriter(StepWriter):
         assert towers is not None
         context, index = self.names.of_replica, towers.index or self.names.index
         block.line(f"def {self.names.part_of}({context}):", 1)
-        block.line(f"{index} = {context}.replica_id_in_sync_group", 2)
+        taken = [u for u in plan.inputs if u.item or self._asks(u, index)]
+        if taken:
+            block.line(f"{index} = {context}.replica_id_in_sync_group", 2)
         mentioned = {name for unit in plan.inputs for name in self._mentions(unit)}
         for item, sequence in towers.items:
             if item in mentioned and not any(item in unit.names for unit in plan.inputs):
@@ -221,6 +237,12 @@ class TowerStepWriter(StepWriter):
         made = f"{strategy}.experimental_distribute_values_from_function({self.names.part_of})"
         block.line(f"return {made}", 1)
         return self._text()
+
+    def _asks(self, unit: TowerInput, index: str) -> bool:
+        """Whether a part of a batch is told by the number of its tower."""
+        towers = self.program.scope.towers
+        assert towers is not None
+        return not {index, *(name for name, _ in towers.items)}.isdisjoint(self._mentions(unit))
 
     def _original(self, node: ast.expr) -> str:
         """An expression that stands for a parameter where the replicas have it."""

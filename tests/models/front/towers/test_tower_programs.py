@@ -444,6 +444,29 @@ def test_what_stands_around_the_steps() -> None:
     assert step.index("experimental_local_results(loss)[-1]") < step.index("ScalarSummary")
 
 
+DRAWN = BODY.replace("x_splits[i]", "a").replace("y_splits[i]", "b")
+DATASET = "data = tf.data.Dataset.from_tensor_slices((np.ones([8, 3]), np.ones([8, 1])))\n"
+DRAWS = {
+    "split": DATASET + "iterator = data.repeat().batch(4).make_one_shot_iterator()\n",
+    "body": "        a, b = iterator.get_next()\n" + DRAWN,
+    "apply": APPLY + "mean = tf.reduce_mean(tf.stack(losses))\n",
+    "run": RUN.replace("[loss, train]", "[mean, train]").replace(", {x: rows, y: rows[:, :1]}", ""),
+}
+
+
+def test_each_tower_draws_a_batch() -> None:
+    after = native(program(**DRAWS))
+    assert "            a, b = iterator.get_next()\n" not in after.split("def part")[0]
+    assert "strategy.run(train_tower, args=draw_batches())" in after
+    assert "replica_id_in_sync_group" not in after
+
+
+def test_a_run_of_one_tower_would_draw_for_all() -> None:
+    """TF1 draws one batch for `sess.run(loss)`, a strategy's step one for each replica."""
+    text = program(**{**DRAWS, "run": DRAWS["run"] + "print(sess.run(loss))\n"})
+    stays(text, "which alone draws a batch")
+
+
 def test_without_its_rule_a_program_stays() -> None:
     from migrate_mgpu.core.selection import Selection
 

@@ -33,7 +33,7 @@ import pytest
 from migrate_mgpu import runtimes
 from migrate_mgpu.core.options import DOCS
 from migrate_mgpu.parity.runs import launch
-from tests import oracle
+from tests import estimator_proofs
 from tests.support.migration import migrated
 
 ROOT = Path(__file__).parents[1]
@@ -245,9 +245,11 @@ def test_readme_pair_is_equal_on_real_tensorflow(
     ((before, after),) = [pair for pair in PAIRS if pair[0].page.name == "README.md"]
     for name, block in [("before.py", before), ("after.py", after)]:
         (tmp_path / name).write_text(block.body, encoding="utf-8")
-    found = oracle.check(tmp_path / "before.py", tmp_path / "after.py")
-    assert set(found) == {"tf2.15", "tf2-latest"}
-    assert all(not differences for differences in found.values()), oracle.verdict("README", found)
+    for target in estimator_proofs.TARGETS:
+        program = estimator_proofs.Program(tmp_path)
+        (found,) = estimator_proofs.prove(program, target, [2])
+        assert found["verdict"] == "equivalent", found["reason"]
+        assert [rung["name"] for rung in found["rungs"]][-1] == "evaluation and printed results"
 
 
 @pytest.fixture(scope="module")

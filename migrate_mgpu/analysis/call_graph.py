@@ -17,6 +17,9 @@ from migrate_mgpu.core.records import record
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
+_MAY_NOT_RUN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.If, ast.IfExp, ast.Try)
+
+
 @record(frozen=True)
 class Function:
     """A function or method of the run."""
@@ -220,6 +223,20 @@ class CallGraph:
         if key not in self._runs:
             self._runs[key] = self._runs_in(program, module, node, unmentioned, set())
         return self._runs[key]
+
+    def surely_runs(self, program: Program, module: Module, node: ast.AST) -> bool:
+        """Whether a program calls the function that a node is in as soon as it is loaded."""
+        function = self.enclosing(module, node)
+        return function is not None and any(
+            reference.call is not None
+            and reference.module in program.needed
+            and not any(
+                isinstance(parent, _MAY_NOT_RUN) and not is_main_guard(parent)
+                for parent in reference.module.names.ancestors(reference.call)
+            )
+            and self.runs_in(program, reference.module, reference.call)
+            for reference in self.references(function)
+        )
 
     def _runs_in(
         self,

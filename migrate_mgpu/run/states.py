@@ -511,7 +511,9 @@ class ProgramStates:
         for why in self.lost.left(module):
             if why.key in _WHEN_CALLED and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
-            elif why.key == GONE_TOLD:
+            elif why.key == GONE_TOLD and not self.graph.surely_runs(
+                state.program, why.module, why.node
+            ):
                 state.limits.append(_refuses_itself(why))
             elif why.key in _WHEN_CALLED and why.symbol in told:
                 continue  # once for each file

@@ -90,8 +90,18 @@ def test_a_flag_that_is_not_known_decides_nothing(true: str, false: str) -> None
     assert found.state == "refused", told
 
 
+LATER = SWITCH.replace("print(metrics())", "def main():\n    return metrics()")
+
+
 def test_what_raises_by_its_own_word_makes_the_claim_smaller() -> None:
-    found, told = program("check()")
-    assert found.state == "bridge", told
+    words = {"true": "newer = False", "false": "newer = True", "caught": "", "gone": "newer"}
+    result = run(LATER.format(guard="check()", **words) + "\nif slim:\n    main()\n", bridge=True)
+    (found,) = result.programs
+    assert found.state == "bridge", said(result)
     assert found.runs_on == "TF 2.15 and newest, but for what MGPU908 names"
-    assert any("raises on TF2 where it is called, as it says itself" in one for one in told)
+    assert any("raises on TF2 where it is called, as it says itself" in one for one in said(result))
+
+
+def test_what_raises_as_soon_as_the_program_is_loaded_refuses_it() -> None:
+    found, told = program("check()")
+    assert found.state == "refused", told

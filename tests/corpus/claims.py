@@ -39,7 +39,6 @@ FALSE = re.compile(
     r"|'(bytes|dict|dict_\w+|filter|map|range|str|zip)' object (has no|is not)"
     r"|cannot import name '\w+' from '(collections|inspect|scipy|numpy|itertools|string)"
 )
-COMPILED = ("pyx", "c", "cpp", "cu", "proto")  # what modules of the run may be made of
 _WORDS = re.compile(r"['`]([\w.]+)['`]")
 
 # Runtimes, what a claim says of them, what is installed there, and whether Keras 2 is chosen.
@@ -58,7 +57,6 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
     own = {Path(path).stem for path, _ in given} | {
         part for path, _ in given for part in Path(path).relative_to(folder).parts[:-1]
     }
-    compiled = sorted({path.stem for kind in COMPILED for path in folder.rglob(f"*.{kind}")})
     result = migrate(given, bridge=True, write=True)
     roots = {_root(Path(path).parent) for path, _ in given}
     return [
@@ -68,7 +66,7 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
             "own": sorted(own),
             "package": _dotted(program.entry),
             "path": _nearest(program.entry, roots, {Path(path).parent for path, _ in given}),
-            "compiled": compiled,
+            "above": [str(one) for one in program.entry.parents if folder in (one, *one.parents)],
             "state": program.state,
             "runs_on": program.runs_on,
             "told": _told(result, set(program.paths)),
@@ -120,6 +118,14 @@ def imported(
     return results
 
 
+def _not_there(result: dict[str, Any]) -> bool:
+    """Whether a module is missing that no file of the repository is: generated, or compiled."""
+    missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", str(result["error"]))
+    if missing is None or missing[1].startswith(("tensorflow", "keras", "tf_")):
+        return False
+    return missing[1].rpartition(".")[2] not in result["own"]
+
+
 def main() -> int:
     tally: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
@@ -131,7 +137,7 @@ def main() -> int:
             claimed = [job for job in jobs if words in str(job["runs_on"])]
             for one in imported(claimed, runtime, packages, legacy) if claimed else []:
                 error = str(one["error"] or "")
-                stubbed = re.search(r"\b(importer\.|__main__\.|')Stub", error)
+                stubbed = re.search(r"\b(importer\.|__main__\.|')Stub", error) or _not_there(one)
                 names = {word.rpartition(".")[2] for word in _WORDS.findall(error)}
                 is_false = FALSE.search(error) and not stubbed
                 is_told = is_false and names & set(one["told"])

@@ -2,13 +2,13 @@
 
     PYTHON importer.py JOBS.json RESULTS.json
 
-A job has ``entry`` (a script's path), ``root`` (its repository), ``path`` (the PYTHONPATH that
-its repository asks for), ``package`` (its dotted name, if it is in a package), ``own`` (names of
-the run's modules) and ``compiled`` (of those that are not built here). Modules that are neither
-of the run, nor installed, nor TensorFlow's or Keras's stand for anything: what is asked is whether
-the program's own code meets a TensorFlow that it can use. A script without a main guard runs, for
-``LIMIT`` seconds at most. A result is the job with ``error`` and ``where``, None when all went
-well or time ran out.
+A job has ``entry`` (a script's path), ``root`` (its repository), ``above`` and ``path``
+(PYTHONPATHs: the folders around it, and all where its repository's modules may lie, for those
+that the first lacks), ``package`` (its dotted name, if it is in a package) and ``own`` (names of
+the run's modules). Modules that are neither of the run, nor installed, nor TensorFlow's or Keras's
+stand for anything: what is asked is whether the program's own code meets a TensorFlow that it can
+use. A script without a main guard runs, for ``LIMIT`` seconds at most. A result is the job with
+``error`` and ``where``, None when all went well or time ran out.
 """
 
 from __future__ import annotations
@@ -81,18 +81,12 @@ class StubModule(types.ModuleType):
 class Finder:
     """Asked last: what nobody else finds is a stub, unless it had to be found."""
 
-    def __init__(self, own, compiled=()):
+    def __init__(self, own):
         self.own = own
-        self.compiled = compiled
 
     def find_spec(self, name, path=None, target=None):
-        top, last = name.partition(".")[0], name.rpartition(".")[2]
-        if top in NEVER or top in sys.stdlib_module_names:
-            return None
-        if (
-            top in self.own
-            and not {last, last.lstrip("_"), last.rpartition("_pb2")[0]} & self.compiled
-        ):
+        top = name.partition(".")[0]
+        if top in NEVER or top in self.own or top in sys.stdlib_module_names:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -111,14 +105,14 @@ def stop(*_):
     raise OutOfTime
 
 
-def attempt(job):
+def attempt(job, path):
     """The error of one import and the line of the job's folder that raised it; None for none."""
     folder = os.path.dirname(os.path.abspath(job["entry"]))
     os.chdir(folder)
     sys.argv = [job["entry"]]
     sys.path[:0] = [folder]
-    sys.path += job["path"]
-    sys.meta_path.append(Finder(set(job["own"]), set(job["compiled"])))
+    sys.path += path
+    sys.meta_path.append(Finder(set(job["own"])))
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
     try:
@@ -135,6 +129,26 @@ def attempt(job):
     return None
 
 
+def forked(job, path):
+    """What ``attempt`` finds in a process of its own."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        found = attempt(job, path)
+        signal.alarm(0)
+        os.write(writer, json.dumps(found).encode()[:60000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        text = stream.read()
+    os.waitpid(pid, 0)
+    return (json.loads(text) if text else ("died", job["entry"])) or (None, None)
+
+
 def main():
     with open(sys.argv[1]) as file:
         jobs = json.load(file)
@@ -145,22 +159,9 @@ def main():
 
     results = []
     for job in jobs:
-        reader, writer = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(reader)
-            null = os.open(os.devnull, os.O_RDWR)
-            for stream in (0, 1, 2):
-                os.dup2(null, stream)
-            found = attempt(job)
-            signal.alarm(0)
-            os.write(writer, json.dumps(found).encode()[:60000])
-            os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as stream:
-            text = stream.read()
-        os.waitpid(pid, 0)
-        error, where = (json.loads(text) if text else ("died", job["entry"])) or (None, None)
+        error, where = forked(job, job["above"])
+        if error and error.startswith("ModuleNotFoundError"):
+            error, where = forked(job, job["path"])
         results.append({**job, "error": error, "where": where})
     with open(sys.argv[2], "w") as file:
         json.dump(results, file)

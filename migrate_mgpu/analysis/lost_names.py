@@ -13,14 +13,21 @@ from typing import Any, NamedTuple
 from migrate_mgpu.analysis.symbols import load
 
 SLIM = "tf_slim"
-HPARAM = "hparam"  # the module that is written beside a program
+HPARAM = "hparam"
+# Modules that are written beside a program: their files in ``data/``, and the names that they get,
+# the second where there is another file of the first.
+WRITTEN = {
+    HPARAM: ("hparam", "tf1_hparam"),
+    "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
+    "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
+}
 
 
 class NewName(NamedTuple):
     """Where a name is now: ``package`` is ``tensorflow`` (its v1 API) or ``tf_slim``.
 
-    ``hparam`` is a module that is written beside the program. ``path`` are the attributes below
-    it; ``literal`` is a value that stands for the name.
+    Those of ``WRITTEN`` are modules that are written beside the program. ``path`` are the
+    attributes below it; ``literal`` is a value that stands for the name.
     """
 
     package: str
@@ -132,6 +139,7 @@ _EQUAL = {
     "contrib.framework.nest.map_structure": "nest.map_structure",
     "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
     "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    "contrib.rnn.LSTMBlockCell": "nn.rnn_cell.LSTMCell",
     "python.framework.graph_util.convert_variables_to_constants": (
         "graph_util.convert_variables_to_constants"
     ),
@@ -168,8 +176,21 @@ _LITERALS = {
     "contrib.learn.ModeKeys.EVAL": "eval",
     "contrib.learn.ModeKeys.INFER": "infer",
 }
-# What ``data/hparam.py`` has.
+# What the modules of ``WRITTEN`` have.
 _WRITTEN = {
+    **{
+        f"contrib.learn.preprocessing.{name}": NewName("vocabulary_processor", last)
+        for name, last in (
+            ("VocabularyProcessor", "VocabularyProcessor"),
+            ("CategoricalVocabulary", "CategoricalVocabulary"),
+            ("tokenizer", "tokenizer"),
+        )
+    },
+    "contrib.legacy_seq2seq.sequence_loss": NewName("sequence_loss", "legacy_sequence_loss"),
+    "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
+        "sequence_loss", "sequence_loss_by_example"
+    ),
+    "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
 }
@@ -237,6 +258,7 @@ _ADVICE = {
     "contrib.tensorrt": "use tensorflow.python.compiler.tensorrt.trt_convert, on saved models",
     "contrib.tfprof": "use tf.profiler, or count tf.trainable_variables()",
     "contrib.learn.datasets": "load the data another way: tf.keras.datasets, or the files",
+    "contrib.learn.preprocessing.ByteProcessor": "use numpy.frombuffer on the encoded text",
     "contrib.learn.preprocessing": "use tf.keras.layers.TextVectorization, whose numbers of words "
     "are others",
     "contrib.learn": "write it as a tf.estimator.Estimator first, which runs on TF 1.15",

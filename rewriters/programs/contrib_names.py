@@ -4,10 +4,12 @@
 ``tf.contrib.slim``, ``layers``, ``framework``, ``losses`` and ``metrics`` come from the package
 ``tf-slim``: ``import tensorflow.contrib.slim as slim`` becomes ``import tf_slim as slim``. What was
 another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becomes
-``tf.nn.rnn_cell.GRUCell``. ``tf.contrib.training.HParams`` comes from ``hparam.py``, which is
-written beside the program, or in its outermost package. tf-slim 1.1.0 reads a few names of
-TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module that calls a function
-which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
+``tf.nn.rnn_cell.GRUCell``; so do names of private modules that moved
+(``control_flow_ops.cond``). ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss``
+and ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
+``vocabulary_processor.py``, written beside the program or in its outermost package. tf-slim 1.1.0
+reads a few names of TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module
+that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
@@ -29,7 +31,15 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.api_version import swaps
 from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
-from migrate_mgpu.analysis.lost_names import HPARAM, MENDS, SLIM, NewName, find, module_file
+from migrate_mgpu.analysis.lost_names import (
+    HPARAM,
+    MENDS,
+    SLIM,
+    WRITTEN,
+    NewName,
+    find,
+    module_file,
+)
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import spelling, style_at
@@ -144,6 +154,41 @@ params.parse("rate=0.5")
 with tf.Session() as sess:
     print(sess.run(tf.constant(params.rate)))
 """,
+    ),
+    Case(
+        "a loss of sequences",
+        """\
+import tensorflow as tf
+from tensorflow.contrib import seq2seq
+
+logits = tf.placeholder(tf.float32, [None, 5, 3])
+targets = tf.placeholder(tf.int32, [None, 5])
+loss = seq2seq.sequence_loss(logits, targets, tf.ones(tf.shape(targets)))
+with tf.Session() as sess:
+    print(loss)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from sequence_loss import sequence_loss
+
+logits = tf.placeholder(tf.float32, [None, 5, 3])
+targets = tf.placeholder(tf.int32, [None, 5])
+loss = sequence_loss(logits, targets, tf.ones(tf.shape(targets)))
+with tf.Session() as sess:
+    print(loss)
+""",
+    ),
+    Case(
+        "a cell whose second argument is another one",
+        """\
+import tensorflow as tf
+
+cell = tf.contrib.rnn.LSTMBlockCell(4, 0.5)
+with tf.Session() as sess:
+    print(cell)
+""",
+        refused="`tensorflow.contrib.rnn.LSTMBlockCell` does not exist in TF2",
     ),
     Case(
         "hyperparameters as a protocol buffer",
@@ -265,9 +310,23 @@ class _Renaming:
     def _find(self, use: Use) -> NewName | None:
         """What there is for a mention, as it is used here."""
         new = find(use.symbol.name)
-        if new is None or new.package != HPARAM:
+        if use.symbol.name.endswith("rnn.LSTMBlockCell") and not self._is_plain_cell(use.node):
+            return None
+        if new is None or new.package not in WRITTEN:
             return new
-        return new if self._holds_values(use, new) and self._beside() else None
+        if new.package == HPARAM and not self._holds_values(use, new):
+            return None
+        return new if self._beside(new.package) else None
+
+    def _is_plain_cell(self, node: ast.AST) -> bool:
+        """Whether a cell is made with nothing that other cells take in another order."""
+        call = self.names.parents.get(node)
+        return (
+            isinstance(call, ast.Call)
+            and call.func is node
+            and len(call.args) <= 1
+            and all(k.arg in ("num_units", "forget_bias", "reuse", "name") for k in call.keywords)
+        )
 
     def _holds_values(self, use: Use, new: NewName) -> bool:
         """Whether a mention of `HParams` needs no protocol buffer, and asks nothing for its class.
@@ -285,14 +344,14 @@ class _Renaming:
             return use.node in parent.bases
         return isinstance(parent, ast.Assign) and parent.value is use.node
 
-    def _beside(self) -> str | None:
-        """By what name the module imports `hparam.py`: beside it, or in its outermost package."""
-        text, name = data_text("hparam.py"), imported_as(self.module, self.importers)
+    def _beside(self, package: str) -> str | None:
+        """By what name the module imports a written file: beside it or in its outermost package."""
+        text, name = data_text(f"{package}.py"), imported_as(self.module, self.importers)
         depth = name.count(".") if name else 0
         if name is None or depth > len(self.module.path.parents):
             return None
         folder = self.module.path.parents[max(depth - 1, 0)]
-        stem = free_name(folder, text, "hparam", "tf1_hparam")
+        stem = free_name(folder, text, *WRITTEN[package])
         self.found.files[folder / f"{stem}.py"] = text
         if depth and names_own_package(self.module):
             return f"{name.split('.')[0]}.{stem}"
@@ -355,10 +414,10 @@ class _Renaming:
                 return None  # it means something else as well
             elif not uses:
                 continue
-            if base is not None and base.package == HPARAM and base.path:
+            if base is not None and base.package in WRITTEN and base.path:
                 for use in uses:
                     self.targets[use.node] = None  # stays as it is
-                beside = self._beside()
+                beside = self._beside(base.package)
                 if beside is None:
                     return None
                 kept.setdefault(f"from {beside} import ", []).append(_as(base.path, local))
@@ -425,7 +484,7 @@ class _Renaming:
         if len(statement.targets) > 1:
             return False
         base = self._base(made.symbol.name, uses)
-        if base is None:
+        if base is None or (base.package in WRITTEN and not base.path):
             if home.is_module and self._taken(local):
                 return False
             self._drop(statement, made)
@@ -498,19 +557,20 @@ class _Renaming:
         elif new.package == SLIM:
             self._loads(NewName(SLIM), [use])
             text = f"{self._slim_name()}.{new.path}"
-        elif new.package == HPARAM:
-            text = self._written_name(new.path)
+        elif new.package in WRITTEN:
+            text = self._written_name(new)
         else:
             text = self._tensorflow(use.node, new.path)
         self.found.edits.append(Edit(*self.source.span(use.node), text))
 
-    def _written_name(self, path: str) -> str:
-        """The module's name for something of the file beside it."""
+    def _written_name(self, new: NewName) -> str:
+        """The module's name for something of a file beside it."""
+        path, dot, rest = new.path.partition(".")
         if path not in self.written:
             name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
             self.written[path] = name
-            self.added.append(f"from {self._beside()} import {_as(path, name)}")
-        return self.written[path]
+            self.added.append(f"from {self._beside(new.package)} import {_as(path, name)}")
+        return f"{self.written[path]}{dot}{rest}"
 
     def _slim_name(self) -> str:
         if not self.slim:

@@ -467,6 +467,66 @@ from tensorflow.contrib.layers.python.layers import utils
     return [tf.constant([float(len(files)), float(kinds == [['one'], ['two']]), float(value),
                          float(waited == path and paths == [path]), float(last[0])])]
 """),
+    ("block cells", "from tensorflow.contrib import rnn\n", """
+    x = tf.reshape(tf.constant(x4), [4, 36, 3])[:, :5]
+    cell = tf.contrib.rnn.LSTMBlockCell(3, forget_bias=0.5)
+    a, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32, sequence_length=[5, 2, 3, 1])
+    two = tf.nn.rnn_cell.MultiRNNCell([rnn.LSTMBlockCell(2), rnn.LSTMBlockCell(num_units=3)])
+    with tf.variable_scope('two', initializer=tf.ones_initializer()):
+        b, _ = tf.nn.dynamic_rnn(two, x, dtype=tf.float32)
+    return [a, state.c, state.h, b]
+"""),
+    ("losses of sequences", "from tensorflow.contrib import legacy_seq2seq\n", """
+    seq2seq = tf.contrib.seq2seq
+    x = tf.reshape(tf.constant(x4), [4, 36, 3])[:, :5]
+    w = tf.get_variable('w', [3, 4])
+    logits = tf.reshape(tf.matmul(tf.reshape(x, [20, 3]), w), [4, 5, 4])
+    targets = tf.constant([[0, 1, 2, 3, 0], [1, 1, 2, 0, 3], [3, 2, 1, 0, 2], [2, 2, 0, 1, 1]])
+    weights = tf.constant([[1., 1., .5, 0., 0.], [1., 0., 0., 0., 0.], [2., 1., 1., 1., 1.],
+                           [0., 0., 0., 0., 0.]])
+    def loss(labels, logits):
+        return 2.0 * tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    found = [seq2seq.sequence_loss(logits, targets, weights),
+             tf.contrib.seq2seq.sequence_loss(logits, targets, weights, False, False),
+             seq2seq.sequence_loss(logits, targets, weights, average_across_timesteps=False),
+             seq2seq.sequence_loss(logits, targets, weights, average_across_batch=False),
+             seq2seq.sequence_loss(logits, targets, weights, softmax_loss_function=loss),
+             seq2seq.sequence_loss(logits, targets, weights * 0.0),
+             seq2seq.sequence_loss(logits, targets, weights, False, False, True, False),
+             seq2seq.sequence_loss(logits, targets, weights, False, False, False, True),
+             seq2seq.sequence_loss(logits, targets, weights, False, False, True, True)]
+    steps = [tf.unstack(one, axis=1) for one in (logits, targets, weights)]
+    found += [legacy_seq2seq.sequence_loss_by_example(*steps),
+              legacy_seq2seq.sequence_loss_by_example(*steps, average_across_timesteps=False),
+              tf.contrib.legacy_seq2seq.sequence_loss(*steps, softmax_loss_function=loss),
+              legacy_seq2seq.sequence_loss(*steps, average_across_batch=False)]
+    return [tf.reduce_sum(one) for one in found] + found[1:4]
+"""),
+    ("vocabulary", "from tensorflow.contrib import learn\n", """
+    import os
+    import tempfile
+    texts = ["It's a HTTPServer of ours, don't YOU see", 'a of a of see see see x-y_z 12', '']
+    found = []
+    for least in (0, 1):
+        made = learn.preprocessing.VocabularyProcessor(6, min_frequency=least)
+        rows = list(made.fit_transform(texts))
+        path = os.path.join(tempfile.mkdtemp(), 'vocabulary')
+        made.save(path)
+        again = learn.preprocessing.VocabularyProcessor.restore(path)
+        rows += list(again.transform(['see new words of YOU']))
+        words = '|'.join(again.reverse(rows))
+        found += [np.array(rows), np.array([len(again.vocabulary_), made.max_document_length]),
+                  np.array([float(ord(letter)) for letter in words])]
+    vocabulary = learn.preprocessing.CategoricalVocabulary(support_reverse=False)
+    for word in ('b', 'a', 'b', 'c', 'c', 'a', 'b'):
+        vocabulary.add(word)
+    vocabulary.trim(1, 3)
+    split = tf.contrib.learn.preprocessing.VocabularyProcessor(
+        3, tokenizer_fn=lambda texts: [text.split(',') for text in texts])
+    found += [np.array([vocabulary.get(word) for word in 'abcd']),
+              np.array(list(split.fit_transform(['p,q', 'q,r,s,t'])))]
+    return [tf.constant(np.asarray(one, np.float32)) for one in found]
+"""),
     ("private modules", """\
 from tensorflow.python import pywrap_tensorflow
 from tensorflow.python.framework import graph_util, ops

@@ -7,10 +7,13 @@ updates. One process for each TensorFlow.
 
 from __future__ import annotations
 
+import base64
+import importlib
 import json
 import os
 import re
 import subprocess
+import zlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,7 @@ from migrate_mgpu.analysis import lost_names
 from tests.rewriters.contrib_programs import programs
 from tests.support import migration
 
+DATA = Path(lost_names.__file__).parents[1] / "data"
 RUNNER = Path(__file__).with_name("contrib_runner.py")
 SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
 OLD = "tf1.15"
@@ -43,6 +47,7 @@ def bridges() -> dict[str, str]:
 
 def run(runtime: runtimes.Runtime, given: Mapping[str, str]) -> dict[str, Found]:
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    environment["PYTHONPATH"] = str(DATA)  # the files that bridges get beside them
     if runtime.name.startswith("tf2-latest"):  # for its cells and batch normalization
         environment["TF_USE_LEGACY_KERAS"] = "1"
     process = subprocess.run(
@@ -136,6 +141,9 @@ BROKEN = (
     ("slim.layers.ops.Tensor = tf.Tensor\n", "", "batch_norm that updates in place"),
     ("clip_gradient_norm=0.5", "clip_gradient_norm=0.4", "TRAIN create_train_op"),
     ("forget_bias=0.5", "forget_bias=1.0", "cells"),
+    ("forget_bias=0.5", "forget_bias=0.6", "block cells"),
+    ("average_across_timesteps=False", "average_across_timesteps=True", "losses of sequences"),
+    ("min_frequency=least", "min_frequency=2", "vocabulary"),
 )  # fmt: skip
 
 
@@ -182,3 +190,22 @@ def test_private_names_that_are_gone(code: str) -> None:
     result = migration.run(program, bridge=True)
     assert [one.state for one in result.programs] == ["refused"]
     assert any("`tensorflow.python." in one for one in migration.said(result))
+
+
+# What TF 1.15.5 saved of a VocabularyProcessor(4) that was fitted on "a b a" and "it's C".
+SAVED = (
+    "c-ozk%Sr<=6ozNodW-hr{q_LX%{+m)=`tW9DA~x6Nl%+#n#{>0)d~e&2z_kRQQN(Xz&YOu|NozmkEZZoD(gntzGlK2?^Ka#"
+    ";Lc>_%u8$j8V9Ab0;)=xapvL8lP4>95j1zR`=5z*1e5DeOy}6>v%@4wCj2cQS`j8-e6GQay~HMMvG#JNOg?ge0gRYoizaM0"
+    "(&<Vx$Blnw6WqhtIwiQy*J@<2#_Qk&H)GzdId1n^C%Wgsycqjxa&KS2;11h}@aFN3-XdY!%L@};meB=w=eXCGB&JRy=GdlbT"
+    "@~1&4c3a4@>dmhX|u)y?9o<Wy`@AI%F;TYJD7s20QVO^{I_3O96aM;w2*DtkzLt?I!yg!cqD|?8iZHYRAdMv9<(1S;Rzm#A}"
+    "H-u<jTbU<O@$9@T@P}v>`h*mECxHG!1O)R}S6*&ljO!WC`lc)jK%6`2W{fi4eRDMfMHmD9L>"
+)
+
+
+def test_what_tf1_saved_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DATA))
+    module = importlib.import_module("vocabulary_processor")
+    (tmp_path / "vocabulary").write_bytes(zlib.decompress(base64.b85decode(SAVED)))
+    restored = module.VocabularyProcessor.restore(str(tmp_path / "vocabulary"))
+    assert [list(row) for row in restored.transform(["it's a z C"])] == [[3, 1, 0, 4]]
+    assert list(restored.reverse([[1, 2, 0]])) == ["a b <UNK>"]

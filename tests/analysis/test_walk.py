@@ -33,4 +33,4 @@ async def f(a, /, b: int = 1, *c, d=lambda x: x, **e) -> "f":
 def test_the_nodes_and_their_order(text: str) -> None:
     tree = ast.parse(text)
     seen = [node for node in ast.walk(tree) if not isinstance(node, UNSEEN)]
-    assert walk(tree) == seen
+    assert walk(tree) == tuple(seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.command import command
 from migrate_mgpu.parity.pair import NotMigrated
 from migrate_mgpu.parity.runs import supervise
+from tests.support.parity import run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
 PAIR = [str(FIXTURES / "session_momentum" / name) for name in ("before.py", "after.py")]
@@ -34,12 +33,6 @@ sess.run(tf.global_variables_initializer())
 @pytest.fixture(autouse=True)
 def _records(tmp_path, monkeypatch):
     monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "records"))
-
-
-def run(*argv: str, migrate=None) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    status = command(list(argv), stdout, stderr, migrate)
-    return status, stdout.getvalue(), stderr.getvalue()
 
 
 def judge(tmp_path: Path, before: str, after: str | None = None, *more: str) -> dict:

@@ -21,7 +21,7 @@ import report_samples as samples
 
 from migrate_mgpu import cli
 from migrate_mgpu.parity import pair, suite
-from migrate_mgpu.parity.command import command
+from tests.support.parity import run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
 
@@ -33,12 +33,6 @@ def write(folder: Path, **texts: str) -> None:
         path = folder / f"{stem.replace('__', '/')}.{kind}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text), encoding="utf-8")
-
-
-def run(*argv: str, migrate: Any = None, programs: Any = None) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    status = command([str(a) for a in argv], stdout, stderr, migrate, programs)
-    return status, stdout.getvalue(), stderr.getvalue()
 
 
 @pytest.fixture

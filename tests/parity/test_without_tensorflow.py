@@ -18,9 +18,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from migrate_mgpu.parity.command import command
 from migrate_mgpu.parity.pair import Migration, NotMigrated
 from migrate_mgpu.parity.runs import hardware
+from tests.support.parity import run
 
 pytest.importorskip("numpy")
 HERE = ["--reference", sys.executable, "--target", sys.executable, "--devices", "1"]
@@ -32,12 +32,6 @@ def _records(tmp_path, monkeypatch):
     hardware.describe.cache_clear()
     yield
     hardware.describe.cache_clear()
-
-
-def run(*argv: str, migrate=None) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    status = command(list(argv), stdout, stderr, migrate)
-    return status, stdout.getvalue(), stderr.getvalue()
 
 
 def pair(folder: Path, before: str, after: str | None = None) -> list[str]:

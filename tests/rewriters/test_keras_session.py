@@ -62,6 +62,10 @@ def test_names_that_stay(call: str, state: str) -> None:
     code = PROGRAM.format(layer="layers.Flatten()", optimizer="Adam()", v1="tf")
     result = run(f"{code}\n\ndef use(t):\n    return {call}\n", bridge=True)
     assert [program.state for program in result.programs] == [state]
+    name = "tf.reverse_sequence" if "reverse" in call else "tf.where"
+    reasons = [one.message for one in result.findings if one.state == "refused"]
+    assert bool(reasons) == (state == "refused")
+    assert all(f"runs eagerly in TF2, and `{name}` is TF1's" in reason for reason in reasons)
 
 
 @pytest.mark.tensorflow

@@ -196,6 +196,8 @@ def test_it_can_be_switched_off(ignore: str) -> None:
 def test_no_bridge_no_conversion() -> None:
     found = migrate([("train.py", TRAIN.encode())], False, False)
     assert not written(found)
+    (file,) = found.files
+    assert file.error == "is Python 2 and is not converted: no program that is migrated needs it"
 
 
 def test_without_fissix_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

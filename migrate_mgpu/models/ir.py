@@ -775,7 +775,7 @@ class Update:
     variables: tuple[Variables, ...]
     counts: Variables | None = None
     rate: ast.expr | None = None
-    rate_of: Placeholder | Unit | None = None
+    rate_of: Placeholder | Unit | Variables | None = None
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
     moves: bool = False

@@ -124,6 +124,13 @@ def program(network: str) -> str:
             ["kernel_initializer=tf.keras.initializers.Zeros()", "self.reader(features)",
              "initializer=self.kernel_initializer"],
         ),
+        (
+            "steps = tf.unstack(features, 5, 1)\n"
+            f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+            "net = tf.add_n(outputs)",
+            ["outputs = tf.unstack(self.rnn(tf.stack(steps, axis=1)), axis=1)",
+             "net = tf.add_n(outputs)"],
+        ),
     ],
 )  # fmt: skip
 def test_native(network: str, expected: list[str]) -> None:
@@ -186,8 +193,8 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
          "in a loop"),
         ("steps = tf.unstack(features, 5, 1)\n"
-         f"outputs, _ = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
-         "net = tf.add_n(outputs)", "used as a list"),
+         f"outputs, state = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
+         "net = tf.concat(outputs + [state.h], 1)", "used as a list"),
         (f"with tf.variable_scope('a', initializer=tf.ones_initializer()):\n    {ONE}"
          "net = outputs[:, -1]", "for everything inside"),
         (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"

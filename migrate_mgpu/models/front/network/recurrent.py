@@ -54,9 +54,6 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         text = "the inputs of a recurrent network with lengths have no name"
         raise Refused(module, inputs, text, "give them a variable")
     result = read_result(module, call)
-    if row.listed and lengths is not None:
-        text = "`sequence_length` of a network over a list"
-        raise Refused(module, lengths, text, "use tf.nn.dynamic_rnn")
     return Recurrent(
         row.kind, module, call, {"cell": cell}, cell, (inputs,), result, lengths, row.listed, start
     )

@@ -11,7 +11,7 @@ from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
-from migrate_mgpu.models.ir import Optimizer, Placeholder, Unit, Variables
+from migrate_mgpu.models.ir import Collected, Optimizer, Placeholder, Unit, Variables
 
 
 class RateReader(StatementReader):
@@ -22,11 +22,13 @@ class RateReader(StatementReader):
         self.units = units
         self._inline: dict[ast.expr, Unit] = {}  # those that an optimizer's call computes
 
-    def rate_of(self, optimizer: Optimizer) -> Placeholder | Unit | None:
-        """What is fed as a learning rate or computes it; None for a number."""
+    def rate_of(self, optimizer: Optimizer) -> Placeholder | Unit | Variables | None:
+        """What is fed as a learning rate, keeps it or computes it; None for a number."""
         value = optimizer.learning_rate.value
         found = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
         if isinstance(found, (Placeholder, Unit)):
+            return found
+        if isinstance(found, Variables) and found.collected is Collected.ONE:
             return found
         if value is None or isinstance(value, ast.Name) or not self.units.is_graph(value):
             return None
@@ -35,7 +37,10 @@ class RateReader(StatementReader):
         return self._inline[value]
 
     def by_itself(
-        self, optimizer: Optimizer, rate: Placeholder | Unit | None, counts: Variables | None
+        self,
+        optimizer: Optimizer,
+        rate: Placeholder | Unit | Variables | None,
+        counts: Variables | None,
     ) -> bool:
         """Whether an optimizer can ask a schedule itself: it counts the same steps from zero.
 

@@ -205,6 +205,9 @@ class UpdateReader(StatementReader):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
         rate = self.rates.rate_of(optimizer)
+        if rate in trained:
+            text = f"`{rate.name}`, which it trains, is its learning rate as well"
+            raise Refused(self.module, call, text)
         if self.rates.by_itself(optimizer, rate, counts):
             assert isinstance(rate, Unit)
             self.rates.leave_to_optimizer(rate)

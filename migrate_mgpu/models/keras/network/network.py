@@ -265,7 +265,10 @@ class Network:
                 arguments.append("training=training")
             elif found.takes_training:
                 arguments.append("training=False")
-            return f"{name}({', '.join(arguments)})"
+            text = f"{name}({', '.join(arguments)})"
+            if isinstance(found.layer, Recurrent):
+                return self.recurrents.applied(found.layer, text, context)
+            return text
 
         return write
 

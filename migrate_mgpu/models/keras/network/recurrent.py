@@ -48,6 +48,7 @@ class Recurrents:
         self.mask = module.names.fresh(module.names.scopes[function], "mask", "steps_mask")
         self.inside = inside
         self._above: dict[ast.expr, str] = {}
+        self._unstacked: set[ast.expr] = set()
         self.replaced: dict[ast.AST, Replacement] = {}
         self._edits: dict[ast.stmt, list[Edit]] = {}
         self.dropped: set[ast.stmt] = set()
@@ -86,17 +87,17 @@ class Recurrents:
 
     def arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
-        if layer.listed:
-            return [f"{context.tf}.stack({inputs}, axis=1)"]
+        given = f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs
         if layer.lengths is None:
-            return [inputs]
+            return [given]
         mask = self._above.get(layer.node) or self._mask(layer, inputs, context)
-        return [inputs, f"mask={mask}"]
+        return [given, f"mask={mask}"]
 
     def _mask(self, layer: Recurrent, inputs: str, context: Context) -> str:
         assert layer.lengths is not None
         lengths, tf = context.render(layer.lengths), context.tf
-        return f"{tf}.sequence_mask({lengths}, {tf}.shape({inputs})[1])"
+        steps = f"len({inputs})" if layer.listed else f"{tf}.shape({inputs})[1]"
+        return f"{tf}.sequence_mask({lengths}, {steps})"
 
     def _cell(self, layer: Recurrent) -> ast.AST:
         """What makes a network's cell: the same node for the same cell."""
@@ -128,7 +129,7 @@ class Recurrents:
             edits.append(Edit(start, start, "*"))
             self._variable(result.state, state)
         if layer.listed:
-            self._steps(result.outputs, statement)
+            self._listed(layer, statement)
         elif layer.lengths is not None and result.sequences:
             self._unmasked(result.outputs)
         if layer.start is not None:
@@ -161,6 +162,24 @@ class Recurrents:
         return bool(name_of(self.module, call))
 
     # -- outputs of a network over a list -------------------------------------------
+
+    def _listed(self, layer: Recurrent, made: ast.stmt) -> None:
+        """What reads single steps reads a tensor of all; what reads the list gets a list."""
+        outputs = layer.result.outputs
+        before = dict(self.replaced)
+        try:
+            self._steps(outputs, made)
+        except Refused:
+            if layer.result.states:
+                raise
+            for mention in reads(self.module, outputs):
+                self._check_inside(mention)
+            self.replaced = before
+            self._unstacked.add(layer.node)
+
+    def applied(self, layer: Recurrent, text: str, context: Context) -> str:
+        """What stands for a network that is run, as a text that applies its layer."""
+        return f"{context.tf}.unstack({text}, axis=1)" if layer.node in self._unstacked else text
 
     def _steps(self, name: ast.Name, made: ast.stmt) -> None:
         """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""

@@ -73,7 +73,10 @@ class LayerWriter:
                 arguments.append(f"training={context.render(found.training)}")
             elif found.takes_training:
                 arguments.append("training=False")
-            return f"{self.names.layer(found.shares or found.call)}({', '.join(arguments)})"
+            text = f"{self.names.layer(found.shares or found.call)}({', '.join(arguments)})"
+            if isinstance(found.layer, Recurrent):
+                return self.recurrents.applied(found.layer, text, context)
+            return text
 
         return write
 

@@ -100,3 +100,26 @@ def test_what_is_not_followed_stays(name: str) -> None:
     assert any(reason in message for message in said(result) if "session stays" in message), said(
         result
     )
+
+
+STEPS = RUN.replace("tf.nn.dynamic_rnn(cell, x", "tf.nn.static_rnn(cell, steps")
+
+
+def test_outputs_that_are_read_as_a_list_are_one() -> None:
+    text = CELL + "steps = tf.unstack(x, 4, 1)\n" + STEPS + "out = tf.concat(outputs, 1)\n"
+    after = native(program(text + REST, FEED, head=HEAD))
+    assert "outputs = tf.unstack(rnn(tf.stack(steps, axis=1)), axis=1)\n" in after
+    one = native(
+        program(text.replace("tf.concat(outputs, 1)", "outputs[-1]") + REST, FEED, head=HEAD)
+    )
+    assert "outputs = rnn(tf.stack(steps, axis=1))\n" in one
+    assert "out = outputs[:, -1]\n" in one
+
+
+def test_a_list_of_steps_has_as_many_as_it_is_long() -> None:
+    lengths = STEPS.replace("steps, ", "steps, sequence_length=lengths, ")
+    text = CELL + "steps = tf.unstack(x, 4, 1)\n" + lengths + "out = outputs[-1]\n"
+    feed = FEED.replace("rows}", "rows, lengths: [1, 2]}")
+    after = native(program(text + REST, feed, head=HEAD))
+    assert "mask = tf.sequence_mask(lengths, len(steps))\n" in after
+    assert "return_sequences=True, zero_output_for_mask=True" in after

@@ -104,3 +104,13 @@ def test_a_lambda_runs_a_step() -> None:
         run="sess.run(train, {x: rows})\nf = lambda r: sess.run(loss, {x: r})\nf(rows)\n"
     )
     assert "f = lambda r: compute_loss(r).numpy()\nf(rows)\n" in native(text)
+
+
+def test_a_variable_may_be_the_rate() -> None:
+    model = "rate = tf.Variable(0.1)\n" + MODEL.replace("(0.1)", "(rate)")
+    after = native(program(model))
+    assert "    optimizer.learning_rate.assign(rate)\n" in after
+    assert "variables = [w]\n" in after
+    trained = model.replace("* scale", "* scale * rate")
+    result = run(program(trained), bridge=True, native_sessions=True)
+    assert any("is its learning rate as well" in text for text in said(result)), said(result)

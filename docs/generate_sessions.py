@@ -41,6 +41,7 @@ training loop, feeds of tensors that are no placeholders, queues and coordinator
 | `tf.layers` | Keras layers, made once |
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |
 | its later calls with `reuse` | calls of the same object |
+| `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
 
 ## A step's price
 
@@ -63,6 +64,13 @@ SHAPES = (
         "Functions that build and functions that run",
         "The function that built the graph makes the variables and returns steps; functions that\n"
         "got the session and tensors get the steps.",
+    ),
+    (
+        "class_session",
+        "A class",
+        "The constructor makes the variables and the optimizer; its object has the steps where it\n"
+        "had a session and parts of the graph. Methods that only built are a part of the\n"
+        "constructor, and the others keep their names, parameters and values.",
     ),
     (
         "gan",

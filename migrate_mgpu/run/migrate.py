@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.run.plan import Options, plan
 from migrate_mgpu.run.python_2 import Contents, converted, has_python_2
@@ -19,7 +21,7 @@ from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
-    pass
+    from migrate_mgpu.run.normalization import Files, Planned
 
 
 def migrate(
@@ -55,13 +57,31 @@ def migrate(
 def _planned(contents: Contents, project: Project, options: Options) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
     old = project.from_python_2
-    result, estimators = plan(project, options)
-    if isinstance(estimators, NoEstimators):
-        return result
+    files = [(Path(path), data) for path, data in contents]
+
+    def again(files: Files) -> Planned:
+        planned = plan(Project(files, old), options)
+        return _with_graph_objects(files, planned, options, old)
+
+    planned = _with_graph_objects(files, plan(project, options), options, old)
+    if isinstance(planned[1], NoEstimators):
+        return planned[0]
     from migrate_mgpu.run.normalization import normalized
 
-    files = [(Path(path), data) for path, data in contents]
-    return normalized(files, (result, estimators), lambda again: plan(Project(again, old), options))
+    return normalized(files, planned, again)
+
+
+def _with_graph_objects(
+    files: Files, planned: Planned, options: Options, old: AbstractSet[Path]
+) -> Planned:
+    """The plan of a run, with graphs that objects have named where that helps."""
+    if not options.native_sessions or all(p.state == NATIVE for p in planned[0].programs):
+        return planned
+    if not any(b"Session" in data and b"class " in data for _, data in files):
+        return planned
+    from migrate_mgpu.run.graph_objects import with_named_graphs
+
+    return with_named_graphs(files, planned, lambda some: plan(Project(some, old), options))
 
 
 def write_files(result: RunResult, project: Project) -> None:

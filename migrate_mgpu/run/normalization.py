@@ -45,11 +45,11 @@ def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -
             found = plan(whole)
             stays = attempt.stays(found)
         if not stays:
-            return _renamed(attempt.relocated(found[0]), named)
+            return renamed(relocated(found[0], attempt.layers, attempt.contents), named)
         kept = {key: one.refused for key, one in _keyed(found) if key in stays}
         named += attempt.renamed(first, kept)
         left_out |= stays
-    return _renamed(first[0], named)
+    return renamed(first[0], named)
 
 
 def _concerned(files: Files, planned: Planned) -> Files:
@@ -133,43 +133,46 @@ class _Attempt:
                     place = Place(one.flow.module, one.flow.call)
                     self.mistakes[key] = internal_error(place, error)
                     continue
-                if edits and _fits(edits) and not edits.keys() & found.keys():
+                if edits and fits(edits) and not edits.keys() & found.keys():
                     found.update(edits)
                     self.touched.add(key)
                     break
         return found
 
-    def relocated(self, result: RunResult) -> RunResult:
-        """The result, of the files as they were; all of some files is what passes wrote."""
-        there = {file.path for file in result.files}
-        result.files += (FileResult(path) for path in self.layers if path not in there)
-        result.files.sort(key=lambda file: str(file.path))
-        for file in result.files:
-            if file.path in self.layers:
-                self._file(file)
-        return result
 
-    def _file(self, file: FileResult) -> None:
-        layers = self.layers[file.path]
-        first, (last, edits) = layers[0][0], layers[-1]
-        file.before = first.file_text
-        changed: Source = Source(file.path, splice(last.text, edits))
-        if isinstance(last, Notebook):
-            changed = decode(file.path, self.contents[file.path])
-        if file.after is None and file.error is None:
-            file.after = changed.file_text
-        for index, found in enumerate(file.findings):
-            line = found.line
-            if found.cell is not None and isinstance(changed, Notebook):
-                line = changed.line_of(found.cell, line)
-            offset = changed.line_starts[line - 1] + found.column - 1
-            for _, made in reversed(layers):
-                offset, _ = before(offset, made)
-            cell, line, column = place(first, offset)
-            file.findings[index] = replaced(found, line=line, column=column, cell=cell)
+def relocated(result: RunResult, layers: History, contents: Mapping[Path, bytes]) -> RunResult:
+    """The result, of the files as they were; all of some files is what passes wrote."""
+    there = {file.path: file for file in result.files}
+    result.files += (FileResult(path) for path in layers if path not in there)
+    result.files.sort(key=lambda file: str(file.path))
+    for file in result.files:
+        if file.path in layers:
+            _relocate(file, layers[file.path], contents[file.path])
+    return result
 
 
-def _fits(edits: dict[Module, list[Edit]]) -> bool:
+def _relocate(
+    file: FileResult, layers: Sequence[tuple[Source, list[Edit]]], content: bytes
+) -> None:
+    first, (last, edits) = layers[0][0], layers[-1]
+    file.before = first.file_text
+    changed: Source = Source(file.path, splice(last.text, edits))
+    if isinstance(last, Notebook):
+        changed = decode(file.path, content)
+    if file.after is None and file.error is None:
+        file.after = changed.file_text
+    for index, found in enumerate(file.findings):
+        line = found.line
+        if found.cell is not None and isinstance(changed, Notebook):
+            line = changed.line_of(found.cell, line)
+        offset = changed.line_starts[line - 1] + found.column - 1
+        for _, made in reversed(layers):
+            offset, _ = before(offset, made)
+        cell, line, column = place(first, offset)
+        file.findings[index] = replaced(found, line=line, column=column, cell=cell)
+
+
+def fits(edits: dict[Module, list[Edit]]) -> bool:
     """Whether edits can be made: in files that may change, to text that Python understands."""
     for module, own in edits.items():
         if not module.writable:
@@ -209,7 +212,7 @@ def _finding(refused: Diagnostic, layers: History) -> Finding | None:
     return replaced(said, cell=cell, line=line, column=column)
 
 
-def _renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:
+def renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:
     """The result with the second finding of each pair in the place of the first."""
     files = {file.path: file for file in result.files}
     for first, real in named:

@@ -215,6 +215,15 @@ MUTANTS: dict[str, Mutant] = {
     "the second call as the first one": Mutant(
         "shared_networks", r"temperature=2\.0\)$", "temperature=1.0)"
     ),
+    "a step that trains nothing": Mutant(
+        "class_model", r"self\.train_step = train_step", "self.train_step = compute_loss"
+    ),
+    "a layer of the object's is not trained": Mutant(
+        "class_model", r"\[weights, \*prediction_layer\.trainable_variables\]", "[weights]"
+    ),
+    "another attribute of the object": Mutant(
+        "class_session", r"RMSprop\(self\.lr", "RMSprop(self.gamma"
+    ),
     "no gradient into the network below": Mutant(
         "shared_networks", r"discriminator\(samples,", "discriminator(tf.stop_gradient(samples),"
     ),

@@ -9,7 +9,8 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.api.graph import SETTINGS
-from migrate_mgpu.models.front.session.expressions import changed_in_place, shuffled
+from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
+from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -100,6 +101,9 @@ class CompletenessCheck(StatementReader):
                 home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
                 if home is None or (home is self.home and self._is_of_graph(name.id)):
                     continue
+                if self.origins.of(name) is Whole.OBJECT:
+                    self._check_attribute(name)
+                    continue
                 bindings = home.bindings[name.id]
                 if len(bindings) != 1:
                     text = f"`{name.id}` changes, and the graph has one of its values"
@@ -116,6 +120,41 @@ class CompletenessCheck(StatementReader):
                 if changed is not None:
                     text = f"`{name.id}` changes here, and the graph has what it was before"
                     raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _check_attribute(self, name: ast.Name) -> None:
+        """What a unit takes of the object whose constructor builds it is given a value once.
+
+        Raises:
+            Refused: it may change, or it is more than an attribute that the constructor gives.
+        """
+        mention = self.names.parents.get(name)
+        text = f"`{name.id}` is used for more than its attributes"
+        if not isinstance(mention, ast.Attribute):
+            raise Refused(self.module, name, text, "keep what the graph needs in variables")
+        stored = [
+            one
+            for module in self.graph.project.modules.values()
+            for one in module.names.attributes.get(mention.attr, ())
+            if not isinstance(one.ctx, ast.Load) and not self.origins.is_of_another(module, one)
+        ]
+        if len(stored) != 1 or not self._is_once(stored[0]):
+            shown = self.module.source.code(mention)
+            text = f"`{shown}` changes, and the graph has one of its values"
+            raise Refused(self.module, mention, text, "feed it, or give each value a name")
+        for one in self.names.attributes[mention.attr]:
+            changed = mutation(self.module, one)
+            if changed is not None:
+                text = f"`{mention.attr}` changes here, and the graph has what it was before"
+                raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_once(self, stored: ast.AST) -> bool:
+        """Whether a node stands in the constructor that builds, and in no loop of it."""
+        for parent in self.names.ancestors(stored):
+            if parent is self.scope.node:
+                return True
+            if isinstance(parent, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
+                return False
+        return False
 
     def _is_of_graph(self, name: str) -> bool:
         """Whether a name of the scope stands for parts of the graph alone."""

@@ -512,23 +512,27 @@ def changed_in_place(module: Module, name: ast.Name) -> ast.AST | None:
     """Where an object that a name stands for may be changed: a place that does more than read."""
     names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
-    if home is None:
-        return None
-    for mention in names.mentions(name.id, home):
-        child: ast.AST = mention
-        parent = names.parents.get(child)
-        while isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is child:
-            if isinstance(parent.ctx, (ast.Store, ast.Del)):
-                return parent
-            if isinstance(parent, ast.Attribute) and parent.attr in _MUTATE:
-                return parent
-            child, parent = parent, names.parents.get(parent)
-        if isinstance(parent, ast.Call) and child in parent.args:
-            attribute = parent.func
-            if isinstance(attribute, ast.Attribute) and attribute.attr in _MUTATE:
-                return parent
-        if isinstance(parent, ast.AugAssign) and parent.target is child:
+    mentions = names.mentions(name.id, home) if home is not None else ()
+    return next((found for one in mentions if (found := mutation(module, one)) is not None), None)
+
+
+def mutation(module: Module, mention: ast.expr) -> ast.AST | None:
+    """Where what an expression stands for is changed in place, if it is there."""
+    parents = module.names.parents
+    child: ast.AST = mention
+    parent = parents.get(child)
+    while isinstance(parent, (ast.Attribute, ast.Subscript)) and parent.value is child:
+        if isinstance(parent.ctx, (ast.Store, ast.Del)):
             return parent
+        if isinstance(parent, ast.Attribute) and parent.attr in _MUTATE:
+            return parent
+        child, parent = parent, parents.get(parent)
+    if isinstance(parent, ast.Call) and child in parent.args:
+        attribute = parent.func
+        if isinstance(attribute, ast.Attribute) and attribute.attr in _MUTATE:
+            return parent
+    if isinstance(parent, ast.AugAssign) and parent.target is child:
+        return parent
     return None
 
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.driving import DrivingReader
-from migrate_mgpu.models.front.session.origins import Named, Whole, given
+from migrate_mgpu.models.front.session.origins import Named, Whole, exports, given
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -36,16 +38,38 @@ class GraphClientReader(StatementReader):
 
     def is_client_call(self, call: ast.Call) -> bool:
         """Whether a call reaches a function that runs something in the session."""
-        target = self.graph.target(self.module, call.func)
-        if target is None or target.module is not self.module or target.owner is not None:
+        target = self.origins.target(call)
+        if target is None or target.module is not self.module:
+            return False
+        if target.owner is not None and target.owner is not self.scope.owner:
             return False
         if target.node is self.scope.node or not isinstance(target.node, ast.FunctionDef):
             return False
         return self.origins.runs(target)
 
+    def exports(self, statement: ast.stmt) -> Role | None:
+        """What a statement is that gives the object its constructor builds a part of the graph.
+
+        Raises:
+            Refused: that is used before the graph is built.
+        """
+        for export in exports(self.scope) if self.scope.owner is not None else ():
+            if export.statement is not statement:
+                continue
+            meaning = self.runs.meaning(export.value)
+            session = self.origins.of(export.value) is Whole.SESSION
+            if not session and not isinstance(meaning, (*GRAPH, *HOST_OBJECTS)):
+                return None
+            self.found.exports.append(statement)
+            stays = isinstance(meaning, (Variables, *HOST_OBJECTS))
+            return Role.HOST if stays else Role.GONE
+        return None
+
     def returns(self, statement: ast.stmt) -> bool:
         """Whether a statement gives parts of the graph to who called the scope that builds."""
-        if not isinstance(statement, ast.Return) or not self.origins.exported:
+        if not isinstance(statement, ast.Return) or self.scope.owner is not None:
+            return False
+        if not self.origins.exported:
             return False
         if not any(self._is_graphs(value) for value in self.origins.exported.values()):
             return False
@@ -111,6 +135,8 @@ class GraphClientReader(StatementReader):
 
     def _concerns(self, name: ast.Name) -> bool:
         origin = self.origins.of(name)
+        if origin is Whole.OBJECT:
+            return not self._is_plain(name, set())
         if isinstance(origin, Named):
             return isinstance(self.meanings.get(origin.name), (*GRAPH, *HOST_OBJECTS))
         return origin is not None
@@ -129,7 +155,9 @@ class GraphClientReader(StatementReader):
         entries, blocks = lines(self.module, node, self.scope.session)
         client = GraphClient(node, entries, blocks)
         if isinstance(node, ast.FunctionDef):
-            if isinstance(self.names.parents[node], ast.ClassDef) or node.decorator_list:
+            owner = self.names.parents[node]
+            owned = isinstance(owner, ast.ClassDef) and owner is not self.scope.owner
+            if owned or node.decorator_list:
                 text = f"`{node.name}`, which uses the graph, is no plain function"
                 raise Refused(self.module, node, text)
             known = Function(self.module, node)
@@ -152,7 +180,7 @@ class GraphClientReader(StatementReader):
 
     def _is_dropped_unread(self, function: Function, name: str) -> bool:
         """Whether a parameter that is not mentioned is given the session or a part of the graph."""
-        references = self.graph.references(function)
+        references = self.origins.references(function)
         values = [given(function, r.call).get(name) for r in references if r.call is not None]
         if not values or len(values) != len(references):
             return False
@@ -240,7 +268,7 @@ class GraphClientReader(StatementReader):
     def _check_calls(self, statement: ast.stmt) -> None:
         """A statement of Python's own calls nothing that builds a graph."""
         for call in _own_calls(statement):
-            target = self.graph.target(self.module, call.func)
+            target = self.origins.target(call)
             if target is None or target.node is self.scope.node or self.is_client_call(call):
                 continue
             if self.expressions.touches_graph(target):
@@ -253,7 +281,7 @@ class GraphClientReader(StatementReader):
         """Calls of clients by other code, the scope that builds included."""
         clients: dict[ast.AST, GraphClient] = {client.node: client for client in self.found.clients}
         for call in self.names.calls:
-            target = self.graph.target(self.module, call.func)
+            target = self.origins.target(call)
             client = clients.get(target.node) if target is not None else None
             if client is None or target is None:
                 continue
@@ -275,7 +303,7 @@ class GraphClientReader(StatementReader):
         for client in self.found.clients:
             if not client.dropped or not isinstance(client.node, ast.FunctionDef):
                 continue
-            for reference in self.graph.references(Function(self.module, client.node)):
+            for reference in self.origins.references(Function(self.module, client.node)):
                 if reference.call is None or reference.module is not self.module:
                     text = f"`{client.node.name}`, which runs steps, is more than called"
                     raise Refused(reference.module, reference.node, text)
@@ -292,7 +320,7 @@ class GraphClientReader(StatementReader):
             if not own or any(role is not Role.GONE for role in own):
                 continue
             assert isinstance(client.node, ast.FunctionDef)
-            references = self.graph.references(Function(self.module, client.node))
+            references = self.origins.references(Function(self.module, client.node))
             gone: list[ast.stmt] = [client.node]
             for reference in references:
                 statement = self.names.statement(reference.node)
@@ -334,6 +362,7 @@ class GraphClientReader(StatementReader):
 
     def _check_clients(self) -> None:
         """Each mention of the session or the graph elsewhere is one that is understood."""
+        self._check_attributes()
         inside = self._inside
         fine = set(self.runs.known)
         for client in self.found.clients:
@@ -350,7 +379,7 @@ class GraphClientReader(StatementReader):
             fine |= {known[name] for name in client.dropped if name in known}
             for value in known.values():
                 one = isinstance(self.runs.meaning(value), (Variables, *HOST_OBJECTS))
-                if one or self.origins.of(value) is Whole.RETURNED:
+                if one or self.origins.of(value) in (Whole.RETURNED, Whole.OBJECT):
                     fine.add(value)
         calling = {node for statement in self.calling for node in walk(statement)}
         for name in self.names.scope_of_name:
@@ -362,11 +391,56 @@ class GraphClientReader(StatementReader):
                 continue
             if self.origins.of(name) is Whole.SESSION:
                 raise Refused(self.module, name, "the session is used for more than running")
-            if self.origins.of(name) is Whole.RETURNED:
+            if self.origins.of(name) is Whole.OBJECT and self._is_plain(name, fine):
+                continue
+            if self.origins.of(name) in (Whole.RETURNED, Whole.OBJECT):
                 text = f"`{name.id}`, which has parts of the graph, is used in another way here"
                 raise Refused(self.module, name, text)
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
             raise Refused(self.module, name, text, _ADVICE)
+
+    def _is_plain(self, name: ast.Name, fine: AbstractSet[ast.AST]) -> bool:
+        """Whether a mention of the object that has the graph only leads to Python's own."""
+        parent = self.names.parents.get(name)
+        if isinstance(parent, ast.Attribute):
+            if parent in fine or isinstance(self.runs.meaning(parent), HOST_OBJECTS):
+                return True
+            return not self._is_exported(parent)
+        if isinstance(parent, ast.Call) and self.names.qualname(parent.func) == "builtins.hasattr":
+            asked = constant(parent.args[-1]) if len(parent.args) == 2 else None
+            return isinstance(asked, str) and asked not in self.origins.exported
+        return False
+
+    def _is_exported(self, node: ast.Attribute) -> bool:
+        """Whether an attribute of the object that has the graph is the session, or a part of it."""
+        origin = self.origins.of(node)
+        if isinstance(origin, Named):
+            return isinstance(self.meanings.get(origin.name), (*GRAPH, *HOST_OBJECTS))
+        return origin is Whole.SESSION
+
+    def _check_attributes(self) -> None:
+        """What may be an attribute of the object that has the graph is seen to be one, or not.
+
+        Raises:
+            Refused: it cannot be told whose attribute it is.
+        """
+        if self.scope.owner is None:
+            return
+        going = {one.target.attr for one in exports(self.scope) if self._is_exported(one.target)}
+        modules = [
+            module
+            for module in self.graph.project.modules.values()
+            if module is self.module or module in self.module.imported
+        ]
+        for module in modules:
+            for name in going & set(module.names.attributes):
+                for node in module.names.attributes[name]:
+                    if module is self.module and self.origins.of(node.value) is Whole.OBJECT:
+                        continue
+                    if not self.origins.is_of_another(module, node):
+                        shown = module.source.code(node)
+                        text = f"it cannot be told whether `{shown}` is a part of the graph"
+                        raise Refused(module, node, text, "give the attribute a name of its own")
 
 
 def _own_calls(statement: ast.stmt) -> Iterator[ast.Call]:

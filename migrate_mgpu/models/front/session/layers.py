@@ -14,7 +14,7 @@ from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.layer_calls import scope_of
-from migrate_mgpu.models.front.session.program import MadeLayer, targets_of
+from migrate_mgpu.models.front.session.program import MadeLayer, NamedInitializer, targets_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Recurrent, Unit, Variables
 from migrate_mgpu.models.properties import has_weights
@@ -48,21 +48,33 @@ class UnitLayerReader(StatementReader):
             raise Refused(self.module, call, text, "give its value a name before")
         if any(isinstance(p, COMPREHENSIONS) for p in self.names.ancestors(call)):
             raise Refused(self.module, call, "a layer is made in a comprehension")
+        bound: dict[str, ast.expr] = {}
         if isinstance(found.layer, Recurrent):
             if self.scope.towers is not None:
                 raise Refused(self.module, call, "a recurrent network beside towers")
             self.cells.run(found.layer)
         else:
-            for part in self.layers.settings(found):
-                self._setting(part)
+            bound = self._settings(found)
         self._training(found.training)
         normal = self._normalizer_flags(found)
         image = any(map(self._may_be_image, found.inputs))
         if found.helper is not None:
             image = image or self.layers.functions.may_shape(found.helper.function)
-        made = self._new(found, node, image, {}, bool(normal) or found.normalizes)
+        made = self._new(found, node, image, bound, bool(normal) or found.normalizes)
         made.applications.extend((node, flag) for flag in (normal or [found.training]))
         return made.variables
+
+    def _settings(self, found: Found) -> dict[str, ast.expr]:
+        """Checks what makes a layer; the initializers that it has by names."""
+        named: dict[str, ast.expr] = {}
+        for part in self.layers.settings(found):
+            meaning = self.meanings.get(part.id) if isinstance(part, ast.Name) else None
+            if isinstance(meaning, NamedInitializer) and found.helper is None:
+                assert isinstance(part, ast.Name)
+                named[part.id] = meaning.call
+                continue
+            self._setting(part)
+        return named
 
     def _normalizer_flags(self, found: Found) -> list[ast.expr | None]:
         """What tells batch normalization in a function with layers whether it trains.

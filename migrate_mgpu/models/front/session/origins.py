@@ -11,7 +11,8 @@ import enum
 from collections.abc import Iterator
 from typing import Union
 
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record
@@ -23,6 +24,7 @@ class Whole(enum.Enum):
 
     SESSION = enum.auto()
     RETURNED = enum.auto()  # all that the scope returns
+    OBJECT = enum.auto()  # that of the class whose constructor is the scope
 
 
 @record(frozen=True)
@@ -54,9 +56,13 @@ class Origins:
             return self._name(node)
         if isinstance(node, ast.Subscript) and self.of(node.value) is Whole.RETURNED:
             return self._export(constant(node.slice))
+        if isinstance(node, ast.Attribute) and self.of(node.value) is Whole.OBJECT:
+            return self._export(node.attr)
         if isinstance(node, ast.Call):
             target = self.graph.target(self.module, node.func)
             if target is not None and target.node is self.scope.node:
+                if self.scope.owner is not None:
+                    return Whole.OBJECT
                 one = self.exported.get(None)
                 return self.of(one) if one is not None else Whole.RETURNED
         return None
@@ -72,9 +78,13 @@ class Origins:
             return None
         if home is self.session_home and node.id == self.scope.name:
             return Whole.SESSION
-        if home is self.home:
-            return Named(node.id)
         bindings = home.bindings[node.id]
+        if self._is_self(home, node.id):
+            return Whole.OBJECT
+        if home is self.home:
+            if [one.kind for one in bindings] == ["parameter"]:
+                return self._parameter(home, node.id) or Named(node.id)
+            return Named(node.id)
         if len(bindings) != 1:
             return None
         if bindings[0].kind == "parameter":
@@ -83,6 +93,20 @@ class Origins:
         if value is not None:
             return self.of(value)
         return self._unpacked(bindings[0].node)
+
+    def _is_self(self, home: Scope, name: str) -> bool:
+        """Whether a name is what the methods of the class that builds call their object."""
+        method, owner = home.node, self.scope.owner
+        if owner is None or not isinstance(method, ast.FunctionDef):
+            return False
+        if self.names.parents.get(method) is not owner or method.decorator_list:
+            return False
+        first = Function(self.module, method).parameters()[:1]
+        return first == [name] and len(home.bindings[name]) == 1
+
+    def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
+        """Whether an attribute is one of a module, or of an object of another class."""
+        return is_of_another(module, node, self.scope.owner)
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
         """One of the names of ``x, y = build()``."""
@@ -113,13 +137,43 @@ class Origins:
         if not isinstance(function, ast.FunctionDef):
             return
         known = Function(self.module, function)
-        for reference in self.graph.references(known):
+        for reference in self.references(known):
             if reference.call is None or reference.module is not self.module:
                 yield None
             else:
                 yield given(known, reference.call).get(name)
 
     # -- functions ------------------------------------------------------------------
+
+    def target(self, call: ast.Call) -> Function | None:
+        """The function, or the method of the object that has the graph, that a call reaches."""
+        method = self._method(call.func)
+        return method if method is not None else self.graph.target(self.module, call.func)
+
+    def _method(self, node: ast.expr) -> Function | None:
+        owner = self.scope.owner
+        if owner is None or not isinstance(node, ast.Attribute):
+            return None
+        if self.of(node.value) is not Whole.OBJECT:
+            return None
+        for statement in owner.body:
+            if isinstance(statement, ast.FunctionDef) and statement.name == node.attr:
+                return Function(self.module, statement)
+        return None
+
+    def references(self, function: Function) -> list[Reference]:
+        """The mentions of a function, or of a method of the object that has the graph."""
+        if function.owner is None or function.owner is not self.scope.owner:
+            return self.graph.references(function)
+        if function.node is self.scope.node:
+            return self.graph.references(function)
+        found: list[Reference] = []
+        for mention in self.names.attributes.get(function.name, ()):
+            parent = self.names.parents.get(mention)
+            called = isinstance(parent, ast.Call) and parent.func is mention
+            call = parent if called and isinstance(parent, ast.Call) else None
+            found.append(Reference(self.module, mention, call))
+        return found
 
     def runs(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
         """Whether a function, or one that it calls, runs something in the session."""
@@ -131,7 +185,7 @@ class Origins:
             if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):
                 if call.func.attr == "eval" or self.of(call.func.value) is Whole.SESSION:
                     return True
-            target = self.graph.target(self.module, call.func)
+            target = self.target(call)
             if target is not None and self.runs(target, seen | {function.node}):
                 return True
         return False
@@ -139,7 +193,7 @@ class Origins:
 
 def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
     """What a call gives a function's parameters, by their names; nothing where that is unclear."""
-    parameters = function.parameters()
+    parameters = function.parameters()[1 if function.owner is not None else 0 :]
     if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
         return {}
     if any(keyword.arg is None for keyword in call.keywords):
@@ -149,8 +203,63 @@ def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
     return found
 
 
+def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:
+    """Whether an attribute is one of a module, or of an object of another class than some."""
+    if module.names.qualname(node):
+        return True
+    value = node.value
+    if not isinstance(value, ast.Name):
+        return False
+    home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
+    method = home.node if home is not None else None
+    if not isinstance(method, ast.FunctionDef):
+        return False
+    other = module.names.parents.get(method)
+    first = Function(module, method).parameters()[:1]
+    return isinstance(other, ast.ClassDef) and first == [value.id] and other is not owner
+
+
+@record(frozen=True)
+class Export:
+    """`self.loss = loss`, in a constructor that builds a graph."""
+
+    statement: ast.Assign
+    target: ast.Attribute
+    value: ast.expr
+
+
+def exports(scope: SessionScope) -> list[Export]:
+    """The attributes that a constructor gives names of its own as values, each once."""
+    found: list[Export] = []
+    assert isinstance(scope.node, ast.FunctionDef)
+    me = [one.arg for one in scope.node.args.args[:1]]
+    for entry in scope.entries:
+        statement = entry.statement
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target = statement.targets[0]
+        if not isinstance(target, ast.Attribute) or not isinstance(statement.value, ast.Name):
+            continue
+        if not isinstance(target.value, ast.Name) or [target.value.id] != me:
+            continue
+        stored = [
+            one
+            for one in scope.module.names.attributes.get(target.attr, ())
+            if not isinstance(one.ctx, ast.Load)
+            and not is_of_another(scope.module, one, scope.owner)
+        ]
+        if stored == [target]:
+            found.append(Export(statement, target, statement.value))
+    return found
+
+
 def _exported(scope: SessionScope) -> dict[object, ast.expr]:
-    """What the scope that builds returns at its end: by index or by key, or all of it (None)."""
+    """What the scope that builds returns at its end: by index or by key, or all of it (None).
+
+    Of a constructor it is what the object has, by the names of its attributes.
+    """
+    if scope.owner is not None:
+        return {e.target.attr: e.value for e in exports(scope)}
     last = scope.entries[-1].statement if scope.entries else None
     value = last.value if isinstance(last, ast.Return) else None
     if isinstance(value, (ast.Tuple, ast.List)):

@@ -48,6 +48,16 @@ class Init:
 
 
 @record(frozen=True, eq=False)
+class NamedInitializer:
+    """`initializer = tf.random_normal_initializer(0.0, 0.3)`, which layers are given.
+
+    Keras's would draw the same values for each of them: each gets one of its own.
+    """
+
+    call: ast.Call
+
+
+@record(frozen=True, eq=False)
 class Host:
     """Something of Python's own."""
 
@@ -111,6 +121,7 @@ GRAPH = (
     AverageUpdates,
     Cells,
     Init,
+    NamedInitializer,
 )
 Meaning = Union[
     Placeholder,
@@ -123,6 +134,7 @@ Meaning = Union[
     AverageUpdates,
     Init,
     Cells,
+    NamedInitializer,
     Host,
     Saver,
     EventWriter,
@@ -229,6 +241,7 @@ class SessionProgram:
     client_calls: list[tuple[ast.Call, GraphClient]] = field(default_factory=list)  # by the scope
     returned: ast.Return | None = None  # it gives parts of the graph to who called the scope
     shown: set[ast.expr] = field(default_factory=set)  # what stays of them
+    exports: list[ast.stmt] = field(default_factory=list)  # they give parts to an object
 
     # What stands around the steps.
     savers: list[Saver] = field(default_factory=list)

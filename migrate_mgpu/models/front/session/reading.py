@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.graph import INITIALIZES
+from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
@@ -28,6 +29,7 @@ from migrate_mgpu.models.front.session.program import (
     AverageUpdates,
     Host,
     Init,
+    NamedInitializer,
     Role,
     SessionProgram,
 )
@@ -156,6 +158,9 @@ class _Reader(StatementReader):
             return Role.UNIT
         if self.iterators.begins(statement):
             return Role.GONE
+        exported = self.clients.exports(statement)
+        if exported is not None:
+            return exported
         if self.clients.returns(statement):
             return Role.HOST
         if self.clients.calls_client(statement) and not self.runs.concerns(statement):
@@ -272,6 +277,8 @@ class _Reader(StatementReader):
         if isinstance(value, ast.Call) and self.iterators.draws(value):
             self.driving.summaries.takes[value] = ()
             return self.units.assigned(statement, target, value)
+        if self._initializers(target, value):
+            return Role.GONE
         gradients = self.updates.gradients.assigned(target, value)
         if gradients is not None:
             for name in walk(target):
@@ -299,6 +306,26 @@ class _Reader(StatementReader):
         if not self.units.is_graph(value):
             return None
         return self.units.assigned(statement, target, value)
+
+    def _initializers(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether a statement only gives names to initializers."""
+        several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        names = target.elts if several and isinstance(target, ast.Tuple) else [target]
+        calls = value.elts if several and isinstance(value, ast.Tuple) else [value]
+        if len(names) != len(calls):
+            return False
+        found: dict[str, NamedInitializer] = {}
+        for name, call in zip(names, calls):
+            kind = name_of(self.module, call) if isinstance(call, ast.Call) else ""
+            if not kind.endswith("_initializer") or kind not in INITIALIZERS.by_name:
+                return False
+            if not isinstance(name, ast.Name) or not isinstance(call, ast.Call):
+                return False
+            self.state.only_binding(name)
+            self.state.host_only(call, "an initializer")
+            found[name.id] = NamedInitializer(call)
+        self.meanings.update(found)
+        return True
 
     def _call(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
         name = name_of(self.module, call)

@@ -154,7 +154,7 @@ class RunReader:
             return False
         if isinstance(func.value, ast.Call):
             return name_of(self.module, func.value) in INITIALIZES or func.attr == "eval"
-        if isinstance(func.value, (ast.Name, ast.Subscript)):
+        if isinstance(func.value, (ast.Name, ast.Subscript, ast.Attribute)):
             meaning = self.meaning(func.value)
             if meaning is None and isinstance(func.value, ast.Subscript):
                 meaning = self.meaning(func.value.value)

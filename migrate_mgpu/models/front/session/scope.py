@@ -78,6 +78,12 @@ class SessionScope:
         return next((entry.towers for entry in self.entries if entry.towers is not None), None)
 
     @property
+    def owner(self) -> ast.ClassDef | None:
+        """The class whose objects have the graph, where a constructor builds it."""
+        parent = self.module.names.parents.get(self.node)
+        return parent if isinstance(parent, ast.ClassDef) else None
+
+    @property
     def maker(self) -> ast.stmt:
         """The statement that makes the session."""
         return self.module.names.statement(self.session)
@@ -171,13 +177,13 @@ def _builds(module: Module, around: Home) -> Home:
 
 
 def _around(module: Module, node: ast.AST) -> Home | None:
-    """The module or the plain function that a node is a part of."""
+    """The module, the plain function or the constructor that a node is a part of."""
     for parent in module.names.ancestors(node):
         if isinstance(parent, ast.Module):
             return parent
         if isinstance(parent, ast.FunctionDef):
             owned = isinstance(module.names.parents[parent], ast.ClassDef)
-            return None if owned else parent
+            return None if owned and parent.name != "__init__" else parent
         if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
             return None
     return None
@@ -186,9 +192,9 @@ def _around(module: Module, node: ast.AST) -> Home | None:
 def _home(module: Module, session: ast.Call) -> Home:
     for parent in module.names.ancestors(session):
         if isinstance(parent, (ast.Module, ast.FunctionDef)):
-            if isinstance(parent, ast.FunctionDef):
+            if isinstance(parent, ast.FunctionDef) and parent.name != "__init__":
                 if isinstance(module.names.parents[parent], ast.ClassDef):
-                    text = "a class makes its session"
+                    text = "a method makes its session"
                     raise Refused(module, session, text, _ADVICE)
             return parent
         if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):

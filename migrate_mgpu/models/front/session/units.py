@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.session.program import (
     Gradients,
     Host,
     Init,
+    NamedInitializer,
     Role,
     closure,
 )
@@ -138,7 +139,8 @@ class UnitReader(StatementReader):
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
-        if isinstance(meaning, (Update, Optimizer, Gradients, AllVariables, Init, Cells)):
+        none = (Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells)
+        if isinstance(meaning, none):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:

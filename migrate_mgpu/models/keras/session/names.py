@@ -195,7 +195,29 @@ class StepNames:
                 return name
             number += 1
 
+    @cached_property
+    def _attributes(self) -> set[str]:
+        """The attributes and methods of objects whose constructor builds the graph."""
+        owner = self.program.scope.owner
+        if owner is None:
+            return set()
+        going = {
+            target.attr
+            for statement in self.program.exports
+            if isinstance(statement, ast.Assign)
+            and isinstance(target := statement.targets[0], ast.Attribute)
+        }
+        methods = {one.name for one in owner.body if isinstance(one, ast.FunctionDef)}
+        stored = {
+            name
+            for name, mentions in self._names.attributes.items()
+            if any(not isinstance(one.ctx, ast.Load) for one in mentions)
+        }
+        return methods | (stored - going)
+
     def _is_free(self, name: str) -> bool:
+        if name in self._attributes:
+            return False
         if self._names.fresh(self._scope, name) == name or name in self._classes:
             return True
         return name == "train_step" and name in self._gone and name not in self._kept

@@ -35,6 +35,8 @@ class StepParameterWriter:
     def step(self, run: Run) -> str:
         """How a run's step is called where it runs."""
         name = self.names.step(run.step)
+        if self.program.scope.owner is not None:
+            return self._of_object(run, name)
         if not self._bundle:
             return name
         for fetch in run.fetches:
@@ -42,6 +44,21 @@ class StepParameterWriter:
                 whole = self.source.code(fetch.node.value)
                 return f"{whole}[{self.style.string(name)}]"
         return name
+
+    def _of_object(self, run: Run, name: str) -> str:
+        """A step as the object has it whose constructor builds it."""
+        home = self.program.scope.node
+        if home in self.module.names.ancestors(run.call):
+            return name
+        for fetch in run.fetches:
+            if isinstance(fetch.node, ast.Attribute):
+                return f"{self.source.code(fetch.node.value)}.{name}"
+        text = "it cannot be told which object has this step"
+        raise Refused(self.module, run.call, text, "fetch an attribute of the object")
+
+    def given_to_object(self, step: Step) -> bool:
+        """Whether a step becomes an attribute of the object whose constructor builds it."""
+        return self.program.scope.owner is not None and step in self._given_away()
 
     def edits(self) -> Iterator[Edit]:
         for client in self.program.clients:
@@ -65,8 +82,8 @@ class StepParameterWriter:
 
     def _sees(self, client: GraphClient) -> bool:
         """Whether a function knows the names of the steps without being given them."""
-        if self._bundle:
-            return True  # it knows the dictionary
+        if self._bundle or self.program.scope.owner is not None:
+            return True  # it knows the dictionary, or the object
         carriers: set[ast.AST] = {self.program.scope.node}
         carriers |= {one.node for one in self.program.clients if one.unpacked}
         around = {client.node, *self.module.names.ancestors(client.node)}
@@ -74,7 +91,7 @@ class StepParameterWriter:
 
     def _is_given(self, client: GraphClient) -> bool:
         """Whether a function has its steps as parameters: as it had parts of the graph."""
-        if self._bundle:
+        if self._bundle or self.program.scope.owner is not None:
             return False
         return bool(client.dropped) and (client.takes_parts or not self._sees(client))
 

@@ -127,6 +127,7 @@ class _Writer:
         for place, (entry, role) in enumerate(pairs):
             if role is Role.PLACEHOLDER and self._is_known(entry.statement):
                 program.roles[place] = Role.GONE
+        self.parameters = StepParameterWriter(program, self.names, self.context, self.style)
         self._has_strategy = False
         self._delayed: list[tuple[Entry, Role]] = []
         self.tower_comments = comments_of_towers(program)
@@ -147,7 +148,7 @@ class _Writer:
                     continue
                 name = self.program.fed[key].name
                 self._edit(Edit(*self.source.span(key), self.style.string(name)))
-        parameters = StepParameterWriter(self.program, self.names, self.context, self.style)
+        parameters = self.parameters
         for edit in parameters.edits():
             self._edit(edit)
         runs = RunWriter(
@@ -624,7 +625,14 @@ class _Writer:
             self.heads,
             self.layers.recurrents,
         )
-        return [writer.part(made)] if isinstance(made, Part) else writer.step(made)
+        if isinstance(made, Part):
+            return [writer.part(made)]
+        texts = writer.step(made)
+        if self.parameters.given_to_object(made):
+            assert isinstance(self.scope.node, ast.FunctionDef)
+            me, name = self.scope.node.args.args[0].arg, names.step(made)
+            texts.append(f"{indent}{me}.{name} = {name}\n")
+        return texts
 
     def _edit_region(self, start: int, stop: int, text: str) -> None:
         newline = self.source.newline

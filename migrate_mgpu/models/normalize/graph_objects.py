@@ -1,0 +1,236 @@
+"""A graph that the constructor of a class builds, as parts with names of its own.
+
+`self.loss = tf.reduce_mean(...)` becomes `loss = tf.reduce_mean(...)`, and at the end of the
+constructor `self.loss = loss`. Methods that the constructor alone calls, and which are given
+nothing and return nothing, are written where they are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, start_with_comments
+
+
+def normalize(module: Module, graph: CallGraph) -> list[Edit]:
+    """The edits of one round, in a module; none where nothing is left to do."""
+    for owner in module.tree.body:
+        if isinstance(owner, ast.ClassDef) and _is_plain(owner):
+            found = _GraphObject(module, graph, owner).edits()
+            if found:
+                return found
+    return []
+
+
+def _is_plain(owner: ast.ClassDef) -> bool:
+    """Whether a class inherits nothing."""
+    plain = all(isinstance(base, ast.Name) and base.id == "object" for base in owner.bases)
+    return plain and not owner.decorator_list and not owner.keywords
+
+
+class _GraphObject:
+    def __init__(self, module: Module, graph: CallGraph, owner: ast.ClassDef) -> None:
+        self.module = module
+        self.names = module.names
+        self.source = module.source
+        self.graph = graph
+        self.owner = owner
+        self.methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+
+    def edits(self) -> list[Edit]:
+        node = self.methods.get("__init__")
+        if node is None or node.decorator_list or not node.args.args:
+            return []
+        if not any(self._builds(one) for one in self.methods.values()):
+            return []
+        self.constructor = node
+        self.me = node.args.args[0].arg
+        return self._inlined() or self._named()
+
+    def _builds(self, method: ast.FunctionDef) -> bool:
+        return any(
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr in ("minimize", "apply_gradients")
+            for call in walk(method)
+        )
+
+    def _attribute(self, node: ast.AST) -> str | None:
+        """The name of `self.name` in the constructor, or in a method with the same first name."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.attr if node.value.id == self.me else None
+        return None
+
+    # -- methods that the constructor calls --------------------------------------------
+
+    def _inlined(self) -> list[Edit]:
+        for statement in self.constructor.body:
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or call.args or call.keywords:
+                continue
+            name = self._attribute(call.func)
+            method = self.methods.get(name or "")
+            if name is None or method is None or not self._may_move(name, method, statement):
+                continue
+            return self._moved(statement, method)
+        return []
+
+    def _may_move(self, name: str, method: ast.FunctionDef, statement: ast.stmt) -> bool:
+        """Whether a method may be written where its one call is."""
+        arguments = method.args
+        if [one.arg for one in arguments.args] != [self.me] or method.decorator_list:
+            return False
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+            return False
+        if len(self.names.attributes.get(name, ())) != 1 or name in self.names.by_id:
+            return False
+        if any(
+            isinstance(p, (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal))
+            for p in walk(method)
+        ):
+            return False
+        if not Layout(self.source, statement).owns_lines:
+            return False
+        own = set(self.names.scopes[method].bindings) - {self.me}
+        here = {n.id for n in ast.walk(self.constructor) if isinstance(n, ast.Name)}
+        here |= set(self.names.scopes[self.constructor].bindings)
+        return not own & here
+
+    def _moved(self, statement: ast.stmt, method: ast.FunctionDef) -> list[Edit]:
+        block = Block(self.source, self.source.indent_of(statement))
+        body = method.body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        for one in body:
+            block.statement(one, [], 0)
+        layout, gone = Layout(self.source, statement), Layout(self.source, method)
+        text = block.text()
+        start = start_with_comments(self.source.text, gone.line_start)
+        start = len(self.source.text[:start].rstrip()) + len(self.source.newline)
+        return [
+            Edit(layout.line_start, layout.next_line, text),
+            Edit(start, gone.next_line, ""),
+        ]
+
+    # -- attributes of the constructor ---------------------------------------------------
+
+    def _named(self) -> list[Edit]:
+        """Parts of the graph that are attributes get names."""
+        chosen = self._parts()
+        if not chosen or self._is_used():
+            return []
+        last = self.constructor.body[-1]
+        layout = Layout(self.source, last)
+        if isinstance(last, ast.Return) or not layout.owns_lines:
+            return []
+        found: list[Edit] = []
+        for node in ast.walk(self.constructor):
+            name = self._attribute(node)
+            if name in chosen:
+                assert isinstance(node, ast.Attribute) and name is not None
+                found.append(Edit(*self.source.span(node), chosen[name]))
+        indent, newline = self.source.indent_of(last), self.source.newline
+        text = "".join(f"{indent}{self.me}.{a} = {name}{newline}" for a, name in chosen.items())
+        at = layout.next_line
+        ends = self.source.text[:at].endswith("\n")
+        return [*found, Edit(at, at, text if ends else newline + text.rstrip(newline))]
+
+    def _is_used(self) -> bool:
+        """Whether the constructor gives its object to other code, which would miss attributes."""
+        for node in ast.walk(self.constructor):
+            if isinstance(node, ast.Name) and node.id == self.me:
+                parent = self.names.parents.get(node)
+                if not isinstance(parent, ast.Attribute) or parent.attr in self.methods:
+                    return True
+        return False
+
+    def _parts(self) -> dict[str, str]:
+        """The attributes that are parts of the graph, with the names that they get."""
+        stored: dict[str, list[ast.Attribute]] = {}
+        for name, mentions in self.names.attributes.items():
+            stored[name] = [
+                one
+                for one in mentions
+                if not isinstance(one.ctx, ast.Load)
+                and not is_of_another(self.module, one, self.owner)
+            ]
+        names: set[str] = set()
+        attributes: dict[str, None] = {}
+        size = -1
+        while size != len(names) + len(attributes):
+            size = len(names) + len(attributes)
+            for statement in ast.walk(self.constructor):
+                if not isinstance(statement, (ast.Assign, ast.AugAssign)):
+                    continue
+                if not self._is_part(statement.value, names, attributes):
+                    continue
+                targets = statement.targets if isinstance(statement, ast.Assign) else []
+                for target in targets:
+                    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+                    for part in parts:
+                        if isinstance(part, ast.Name):
+                            names.add(part.id)
+                        attribute = self._attribute(part)
+                        if attribute is not None and stored[attribute] == [part]:
+                            attributes[attribute] = None
+        exported = self._exported(names)
+        return self._chosen([name for name in attributes if name not in exported])
+
+    def _exported(self, names: set[str]) -> set[str]:
+        """Attributes that are given a part with a name."""
+        return {
+            name
+            for statement in ast.walk(self.constructor)
+            if isinstance(statement, ast.Assign)
+            and isinstance(statement.value, ast.Name)
+            and statement.value.id in names
+            and len(statement.targets) == 1
+            and (name := self._attribute(statement.targets[0])) is not None
+        }
+
+    def _is_part(self, node: ast.expr, names: set[str], attributes: dict[str, None]) -> bool:
+        """Whether a value has to do with the graph: it calls TensorFlow, or is made of such."""
+        for part in walk(node):
+            if isinstance(part, ast.Call):
+                known = name_of(self.module, part)
+                if is_session(self.module, part) or (known and not known.startswith(SETTINGS)):
+                    return True
+                target = self.graph.target(self.module, part.func)
+                if target is not None and self._speaks(target.node):
+                    return True
+            elif (isinstance(part, ast.Name) and part.id in names) or self._attribute(
+                part
+            ) in attributes:
+                return True
+        return False
+
+    def _speaks(self, function: ast.AST) -> bool:
+        return any(
+            isinstance(call, ast.Call) and bool(name_of(self.module, call))
+            for call in walk(function)
+        )
+
+    def _chosen(self, attributes: list[str]) -> dict[str, str]:
+        """The name of each attribute: its own, where nothing else has that."""
+        blocked = {n.id for n in ast.walk(self.constructor) if isinstance(n, ast.Name)}
+        blocked |= {n.arg for n in ast.walk(self.constructor) if isinstance(n, ast.arg)}
+        blocked |= set(self.names.module_scope.bindings) | set(dir(builtins))
+        found: dict[str, str] = {}
+        for attribute in attributes:
+            base = attribute.strip("_") or attribute
+            wanted = (attribute, base, f"{base}_tensor", f"{base}_of_graph")
+            name = next((o for o in wanted if o not in blocked and o not in found.values()), "")
+            if not name:
+                return {}
+            found[attribute] = name
+        return found

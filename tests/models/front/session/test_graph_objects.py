@@ -1,0 +1,169 @@
+"""Classes whose constructor builds a graph: their parts become steps that objects have."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, size, rate):
+        self.size = size
+        self.rate = rate
+        self.scale = 3.0
+        self._build()
+        self.sess = tf.Session()
+        self.sess.run(tf.global_variables_initializer())
+
+    def _build(self):
+        # what is fed
+        self.x = tf.placeholder(tf.float32, [None, self.size])
+        self.w = tf.Variable(tf.ones([self.size, 1]))
+        self._out = tf.matmul(self.x, self.w)
+        self.loss = tf.reduce_mean(self._out) * self.scale
+        self.train_op = tf.train.AdamOptimizer(self.rate).minimize(self.loss)
+
+    def learn(self, data):
+        _, loss = self.sess.run([self.train_op, self.loss], feed_dict={self.x: data})
+        return loss
+
+    def weights(self):
+        return self.sess.run(self.w)
+
+
+def main():
+    model = Model(2, 0.1)
+    for _ in range(3):
+        print(model.learn(np.ones([4, 2])), model.weights())
+
+
+main()
+"""
+
+
+def test_an_object_has_its_steps_and_variables() -> None:
+    after = native(PROGRAM)
+    assert "        # what is fed\n        x_spec = tf.TensorSpec([None, self.size]" in after
+    assert "        self.train_step = train_step\n" in after
+    assert "        loss = self.train_step(data).numpy()\n" in after
+    assert "        self.w = w\n" in after and "return self.w.numpy()\n" in after
+    assert "sess" not in after and "_build" not in after
+
+
+def test_what_is_made_once_may_change_later() -> None:
+    text = PROGRAM.replace("        return loss", "        self.rate = 0.0\n        return loss")
+    assert "Adam(self.rate, epsilon=1e-8)" in native(text)
+
+
+def test_another_class_has_attributes_of_its_own() -> None:
+    other = "class Other:\n    def set(self):\n        self.scale = self.loss = 1.0\n\n\n"
+    native(PROGRAM.replace("def main():", other + "def main():"))
+
+
+def test_an_object_of_a_script() -> None:
+    text = PROGRAM.replace("def main():\n", "if True:\n").replace("\n\nmain()\n", "\n")
+    text = text.replace("self._build()\n        self.sess = tf.Session()\n", "self._build()\n")
+    text = text.replace("        self.sess.run(tf.global_variables_initializer())\n", "")
+    text = text.replace("self.sess", "sess").replace("if True:\n    model", "model")
+    text = text.replace(
+        "    for _", "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\nfor _"
+    )
+    text = text.replace("        print", "    print").replace("model.learn", "model.learn")
+    after = native(text)
+    assert "        loss = self.train_step(data).numpy()\n" in after
+    assert "    print(model.learn(np.ones([4, 2])), model.weights())\n" in after
+
+
+def test_a_step_has_no_method_s_name() -> None:
+    after = native(PROGRAM.replace("learn(", "train_step("))
+    assert "self.train_and_compute_loss = train_and_compute_loss\n" in after
+    call = "loss = self.train_and_compute_loss(data).numpy()\n"
+    assert f"    def train_step(self, data):\n        {call}" in after
+
+
+def test_a_method_that_is_given_a_session_is_given_none() -> None:
+    text = PROGRAM.replace("def learn(self, data):", "def learn(self, sess, data):")
+    text = text.replace("loss = self.sess.run([self.t", "loss = sess.run([self.t")
+    text = text.replace("model.learn(np", "model.learn(model.sess, np")
+    after = native(text)
+    assert "def learn(self, data):\n" in after and "model.learn(np.ones([4, 2]))" in after
+
+
+def test_what_python_asks_of_an_object_stays() -> None:
+    text = PROGRAM.replace(
+        "        return loss",
+        "        if not hasattr(self, 'count'):\n"
+        "            self.count = 0\n        self.count += 1\n        return loss",
+    )
+    assert "if not hasattr(self, 'count'):\n" in native(text)
+
+
+STAYS = {
+    "an attribute that changes": PROGRAM.replace(
+        "        return loss", "        self.scale = 0.5 * self.scale\n        return loss"
+    ),
+    "an attribute that is changed in place": PROGRAM.replace("= 3.0", "= [3.0]").replace(
+        "        return loss", "        self.scale.append(1.0)\n        return loss"
+    ),
+    "an attribute that somebody changes": PROGRAM.replace(
+        "    for _", "    model.scale = 2.0\n    for _"
+    ),
+    "an attribute that has the values of a loop": PROGRAM.replace(
+        "        self.scale = 3.0\n", "        for self.scale in (1.0, 2.0):\n            pass\n"
+    ),
+    "two objects": PROGRAM.replace(
+        "    model = Model(2, 0.1)\n", "    model = Model(2, 0.1)\n    other = Model(2, 0.2)\n"
+    ),
+    "objects of a loop": PROGRAM.replace(
+        "    model = Model(2, 0.1)\n    for _ in range(3):\n",
+        "    for _ in range(3):\n        model = Model(2, 0.1)\n",
+    ),
+    "a class below it": PROGRAM.replace(
+        "def main():", "class Other(Model):\n    pass\n\n\ndef main():"
+    ),
+    "somebody's loss": PROGRAM.replace(
+        "def main():", "def show(one):\n    print(one.loss)\n\n\ndef main():"
+    ),
+    "an object that goes elsewhere": PROGRAM.replace(
+        "    for _", "    print(vars(model))\n    for _"
+    ),
+    "a variable as a value": PROGRAM.replace("    for _", "    print(model.w)\n    for _"),
+    "the session for more than running": PROGRAM.replace(
+        "    for _", "    print(model.sess.graph)\n    for _"
+    ),
+    "a part by a name that is computed": PROGRAM.replace(
+        "    for _", "    print(getattr(model, 'lo' + 'ss'))\n    for _"
+    ),
+    "a method that the constructor calls as well": PROGRAM.replace(
+        "_initializer())\n\n", "_initializer())\n        self.weights()\n\n"
+    ),
+    "a part that is given another value": PROGRAM.replace(
+        "        return loss", "        self.loss = loss\n        return loss"
+    ),
+    "what is built in a method": PROGRAM.replace(
+        "return self.sess.run(self.w)", "return self.sess.run(self.w * 2.0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_what_is_not_understood_stays(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any("the session stays" in message for message in said(result)), said(result)
+    [file] = result.files
+    assert file.after is None or "self.sess = tf.Session()" in file.after
+
+
+def test_the_reason_is_that_of_the_named_graph() -> None:
+    result = run(STAYS["somebody's loss"], bridge=True, native_sessions=True)
+    [finding] = [one for one in result.findings if "the session stays" in one.message]
+    assert "whether `one.loss` is a part of the graph" in finding.message
+    line = STAYS["somebody's loss"].split("\n").index("    print(one.loss)") + 1
+    assert finding.line == line

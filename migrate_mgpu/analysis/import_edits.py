@@ -37,7 +37,7 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
             place = next((s for s in module.tensorflow_imports if s in top), top[-1])
             edits.append(Layout(module.source, place).insert_before([f"import {name}"]))
             continue
-        plain = _first_group(module, top)
+        plain = _first_group(top)
         later = [s for s in plain if _key(s) > name]
         if not _is_standard_import(plain[0]):
             edits.append(Layout(module.source, plain[0]).insert_before([f"import {name}", ""]))
@@ -48,7 +48,7 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
     return edits
 
 
-def _first_group(module: Module, top: list[ast.stmt]) -> list[ast.stmt]:
+def _first_group(top: list[ast.stmt]) -> list[ast.stmt]:
     """The first run of imports without a blank line between them."""
     group = [top[0]]
     for statement in top[1:]:

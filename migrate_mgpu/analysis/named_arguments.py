@@ -17,7 +17,7 @@ def by_parameter(call: ast.Call, signature: Sequence[str]) -> dict[str, ast.expr
     return given
 
 
-def bind(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
+def arguments_of(module: Module, call: ast.Call, signature: tuple[str, ...]) -> dict[str, ast.expr]:
     """A call's arguments by name, those that are None or left out missing.
 
     Raises:

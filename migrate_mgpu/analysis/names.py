@@ -183,6 +183,10 @@ class Names(Scopes):
             yield current
             current = self.parents.get(current)
 
+    def class_around(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class that a node stands in."""
+        return next((one for one in self.ancestors(node) if isinstance(one, ast.ClassDef)), None)
+
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that a node belongs to."""
         current: ast.AST = node

@@ -64,7 +64,10 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
 
 
 # What the name of a file of weights must end in for Keras 3, which raises otherwise.
-_WEIGHTS = {"save_weights": ".weights.h5", "load_weights": (".h5", ".hdf5", ".keras")}
+_WEIGHTS: dict[str, str | tuple[str, ...]] = {
+    "save_weights": ".weights.h5",
+    "load_weights": (".h5", ".hdf5", ".keras"),
+}
 
 
 def _weight_files(module: Module) -> Iterator[ast.Call]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.names import Names, constant
 from migrate_mgpu.analysis.symbols import symbol, table
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -97,10 +97,11 @@ class Switches:
 
     def _asks_gone(self, call: ast.Call) -> bool:
         """Whether `hasattr(tf, "contrib")` asks for what TF2 lost."""
-        if len(call.args) != 2 or not isinstance(call.args[1], ast.Constant):
+        name = constant(call.args[1]) if len(call.args) == 2 else None
+        if not isinstance(name, str):
             return False
         owner = self.names.qualname(call.args[0])
-        found = symbol(f"{owner}.{call.args[1].value}") if owner else None
+        found = symbol(f"{owner}.{name}") if owner else None
         return found is not None and table().status(found.name) == "gone"
 
     def is_past(self, parent: ast.AST, child: ast.AST) -> bool:

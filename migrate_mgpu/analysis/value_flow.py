@@ -543,10 +543,10 @@ class ValueFlow:
                 if not isinstance(attribute.ctx, ast.Load) or other.names.qualname(attribute):
                     continue
                 inner = _class_of(other, attribute)
-                if inner is owner or (inner is not None and not _inherits(inner)):
+                if inner is owner or (inner is not None and not inherits(inner)):
                     continue
                 known = self.owner_of(other, attribute) if inner is None else None
-                if known is None or known[1] is owner or _inherits(known[1]):
+                if known is None or known[1] is owner or inherits(known[1]):
                     yield Value(other, attribute)
 
     def reads(self, module: Module, name: str, home: Scope) -> list[Value]:
@@ -655,7 +655,7 @@ def _class_of(module: Module, attribute: ast.Attribute) -> ast.ClassDef | None:
     return None
 
 
-def _inherits(owner: ast.ClassDef) -> bool:
+def inherits(owner: ast.ClassDef) -> bool:
     """Whether a class has a base that may be another one of the run."""
     return any(not (isinstance(base, ast.Name) and base.id == "object") for base in owner.bases)
 

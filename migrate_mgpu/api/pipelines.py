@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
@@ -68,7 +68,7 @@ def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit
 def _method(module: Module, apply: ast.Call, call: ast.Call, name: str) -> list[Edit]:
     """`.apply(tf.contrib.data.map_and_batch(f, 8))` as `.map(f).batch(8)`."""
     source = module.source
-    arguments = bind(module, call, _METHODS[name])
+    arguments = arguments_of(module, call, _METHODS[name])
     text = {key: source.code(value) for key, value in arguments.items()}
     begin = source.span(apply.func)[1] - len("apply")
     end = source.span(apply)[1]

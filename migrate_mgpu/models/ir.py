@@ -299,6 +299,14 @@ class Computation:
     units: list[ast.stmt] = field(default_factory=list)
     label_use: LabelUse = LabelUse()
 
+    @property
+    def name(self) -> str | None:
+        """The variable that the author gave it."""
+        unit = self.unit
+        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
+            return unit.targets[0].id
+        return None
+
 
 @record()
 class Objective(Computation):

@@ -171,7 +171,7 @@ def _layouts(flow: Flow) -> list[Diagnostic]:
     for (module, statement), members in statements(flow).items():
         layout = Layout(module.source, statement)
         sinks = [m for m in members if isinstance(m, (SinkCall, Handover))]
-        if sinks and not _inserts(module, statement, members):
+        if sinks and not _inserts(members):
             continue
         if isinstance(statement, (ast.With, ast.AsyncWith)) or sinks:
             fine = layout.owns_start
@@ -192,7 +192,7 @@ def _layouts(flow: Flow) -> list[Diagnostic]:
     return found
 
 
-def _inserts(module: Module, statement: ast.stmt, members: list[object]) -> bool:
+def _inserts(members: list[object]) -> bool:
     """Whether calls must be put before a statement with a sink."""
     if any(isinstance(member, (Setting, Step)) for member in members):
         return True

@@ -138,16 +138,11 @@ class Timing:
             for node in module.environment_changes:
                 order = Order(self.graph, partial(_in_its_module, module, node))
                 if all(order.before(s.module, s.statement) is None for s in settings):
-                    if _argument_of_later_process(module, node):
-                        continue
+                    if isinstance(node, ast.Dict):
+                        continue  # of a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`
                     text = "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it"
                     return Diagnostic("environment-after", Place(module, node), text)
         return None
-
-
-def _argument_of_later_process(module: Module, node: ast.AST) -> bool:
-    """An environment built for a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`."""
-    return isinstance(node, ast.Dict)
 
 
 def _in_its_module(home: Module, node: ast.AST, module: Module) -> list[ast.AST]:

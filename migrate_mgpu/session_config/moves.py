@@ -177,7 +177,7 @@ def _carrier(
     code = source.text[layout.start : layout.end]
     if trailing and not layout.owns_start and sum(len(lines) for _, lines in groups) == 1:
         trailing = None  # it stays where it is, behind the one call
-    lines = _with_comments(source, code, layout.statement.lineno, groups, trailing)
+    lines = _with_comments(code, layout.statement.lineno, groups, trailing)
     for step in steps:
         if step.call is not None:
             tail = f"  {layout.trailing_comment}" if layout.trailing_comment else ""
@@ -222,7 +222,7 @@ def _sink_statement(
         if isinstance(argument, ast.Call) and not groups and _is_helper_call(move.flow, argument):
             lines.append(move.code(module, argument))
         start_line = source.place(start)[0]
-        lines += _with_comments(source, piece, start_line, groups, None)
+        lines += _with_comments(piece, start_line, groups, None)
         groups = []
     if dropped:
         if layout.trailing_comment:
@@ -278,7 +278,6 @@ def _is_helper_call(flow: Flow, call: ast.Call) -> bool:
 
 
 def _with_comments(
-    source: object,
     code: str,
     first_line: int,
     groups: list[tuple[Setting | None, list[str]]],

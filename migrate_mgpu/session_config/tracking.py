@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.symbols import message
-from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, is_manager, own_nodes
+from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, inherits, is_manager, own_nodes
 from migrate_mgpu.session_config.flows import (
     SUBMESSAGES,
     Flow,
@@ -414,9 +414,9 @@ class _Tracker:
         elif isinstance(parent, ast.keyword):
             call = module.names.parents[parent]
             assert isinstance(call, ast.Call)
-            self._argument(module, call, node, path, parent.arg)
+            self._argument(module, call, node, path)
         elif isinstance(parent, ast.Call):
-            self._argument(module, parent, node, path, None)
+            self._argument(module, parent, node, path)
         elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
             self._assigned(module, parent, node, path)
         elif isinstance(parent, ast.Return):
@@ -487,9 +487,7 @@ class _Tracker:
                     return
         self.problem(module, call, f"`{path}(...)` is called here")
 
-    def _argument(
-        self, module: Module, call: ast.Call, node: ast.expr, path: str, name: str | None
-    ) -> None:
+    def _argument(self, module: Module, call: ast.Call, node: ast.expr, path: str) -> None:
         sink = self.sinks.get(call)
         if sink is not None and sink.argument is node and not path:
             self.flow.sinks.append(sink)
@@ -562,7 +560,7 @@ class _Tracker:
                         step = Step(module, statement, exported=module.source.code(target))
                         self.flow.steps.append(step)
                     self._self_attribute(other, attribute, path)
-                elif known is None or _has_bases(known[1]):
+                elif known is None or inherits(known[1]):
                     if not other.names.qualname(attribute):
                         self.problem(
                             other, attribute, f"`{ast.unparse(attribute)}` may be the same object"
@@ -840,10 +838,6 @@ def _join(path: str, name: str) -> str:
 def _short(module: Module, function: ast.expr) -> str:
     text = module.source.code(function)
     return text if len(text) <= 40 and "\n" not in text else "..."
-
-
-def _has_bases(owner: ast.ClassDef) -> bool:
-    return any(not (isinstance(b, ast.Name) and b.id == "object") for b in owner.bases)
 
 
 def _outermost(module: Module, call: ast.expr) -> ast.expr:

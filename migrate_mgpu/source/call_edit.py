@@ -151,11 +151,6 @@ class CallEdit:
         """The new function's parameters that may be given by position: all others get keywords."""
         self._order = tuple(names)
 
-    def keywords_from(self, index: int) -> None:
-        """Only the first ``index`` arguments stay positional."""
-        kept = [a.name for a in self._arguments if not a.dropped]
-        self._order = tuple(kept[:index])
-
     # -- writing ------------------------------------------------------------
 
     def edits(self) -> tuple[Edit, ...]:

@@ -21,7 +21,6 @@ from pathlib import Path
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.source.source import Edit, Source, SourceError, splice
 
-SUFFIX = ".ipynb"
 # Stands between cells; being a comment of its own line, it belongs to no statement.
 _SEPARATOR = "# %%\n"
 _MAGIC = re.compile(r"^[ \t]*(?:[%!]|\?)")

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.strategies import STRATEGIES
 from migrate_mgpu.models.ir import Strategy, StrategyChoice
@@ -23,7 +23,7 @@ def read_strategy(module: Module, node: ast.expr | None) -> Strategy | None:
     row = STRATEGIES.by_name.get(f"{contrib}distribute.{name.rpartition('.')[2]}")
     if row is None or "distribute" not in name:
         return None
-    arguments = bind(module, node, row.signature)
+    arguments = arguments_of(module, node, row.signature)
     devices = arguments.get("devices", arguments.get("device"))
     counts = [arguments[name] for name in _COUNTS if name in arguments]
     return Strategy(row.kind, module, node, arguments, devices, counts[0] if counts else None)

@@ -29,7 +29,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> Edits:
         owner = _class_of(flow.module, given.value)
         method = _method(owner, given.attr) if owner is not None else None
         if method is not None and method.decorator_list and owner is not None:
-            return _static(flow, graph, given, owner, method)
+            return _static(flow, graph, owner, method)
         if isinstance(given.value, ast.Call) and owner is not None:
             return _in_a_variable(flow, given.value)
         return {}
@@ -45,7 +45,7 @@ def _class_of(module: Module, node: ast.expr) -> ast.ClassDef | None:
     """The class of the module that an expression is, or is an object of."""
     names = module.names
     if isinstance(node, ast.Name) and node.id in ("self", "cls"):
-        return next((p for p in names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+        return names.class_around(node)
     for _ in range(3):
         if isinstance(node, ast.Call):
             node = node.func
@@ -81,7 +81,6 @@ def _mentions(flow: EstimatorFlow, graph: CallGraph, name: str) -> list[ast.Attr
 def _static(
     flow: EstimatorFlow,
     graph: CallGraph,
-    given: ast.Attribute,
     owner: ast.ClassDef,
     method: ast.FunctionDef,
 ) -> Edits:

@@ -42,8 +42,7 @@ def _class_of(
     """The class of the run that an object is of."""
     names = module.names
     if receiver.id == "self":
-        classes = (p for p in names.ancestors(receiver) if isinstance(p, ast.ClassDef))
-        found = next(classes, None)
+        found = names.class_around(receiver)
         return None if found is None else (module, found)
     made = assigned(module, receiver)
     return graph.class_of(module, made.func) if isinstance(made, ast.Call) else None

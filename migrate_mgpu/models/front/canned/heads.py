@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.heads import HEADS, HeadRow, Task
@@ -47,7 +47,7 @@ def read_head(flow: EstimatorFlow) -> Head:
     if row is None or not isinstance(call, ast.Call):
         shown = module.source.code(call.func if isinstance(call, ast.Call) else call)
         raise Refused(module, node, f"the head `{shown}`", _ADVICE)
-    arguments = bind(module, call, row.signature)
+    arguments = arguments_of(module, call, row.signature)
     return _HeadReader(flow, name.rpartition(".")[2], arguments).read(row, call, statement)
 
 

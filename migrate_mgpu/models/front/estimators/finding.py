@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
@@ -87,7 +87,7 @@ class _Finder:
             flow.problem(module, call, f"`{shown}` is not converted", advice)
             return flow
         try:
-            flow.arguments = bind(module, call, SIGNATURES[last])
+            flow.arguments = arguments_of(module, call, SIGNATURES[last])
             if flow.kind == CUSTOM:
                 self._model_fn(flow)
             self._config(flow)
@@ -278,7 +278,7 @@ class _Finder:
                 return
             if name in METHODS or name in EXPORTS:
                 exports = name in EXPORTS
-                arguments = bind(module, call, (EXPORTS if exports else METHODS)[name])
+                arguments = arguments_of(module, call, (EXPORTS if exports else METHODS)[name])
                 kind = EXPORT if exports else name
                 one = DriverCall(kind, module, call, arguments, attribute.value)
                 (driving.exports if exports else driving.calls).append(one)
@@ -289,7 +289,7 @@ class _Finder:
         )  # fmt: skip
 
     def _train_and_evaluate(self, module: Module, call: ast.Call, node: ast.expr) -> DriverCall:
-        arguments = bind(module, call, SIGNATURES[TRAIN_AND_EVALUATE])
+        arguments = arguments_of(module, call, SIGNATURES[TRAIN_AND_EVALUATE])
         given = arguments.get("train_spec"), arguments.get("eval_spec")
         train = find_spec(self.values, module, call, given[0], "TrainSpec")
         evaluate = find_spec(self.values, module, call, given[1], "EvalSpec")

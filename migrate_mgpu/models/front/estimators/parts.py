@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
@@ -123,4 +123,4 @@ def constructed(module: Module, node: ast.expr | None, kind: str) -> Constructio
         return None
     if not name.startswith(("estimator.", "contrib.learn.", "contrib.estimator.")):
         return None
-    return Construction(kind, module, node, bind(module, node, SIGNATURES[kind]))
+    return Construction(kind, module, node, arguments_of(module, node, SIGNATURES[kind]))

@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES
@@ -45,7 +45,7 @@ def configures(module: Module, node: ast.expr) -> bool:
     head, _, last = tensorflow_name(module, call.func).rpartition(".")
     if head not in ("estimator", "keras.estimator") or last not in ESTIMATORS:
         return False
-    return bind(module, call, SIGNATURES[last]).get("config") is node
+    return arguments_of(module, call, SIGNATURES[last]).get("config") is node
 
 
 def one_setting(flow: EstimatorFlow, values: ValueFlow, name: str) -> Expression | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.estimators.parts import constructed
@@ -91,4 +91,4 @@ def _exporter(part: Value, spec: Construction) -> Construction:
         advice = "call export_saved_model behind the training, which is converted"
         shown = "`BestExporter` of EvalSpec" if kind == "BestExporter" else "this exporter"
         raise Refused(module, call or spec.node, f"{shown} is not followed", advice)
-    return Construction(kind, module, call, bind(module, call, EXPORTERS[kind]))
+    return Construction(kind, module, call, arguments_of(module, call, EXPORTERS[kind]))

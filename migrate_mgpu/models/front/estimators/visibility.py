@@ -59,15 +59,9 @@ def is_visible(module: Module, node: ast.expr, place: ast.AST, other: Module | N
         home = names.defining_scope(name.id, names.scope_of_name[name])
         if home is names.defining_scope(name.id, scope):
             continue
-        if name.id != "self" or _owner(module, name) is not _owner(module, place):
+        if name.id != "self" or names.class_around(name) is not names.class_around(place):
             return False
     return True
-
-
-def _owner(module: Module, node: ast.AST) -> ast.ClassDef | None:
-    """The class whose method a node stands in."""
-    around = module.names.ancestors(node)
-    return next((parent for parent in around if isinstance(parent, ast.ClassDef)), None)
 
 
 def settled(module: Module, node: ast.expr) -> bool:

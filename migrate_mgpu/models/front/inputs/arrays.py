@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind, by_parameter
+from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.api.inputs import ARRAY_INPUTS
@@ -37,7 +37,7 @@ def read_array_input(module: Module, node: ast.AST) -> ArrayInput | None:
     if row is None or not isinstance(node, ast.Call):
         return None
     shown = tensorflow_name(module, node.func).rpartition(".")[2]
-    arguments = bind(module, node, row.signature)
+    arguments = arguments_of(module, node, row.signature)
     if "x" not in arguments:
         raise Refused(module, node, f"{shown} without x")
     shuffles = constant(arguments.get("shuffle"))

@@ -102,7 +102,7 @@ class ReuseReader:
         if not isinstance(call, ast.Call):
             return False
         value = parent.value if isinstance(parent, ast.keyword) else node
-        if value in _reuse_of(module, call):
+        if any(one is value for one in _reuse_of(module, call)):
             return True
         target = self.graph.target(module, call.func)
         if target is None or target.owner is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Placeholder
@@ -16,7 +15,7 @@ def is_flag(placeholder: Placeholder) -> bool:
     return constant(dtype) == "bool" or name_of(placeholder.module, dtype) == "bool"
 
 
-def fold(module: Module, placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
+def fold(placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
     """What a placeholder is where it is fed a value, or none, if that is known: a flag."""
     if value is None:
         return placeholder.default

@@ -174,7 +174,7 @@ class GradientReader:
             return None
         if found.holds is not Holds.VALUES or "clip_norm" not in given:
             raise Refused(self.module, call, "what is clipped here cannot be told", _ADVICE)
-        return self._clipped(found, ClippedBy.GLOBAL_NORM, call, given, "")
+        return self._clipped(found, ClippedBy.GLOBAL_NORM, given, "")
 
     def _each(self, node: ast.ListComp) -> Gradients | None:
         """`[(tf.clip_by_norm(g, 5.0), v) for g, v in pairs]`, or of the gradients alone."""
@@ -211,13 +211,12 @@ class GradientReader:
         clipped = given.get("t")
         if not isinstance(clipped, ast.Name) or clipped.id != gradient:
             raise refused
-        return self._clipped(found, by, element, given, gradient)
+        return self._clipped(found, by, given, gradient)
 
     def _clipped(
         self,
         found: Gradients,
         by: ClippedBy,
-        call: ast.Call,
         given: Mapping[str, ast.expr],
         gradient: str,
     ) -> Gradients:

@@ -227,7 +227,8 @@ class GraphNames:
             for call in module.names.calls:
                 name = name_of(module, call)
                 owns = name in VARIABLES.by_name or name in LAYERS.by_name
-                owns = owns or name == "variable_scope" or self.graph.target(module, call.func)
+                owns = owns or name == "variable_scope"
+                owns = owns or self.graph.target(module, call.func) is not None
                 if owns or not apart:
                     values = [*call.args, *(keyword.value for keyword in call.keywords)]
                     texts = (constant(value) for value in values)

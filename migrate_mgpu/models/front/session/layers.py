@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
@@ -173,16 +174,8 @@ class UnitLayerReader(StatementReader):
         arguments = function.node.args
         if arguments.vararg or arguments.kwarg:
             raise Refused(self.module, function.node, f"`{function.name}` takes `*` or `**`")
-        parameters = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-        found = dict(zip(reversed(parameters), reversed(arguments.defaults)))
-        found.update(
-            (one.arg, default)
-            for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults)
-            if default is not None
-        )
-        found.update(zip(parameters, call.args))
-        found.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
-        return found
+        given = bind(call, function)
+        return {**given.defaults, **given.written()}
 
     def _taken(
         self, found: Found, function: Function, bound: Mapping[str, ast.expr]

@@ -276,7 +276,7 @@ class _Reader(StatementReader):
         value = statement.value
         if isinstance(value, ast.Call) and self.iterators.draws(value):
             self.driving.summaries.takes[value] = ()
-            return self.units.assigned(statement, target, value)
+            return self.units.assigned(statement, target)
         if self._initializers(target, value):
             return Role.GONE
         gradients = self.updates.gradients.assigned(target, value)
@@ -305,7 +305,7 @@ class _Reader(StatementReader):
             return Role.VARIABLES
         if not self.units.is_graph(value):
             return None
-        return self.units.assigned(statement, target, value)
+        return self.units.assigned(statement, target)
 
     def _initializers(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether a statement only gives names to initializers."""
@@ -359,7 +359,7 @@ class _Reader(StatementReader):
             self.meanings[target.id] = dataset
             return Role.HOST_OBJECT
         if self.driving.summaries.named(statement, call):
-            return self.units.assigned(statement, target, call)
+            return self.units.assigned(statement, target)
         made = self.driving.made(statement, target, call)
         if made is not None:
             self.state.only_binding(target)

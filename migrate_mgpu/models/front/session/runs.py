@@ -186,7 +186,7 @@ class RunReader:
         for call in calls:
             if any(other is not call and other in walk(call) for other in calls):
                 raise Refused(self.module, call, "a run within another run")
-            self._run(call, statement, place)
+            self._run(call, place)
         return Role.RUN
 
     def _check_mentions(
@@ -309,7 +309,7 @@ class RunReader:
 
     # -- one run --------------------------------------------------------------------
 
-    def _run(self, call: ast.Call, statement: ast.stmt, place: int) -> None:
+    def _run(self, call: ast.Call, place: int) -> None:
         func = call.func
         assert isinstance(func, ast.Attribute)
         parameters = _RUN if self.is_session(func.value) else _EVAL
@@ -350,7 +350,7 @@ class RunReader:
             text = "averages move in a step that trains nothing"
             raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
         self.found.moves_averages |= moves
-        step = self._step(call, placeholders, values, updates, units, place, folded, moves)
+        step = self._step(call, placeholders, values, updates, units, folded, moves)
         if fed is not None:
             feeds = []
         self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
@@ -362,7 +362,7 @@ class RunReader:
         given = dict(feeds)
         folded: dict[Placeholder, ast.expr] = {}
         for placeholder in self.found.placeholders:
-            value = fold(self.module, placeholder, given.get(placeholder))
+            value = fold(placeholder, given.get(placeholder))
             if value is not None:
                 folded[placeholder] = value
                 if named and placeholder in given:
@@ -410,7 +410,6 @@ class RunReader:
         values: tuple[ast.expr, ...],
         updates: tuple[Update, ...],
         fetched: list[Unit],
-        place: int,
         folded: tuple[tuple[Placeholder, ast.expr], ...],
         moves: bool,
     ) -> Step:

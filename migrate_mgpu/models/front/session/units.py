@@ -63,8 +63,9 @@ class UnitReader(StatementReader):
                     return True
         return False
 
-    def assigned(self, statement: ast.Assign, target: ast.expr, value: ast.expr) -> Role:
+    def assigned(self, statement: ast.Assign, target: ast.expr) -> Role:
         """A statement that names a part of the graph."""
+        value = statement.value
         targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         if isinstance(value, ast.Call) and is_recurrent(self.module, value):
             targets = [one for part in targets for one in getattr(part, "elts", [part])]
@@ -120,7 +121,7 @@ class UnitReader(StatementReader):
         unit = Unit(
             node, place, unique(after), unique(feeds), unique(reads), parts.rows, inputs=inputs
         )
-        self._labels(value, unit)
+        self._check_labels(value)
         if of_tower:
             unit = self.towers.stage(entry, unit)
         if isinstance(node, ast.stmt):
@@ -171,7 +172,7 @@ class UnitReader(StatementReader):
                 text = "a random operation with a seed of its own: TF1 has one stream for it"
                 raise Refused(self.module, call, text)
 
-    def _labels(self, value: ast.expr, unit: Unit) -> None:
+    def _check_labels(self, value: ast.expr) -> None:
         """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
         for call in walk(value):
             if not isinstance(call, ast.Call):

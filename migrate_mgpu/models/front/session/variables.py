@@ -203,10 +203,10 @@ class VariableReader(StatementReader):
             )
             parts = [scope for kind, scope in entry.scopes if kind in kinds]
             self.found.scopes[call] = "".join(f"{part}/" for part in parts)
-        self._first_value(call, given)
+        self._first_value(given)
         return made
 
-    def _first_value(self, call: ast.Call, given: dict[str, ast.expr]) -> None:
+    def _first_value(self, given: dict[str, ast.expr]) -> None:
         """Its first value is computed where it stands, by functions that only compute."""
         value = given.get("initial_value")
         if value is not None:

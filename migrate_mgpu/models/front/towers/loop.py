@@ -31,7 +31,7 @@ def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
     """
     if not isinstance(statement, ast.For) or statement.orelse or not _has_gradients(module):
         return None
-    if not any(map(_is_gradient, _calls(module, statement.body))):
+    if not any(map(_is_gradient, _calls(statement.body))):
         return None
     index, items = _names(module, statement)
     found = Towers(statement, statement.target, index, items)
@@ -165,7 +165,7 @@ def _items(module: Module, target: ast.expr, sequence: ast.expr) -> Iterator[tup
             yield from _items(module, one, other)
 
 
-def _calls(module: Module, body: list[ast.stmt]) -> Iterator[ast.Call]:
+def _calls(body: list[ast.stmt]) -> Iterator[ast.Call]:
     for statement in body:
         for node in walk(statement):
             if isinstance(node, ast.Call):

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
@@ -45,7 +45,7 @@ class BuiltReceiver:
         self.style = style_at(module, call)
         self.kind = builder(module, call)
         first = "feature_spec" if self.kind == "parsing" else "features"
-        given = bind(module, call, (first, "default_batch_size"))
+        given = arguments_of(module, call, (first, "default_batch_size"))
         if first not in given:
             raise Refused(module, call, f"a receiver without its {first}", _ADVICE)
         self.features = given[first]
@@ -130,7 +130,7 @@ class BuiltReceiver:
             name = tensorflow_name(module, value.func) if isinstance(value, ast.Call) else ""
             if not isinstance(value, ast.Call) or name != "placeholder" or not _plain(key):
                 raise Refused(module, value, "a raw input that is no placeholder", _ADVICE)
-            given = bind(module, value, ("dtype", "shape", "name"))
+            given = arguments_of(module, value, ("dtype", "shape", "name"))
             shape = given.get("shape")
             if not isinstance(shape, (ast.List, ast.Tuple)) or not shape.elts:
                 raise Refused(module, value, "a raw input whose shape is not written out", _ADVICE)

@@ -48,7 +48,9 @@ class InsertionPoint:
 
     def reaches(self, module: Module, node: ast.AST) -> bool:
         """Whether a place is in a method of the class whose attribute the model is."""
-        return module is self.module and _class(module, node) is _class(module, self.statement)
+        return module is self.module and module.names.class_around(
+            node
+        ) is module.names.class_around(self.statement)
 
     def knows(self, node: ast.expr) -> bool:
         """Whether an expression of another method means the same where the model is made.
@@ -69,7 +71,7 @@ class InsertionPoint:
 
     def _ready(self, attribute: ast.AST, seen: set[str]) -> bool:
         """Whether `self.x` is there when the model is made: a method that needs nothing later."""
-        owner = _class(self.module, self.statement)
+        owner = self.module.names.class_around(self.statement)
         if owner is None or not isinstance(attribute, ast.Attribute):
             return False
         if attribute.attr in seen:
@@ -108,8 +110,8 @@ def find_insertion_point(flow: EstimatorFlow, setup: Setup) -> InsertionPoint:
         return InsertionPoint(flow.module, flow.statement, receiver, "", strategy)
     if all(_attribute(call) for call in calls) and first.module is flow.module:
         target = _target(flow.statement)
-        owner = _class(flow.module, flow.statement)
-        inside = all(_class(call.module, call.node) is owner for call in calls)
+        owner = flow.module.names.class_around(flow.statement)
+        inside = all(call.module.names.class_around(call.node) is owner for call in calls)
         if owner is not None and inside and isinstance(target, ast.Attribute):
             _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
             return InsertionPoint(flow.module, flow.statement, receiver, "self.", strategy)
@@ -207,8 +209,8 @@ def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
 def _kept(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
     values, driven = setup.values, flow.driving.calls
-    owner = _class(flow.module, flow.call)
-    inside = all(_class(u.module, u.node) is owner and _attribute(u) for u in driven)
+    owner = flow.module.names.class_around(flow.call)
+    inside = all(u.module.names.class_around(u.node) is owner and _attribute(u) for u in driven)
     if owner is None or not inside or any(call.module is not flow.module for call in driven):
         return None
     names = flow.module.names
@@ -228,7 +230,7 @@ def _kept(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
         receivers = {setup.changes.receiver(call) for call in driven}
         if calls is None or len(calls) != 1 or receivers != {shown}:
             return None
-        if _class(flow.module, statement) is not owner:
+        if flow.module.names.class_around(statement) is not owner:
             return None
         _made_once(flow, owner, values, values.graph.enclosing(flow.module, statement))
         return InsertionPoint(flow.module, statement, shown, "self.")
@@ -247,8 +249,3 @@ def _target(statement: ast.stmt) -> ast.expr | None:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         return statement.targets[0]
     return None
-
-
-def _class(module: Module, node: ast.AST) -> ast.ClassDef | None:
-    around = module.names.ancestors(node)
-    return next((parent for parent in around if isinstance(parent, ast.ClassDef)), None)

@@ -126,16 +126,12 @@ class Datasets:
         if not trains or self.setup.strategy is None or shares_batch(self.flow.distribution):
             return self.inputs.dataset(module, node, mode, base)
         strategy = self.strategy_at(call, module, node)
-        context = self.inputs.context = self._context(module, node)
+        context = self.inputs.context = _context(node)
         made = self.inputs.dataset(module, node, mode, base)
         self.inputs.context = ""
         argument = f"lambda {context}: {made}"
         head = f"{strategy}.distribute_datasets_from_function"
         return FileStyle.of(source).call(head, [argument], indent, column)
-
-    def _context(self, module: Module, node: ast.expr) -> str:
-        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        return next(n for n in ("context", "input_context", "_", "unused") if n not in used)
 
     def strategy_at(self, call: DriverCall, module: Module, place: ast.AST) -> str:
         """The strategy's expression where a dataset is made."""
@@ -163,3 +159,9 @@ def taken(spec: Construction) -> str:
         return ""
     written = any(keyword.arg == "steps" for keyword in spec.node.keywords)
     return "" if written or len(spec.node.args) > 1 else ".take(100)"
+
+
+def _context(node: ast.expr) -> str:
+    """A name for the context of an input that an expression does not use."""
+    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return next(n for n in ("context", "input_context", "_", "unused") if n not in used)

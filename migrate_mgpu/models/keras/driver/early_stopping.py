@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
@@ -52,7 +52,7 @@ class EarlyStopping:
         if first is not call or not self.graph.runs_once(call.module, call.node, modules):
             # Its timer goes on from one training to the next.
             raise Refused(module, node, "an early stopping of several trainings", _ADVICE)
-        given = bind(module, node, _SIGNATURE)
+        given = arguments_of(module, node, _SIGNATURE)
         asks = given.get("should_stop_fn")
         if asks is None:
             raise Refused(module, node, "an early stopping without should_stop_fn", _ADVICE)

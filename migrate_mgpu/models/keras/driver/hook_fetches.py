@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.symbols import symbol
@@ -101,7 +101,7 @@ class Fetches:
         name = tensorflow_name(self.module, value.func) if isinstance(value, ast.Call) else ""
         if not isinstance(value, ast.Call) or name != "train.SessionRunArgs":
             raise Refused(self.module, value, "what this hook fetches is not followed", _ADVICE)
-        given = bind(self.module, value, ("fetches", "feed_dict", "options"))
+        given = arguments_of(self.module, value, ("fetches", "feed_dict", "options"))
         if set(given) != {"fetches"}:
             raise Refused(self.module, value, "a hook that feeds, or has options", _ADVICE)
         fetches = given["fetches"]
@@ -149,7 +149,7 @@ class Fetches:
             call = statement_value(unit)
             if not isinstance(call, ast.Call) or tensorflow_name(module, call.func) != "identity":
                 continue
-            given = bind(module, call, ("input", "name"))
+            given = arguments_of(module, call, ("input", "name"))
             if "name" in given and constant(given["name"]) in (name, name.partition(":")[0]):
                 value, _ = flow.resolve(given["input"], unit)
                 scoped = any(

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
@@ -147,7 +147,7 @@ class _Serving:
         if kind not in _RECEIVERS:
             raise Refused(module, call, "what this receiver function returns", _ADVICE)
         signature = ("features", "receiver_tensors", "receiver_tensors_alternatives")
-        given = bind(module, call, signature)
+        given = arguments_of(module, call, signature)
         if "receiver_tensors_alternatives" in given or len(given) != 2:
             raise Refused(module, call, "a receiver with alternatives", _ADVICE)
         features = given["features"]
@@ -256,7 +256,7 @@ class _Serving:
 
     def _spec(self, one: _Input, above: list[ast.stmt]) -> str:
         module = self.module
-        given = bind(module, one.call, ("dtype", "shape", "name"))
+        given = arguments_of(module, one.call, ("dtype", "shape", "name"))
         scope = module.names.scopes[self.node]
         known = {t.id for s in above for t in ast.walk(s) if isinstance(t, ast.Name)}
         for value in given.values():

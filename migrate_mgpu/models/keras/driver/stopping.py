@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import bind
+from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -95,7 +95,7 @@ def model_stop(flow: EstimatorFlow) -> Stop | None:
 
 
 def _stop(module: Module, call: ast.Call, again: bool) -> Stop:
-    given = bind(module, call, ("num_steps", "last_step"))
+    given = arguments_of(module, call, ("num_steps", "last_step"))
     if len(given) != 1 or again:
         text = "how many steps its StopAtStepHooks allow"
         raise Refused(module, call, text, _ADVICE)

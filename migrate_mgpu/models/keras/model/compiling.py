@@ -131,7 +131,7 @@ class Compiling:
         for plan in plans:
             written += written_nodes(plan)
         taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
-        taken |= {*self.reading.settings, self._loss_name(), *names.module_scope.bindings}
+        taken |= {*self.reading.settings, self.loss.name or "loss", *names.module_scope.bindings}
         for name in wished:
             if name not in taken or names.fresh(self.scope, name) == name:
                 return name
@@ -205,7 +205,7 @@ class Compiling:
     def _statements(self, body: Block) -> str:
         """Adds loss, optimizer and what they need in the author's order; the optimizer's name."""
         loss = self.loss
-        self.loss_name = self._loss_name()
+        self.loss_name = self.loss.name or "loss"
         items: list[tuple[int, str, ast.stmt | None]] = [
             (unit.lineno, "unit", unit) for unit in self.units
         ]
@@ -253,12 +253,6 @@ class Compiling:
             for line in self.clipping.split("\n"):
                 body.line(line, 1) if line else body.line()
             body.line()
-
-    def _loss_name(self) -> str:
-        unit = self.loss.unit
-        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
-            return unit.targets[0].id
-        return "loss"
 
     def _own_settings(self) -> set[ast.stmt]:
         """Statements of the function that a loss within it need not repeat."""

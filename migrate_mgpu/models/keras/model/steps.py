@@ -162,7 +162,7 @@ class Steps:
         if above is not None:
             block.comments(above, 1)
         adds = plan.regularized or plan.decay is not None
-        name = self._loss_name()
+        name = self.loss.name or "loss"
         head = f"{name} = " if adds else "return "
         base = block.indent + source.indent_unit
         text = context.render(value, len(base) + len(head), base)
@@ -176,12 +176,6 @@ class Steps:
         head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
         head_block.lines += block.lines
         return head_block.text()
-
-    def _loss_name(self) -> str:
-        unit = self.loss.unit
-        if isinstance(unit, ast.Assign) and isinstance(unit.targets[0], ast.Name):
-            return unit.targets[0].id
-        return "loss"
 
     def _given(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
         """What a method must be given: names that it reads before it makes them."""

@@ -88,7 +88,7 @@ class RunWriter:
         if not run.many:
             return [f"{self.source.code(target)} = {self._single(run, indent, target)}"]
         if not isinstance(target, (ast.Tuple, ast.List)):
-            return [f"{self.source.code(target)} = {self._several(run, statement, indent, target)}"]
+            return [f"{self.source.code(target)} = {self._several(run, indent, target)}"]
         if len(target.elts) != len(run.fetches) or any(
             isinstance(one, ast.Starred) for one in target.elts
         ):
@@ -155,7 +155,7 @@ class RunWriter:
         if not run.many:
             text = self._single(run, indent, None, column)
         else:
-            text = self._several(run, statement, indent, None, column)
+            text = self._several(run, indent, None, column)
         return Edit(start, end, text.replace("\n", self.source.newline))
 
     def _single(
@@ -172,12 +172,7 @@ class RunWriter:
         return f"{self._call(run, indent, column, len('.numpy()'))}.numpy()"
 
     def _several(
-        self,
-        run: Run,
-        statement: ast.stmt,
-        indent: str,
-        target: ast.expr | None,
-        column: int | None = None,
+        self, run: Run, indent: str, target: ast.expr | None, column: int | None = None
     ) -> str:
         """A list of values that is not taken apart."""
         if all(fetch.variable for fetch in run.fetches):

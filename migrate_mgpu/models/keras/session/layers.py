@@ -60,7 +60,7 @@ class LayerWriter:
         """What stands where a layer was made and applied."""
         every = {call: made.found for call, made in self.program.layers.items()}
         every.update(self.program.applied)
-        uses = {call: self._use(one) for call, one in every.items()}
+        uses: dict[ast.AST, Replacement] = {call: self._use(one) for call, one in every.items()}
         return {**self.recurrents.replaced, **uses}
 
     def _use(self, found: Found) -> Replacement:

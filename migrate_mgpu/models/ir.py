@@ -760,6 +760,20 @@ class Towers:
 
 
 @record(frozen=True, eq=False)
+class VariableAverages:
+    """Averages of all that an update trains, which move after it by ``decay``.
+
+    ``counted``: by a smaller one in the first steps, of what counts the steps. ``ordered``: TF1
+    moves them after the update, and not at the same time.
+    """
+
+    node: ast.Call
+    decay: ast.expr
+    counted: bool
+    ordered: bool
+
+
+@record(frozen=True, eq=False)
 class Update:
     """One optimizer's step on a loss, as an operation of its own: ``optimizer.minimize(loss)``.
 
@@ -789,6 +803,7 @@ class Update:
     moves: bool = False
     combined: Combined | None = None
     tower_clips: tuple[GradientClip, ...] = ()
+    averages: VariableAverages | None = None
 
     @property
     def made_of(self) -> tuple[Unit, ...]:

@@ -1,4 +1,4 @@
-"""Collections of TF1's that a program asks for by their names."""
+"""What TF1 runs before something else: its collections, and operations in blocks."""
 
 from __future__ import annotations
 
@@ -37,4 +37,29 @@ def is_dependency(module: Module, statement: ast.stmt) -> bool:
         and name_of(module, call) == "control_dependencies"
         and len(call.args) == 1
         and is_update_ops(module, call.args[0])
+    )
+
+
+def is_ordering(module: Module, statement: ast.stmt) -> bool:
+    """`with tf.control_dependencies([apply, averages]): train = tf.no_op()`, in names alone."""
+    if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return False
+    item = statement.items[0]
+    call = item.context_expr
+    if not isinstance(call, ast.Call) or name_of(module, call) != "control_dependencies":
+        return False
+    if len(call.args) != 1 or call.keywords or item.optional_vars is not None:
+        return False
+    given = call.args[0]
+    if not isinstance(given, (ast.List, ast.Tuple)):
+        return False
+    body = statement.body[0] if len(statement.body) == 1 else None
+    made = body.value if isinstance(body, ast.Assign) else None
+    return (
+        all(isinstance(one, ast.Name) for one in given.elts)
+        and isinstance(made, ast.Call)
+        and (
+            name_of(module, made) == "no_op"
+            or (isinstance(made.func, ast.Attribute) and made.func.attr == "apply")
+        )
     )

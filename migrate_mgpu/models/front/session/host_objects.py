@@ -27,13 +27,15 @@ class SavedState:
 
     ``slots`` are what the names of a variable's slots begin with, in the order of the
     variables, and how many have it already; ``powers`` are the names of Adam's two counters,
-    ``steps`` the name of the count of steps where Keras's arithmetic needs it.
+    ``steps`` the name of the count of steps where Keras's arithmetic needs it, ``averages`` those
+    of the variables' averages.
     """
 
     update: Update
     slots: tuple[tuple[str, int], ...]
     powers: tuple[str, str]
     steps: str
+    averages: tuple[str, ...] = ()
 
 
 @record(frozen=True, eq=False)

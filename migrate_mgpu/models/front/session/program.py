@@ -105,6 +105,28 @@ class AverageUpdates:
 
 
 @record(frozen=True, eq=False)
+class Averager:
+    """`ema = tf.train.ExponentialMovingAverage(0.999, global_step)`"""
+
+    call: ast.Call
+    decay: ast.expr
+    counter: Variables | None
+
+
+@record(frozen=True, eq=False)
+class AverageStep:
+    """`ema.apply(tf.trainable_variables())`: moves the averages, ``after`` an update perhaps."""
+
+    averager: Averager
+    variables: tuple[Variables, ...]
+
+
+@record(frozen=True, eq=False)
+class PartOfStep:
+    """An update that is run as a part of another operation."""
+
+
+@record(frozen=True, eq=False)
 class Cells:
     """Recurrent cells, or the zeros that such begin with."""
 
@@ -119,6 +141,9 @@ GRAPH = (
     Gradients,
     AllVariables,
     AverageUpdates,
+    Averager,
+    AverageStep,
+    PartOfStep,
     Cells,
     Init,
     NamedInitializer,
@@ -132,6 +157,9 @@ Meaning = Union[
     Gradients,
     AllVariables,
     AverageUpdates,
+    Averager,
+    AverageStep,
+    PartOfStep,
     Init,
     Cells,
     NamedInitializer,

@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.scope import Entry, makes_graph
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
+from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
@@ -79,6 +80,7 @@ class _Reader(StatementReader):
         self.variables = VariableReader(state)
         self.averages = AverageReader(state)
         self.updates = UpdateReader(state, self.units, self.variables, self.averages)
+        self.variable_averages = VariableAverageReader(state, self.updates)
         state.runs = RunReader(
             self.scope,
             self.found,
@@ -354,6 +356,9 @@ class _Reader(StatementReader):
             self.meanings[target.id] = optimizer
             self.found.optimizers[target.id] = statement, optimizer
             return Role.OPTIMIZER
+        averages = self.variable_averages.read(statement, target, call)
+        if averages is not None:
+            return averages
         dataset = self.iterators.made(statement, target)
         if dataset is not None:
             self.meanings[target.id] = dataset

@@ -145,10 +145,14 @@ class SaverReader:
             first = self.names.fresh(update.statement, "beta1_power")
             powers = first, self.names.fresh(update.statement, "beta2_power")
         counted = optimizer.kind == "rmsprop" or (
-            optimizer.kind != "adam" and is_scheduled(optimizer)
+            optimizer.kind != "adam" and is_scheduled(optimizer) and update.rate is None
         )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
-        found = self._kept[update] = SavedState(update, tuple(slots), powers, steps)
+        named = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
+        averages = [f"{scope}{name}/ExponentialMovingAverage" for name in named]
+        found = self._kept[update] = SavedState(
+            update, tuple(slots), powers, steps, tuple(averages if update.averages else ())
+        )
         return found
 
     # -- calls ------------------------------------------------------------------------

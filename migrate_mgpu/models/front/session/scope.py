@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.session.graph_collections import is_dependency
+from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_ordering
 from migrate_mgpu.models.front.towers.loop import (
     asks_first,
     find_towers,
@@ -329,7 +329,7 @@ def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     items = [item.context_expr for item in statement.items]
     if items == [session] or (len(items) == 1 and is_session(module, items[0])):
         return True
-    if is_dependency(module, statement):
+    if is_dependency(module, statement) or is_ordering(module, statement):
         return True
     if len(items) == 1 and _enters(module, statement.items[0], session):
         return True

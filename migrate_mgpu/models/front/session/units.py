@@ -18,11 +18,14 @@ from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
+    Averager,
+    AverageStep,
     Cells,
     Gradients,
     Host,
     Init,
     NamedInitializer,
+    PartOfStep,
     Role,
     closure,
 )
@@ -39,6 +42,13 @@ from migrate_mgpu.models.ir import (
 )
 
 _T = TypeVar("_T")
+
+
+# What a name may stand for that nothing is computed with.
+_NO_VALUES = (
+    Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
+    AverageStep, PartOfStep,
+)  # fmt: skip
 
 
 class UnitReader(StatementReader):
@@ -140,8 +150,7 @@ class UnitReader(StatementReader):
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
-        none = (Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells)
-        if isinstance(meaning, none):
+        if isinstance(meaning, _NO_VALUES):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:

@@ -184,7 +184,7 @@ class UpdateReader(StatementReader):
         trained = tuple(v for v in self.found.variables if v in read and v.trainable)
         told = given.get("var_list")
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
-            every = self._all(told)
+            every = self.every_of(told)
             if every is None:
                 trained = self._told(told, read)
             elif not set(trained) <= set(every.variables):
@@ -260,7 +260,7 @@ class UpdateReader(StatementReader):
             if isinstance(part, (ast.Name, ast.Attribute))
         )
 
-    def _all(self, node: ast.expr) -> AllVariables | None:
+    def every_of(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""
         if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
             return None if node.args or node.keywords else self.every()

@@ -71,6 +71,15 @@ class StepNames:
         self.gradients = self._fresh("gradients", "grads")
         self.loss = self._fresh("loss", "loss_value")
         self.value = self._fresh("value", "tensor")
+        self._averages = {
+            update: self._fresh("averages", "variable_averages")
+            for update in program.updates
+            if update.averages is not None
+        }
+        self.average = self._fresh("average", "average_of_variable") if self._averages else ""
+        self.variable = self._fresh("variable", "trained_variable") if self._averages else ""
+        self.decay = self._fresh("decay", "decay_of_averages") if self._averages else ""
+        self.count = self._fresh("steps", "count") if self._averages else ""
 
     def part(self, part: Part, first: bool) -> str:
         """The name of a shared function."""
@@ -130,6 +139,10 @@ class StepNames:
     def rate(self, update: Update) -> str:
         """What has the learning rate of an update whose steps have one of their own."""
         return self._rates.get(update, f"{self._optimizers[update]}.learning_rate")
+
+    def averages(self, update: Update) -> str:
+        """The list of the averages of what an update trains."""
+        return self._averages[update]
 
     def trained(self, update: Update) -> str:
         return self._trained[update]

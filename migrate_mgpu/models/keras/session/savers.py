@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -85,15 +85,20 @@ class SaverWriter:
             steps = f"{optimizer}.iterations"
             lines.append(f"{self.style.string(state.steps)}: {steps}")
         if slots:
-            shown = [self.style.string(slot) for slot in slots]
-            head = f"**dict(zip([{', '.join(shown)}], "
-            tail = f"{optimizer}.variables[-{len(slots)}:]))"
-            if len(inner) + len(head) + len(tail) + 1 > self.style.width:
-                deeper = inner + self.style.indent
-                listed = "".join(f"\n{deeper}{one}," for one in shown)
-                head = f"**dict(zip([{listed}\n{inner}], "
-            lines.append(head + tail)
+            lines.append(self._zipped(slots, f"{optimizer}.variables[-{len(slots)}:]", inner))
+        if state.averages:
+            lines.append(self._zipped(state.averages, self.names.averages(state.update), inner))
         return lines
+
+    def _zipped(self, names: Iterable[str], values: str, inner: str) -> str:
+        """Items of a dictionary, whose values are in a list."""
+        shown = [self.style.string(name) for name in names]
+        head, tail = f"**dict(zip([{', '.join(shown)}], ", f"{values}))"
+        if len(inner) + len(head) + len(tail) + 1 > self.style.width:
+            deeper = inner + self.style.indent
+            listed = "".join(f"\n{deeper}{one}," for one in shown)
+            head = f"**dict(zip([{listed}\n{inner}], "
+        return head + tail
 
     def _slots(self, state: SavedState) -> list[str]:
         """Slots that are other ones than TF1's, which get names of their own."""

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import ClippedBy, GradientClip, Placeholder, Step, Unit, Update
+from migrate_mgpu.models.ir import (
+    ClippedBy,
+    GradientClip,
+    Placeholder,
+    Step,
+    Unit,
+    Update,
+    VariableAverages,
+)
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -152,6 +160,23 @@ class StepWriter:
     def _counted(self, update: Update) -> None:
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", 1)
+        if update.averages is not None:
+            self._averaged(update, update.averages)
+
+    def _averaged(self, update: Update, averages: VariableAverages) -> None:
+        """Averages move once the variables have."""
+        tf, names, line = self.style.tensorflow, self.names, self.block.line
+        decay = self.context.render(averages.decay)
+        if averages.counted:
+            assert update.counts is not None
+            line(f"{names.count} = {tf}.cast({update.counts.name}, {tf}.float32)", 1)
+            share = f"(1.0 + {names.count}) / (10.0 + {names.count})"
+            line(f"{names.decay} = {tf}.minimum({decay}, {share})", 1)
+            decay = names.decay
+        pairs = f"zip({names.averages(update)}, {names.trained(update)})"
+        line(f"for {names.average}, {names.variable} in {pairs}:", 1)
+        difference = f"({names.average} - {names.variable})"
+        line(f"{names.average}.assign_sub((1.0 - {decay}) * {difference})", 2)
 
 
 def known_text(placeholder: Placeholder, value: ast.expr, context: Context) -> str:

@@ -58,6 +58,10 @@ _NEEDED = (
     "the strategy needs every device that the loop names; TF1's soft placement, where it was on, "
     "built the towers of missing GPUs on the CPU"
 )
+_AVERAGED = (
+    "TF1 moves these averages while the variables change, in no fixed order; here they move after "
+    "them, and after the count of steps"
+)
 _DRAWN = (
     "TF1's towers draw from the iterator in any order, and here in theirs: what is read of one "
     "tower may be of another batch, what all of them make is not"
@@ -673,12 +677,18 @@ class _Writer:
         """Comments of a statement that goes away without another in its place."""
         if entry.statement not in self._gone_statements or entry.statement in self.heads.values():
             return []
-        if entry.statement in self.tower_comments:
+        if entry.statement in self.tower_comments or entry.statement in self._averaging:
             return []
         found = [text for text in leading(self.source, entry.statement) if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
         found += [behind] if behind else []
         return [t for t in found if not any(word in t.lower() for word in _OF_SESSIONS)]
+
+    @cached_property
+    def _averaging(self) -> set[ast.stmt]:
+        """What made averages of variables, whose comments stand where they are made now."""
+        found = (update.averages for update in self.program.updates)
+        return {self.module.names.statement(one.node) for one in found if one is not None}
 
     @property
     def _gone_statements(self) -> set[ast.stmt]:
@@ -810,6 +820,15 @@ class _Writer:
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")
+        if update.averages is not None:
+            names = self.names
+            made = f"{self.style.tensorflow}.Variable({names.variable}, trainable=False)"
+            each = f"for {names.variable} in {names.trained(update)}"
+            comments = leading(self.source, self.module.names.statement(update.averages.node))
+            lines += [text for text in comments if text.startswith("#")]
+            lines.append(f"{names.averages(update)} = [{made} {each}]")
+            if not update.averages.ordered:
+                self.found.note(self.module, update.averages.node, _AVERAGED)
         return lines
 
     # -- indentation ------------------------------------------------------------------

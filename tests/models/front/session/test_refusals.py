@@ -177,7 +177,7 @@ REFUSED = {
         "what `tf.device` is for here",
     ),
     "dependencies": (
-        program(before="with tf.control_dependencies([train]):\n    done = tf.no_op()\n"),
+        program(before="with tf.control_dependencies([train]):\n    done = tf.constant(0.0)\n"),
         "`train`, a part of the graph, is used outside",
     ),
     "collection": (

@@ -467,6 +467,53 @@ def test_a_run_of_one_tower_would_draw_for_all() -> None:
     stays(text, "which alone draws a batch")
 
 
+COUNT = "count = tf.Variable(0, trainable=False)\n"
+APPLIED = APPLY.replace("train =", "apply =").replace("(tower_grads))", "(tower_grads), count)")
+EMA = "ema = tf.train.ExponentialMovingAverage(0.9, count)\n"
+MOVE = "ema.apply(tf.trainable_variables())\n"
+TOGETHER = {
+    "a group": EMA + f"moved = {MOVE}train = tf.group(apply, moved)\n",
+    "nothing behind both": EMA
+    + f"moved = {MOVE}with tf.control_dependencies([apply, moved]):\n    train = tf.no_op()\n",
+    "averages behind the update": EMA
+    + f"with tf.control_dependencies([apply]):\n    train = {MOVE}",
+}
+
+
+@pytest.mark.parametrize("text", TOGETHER.values(), ids=TOGETHER)
+def test_averages_of_variables_move_with_the_step(text: str) -> None:
+    after = native(program(model=COUNT + MODEL, apply=APPLIED + text))
+    step = after[after.index("def train_step") :]
+    assert (
+        step.index("strategy.run") < step.index("count.assign_add(1)") < step.index("zip(averages")
+    )
+    assert ".assign_sub((1.0 - decay) * (" in step
+
+
+GROUPED = f"moved = {MOVE}train = tf.group(apply, moved)\n"
+NOT_TOGETHER = {
+    "of some": (
+        EMA + "moved = ema.apply([w])\ntrain = tf.group(apply, moved)\n",
+        "averages of other variables than",
+    ),
+    "of what is not trained": (
+        "more = tf.Variable(1.0)\n" + EMA + GROUPED,
+        "averages of variables that the step does not train",
+    ),
+    "read": (EMA + GROUPED + "shown = ema.average(w)\n", "averages are read"),
+    "by another count": (
+        "other = tf.Variable(0, trainable=False)\n" + EMA.replace("count", "other") + GROUPED,
+        "another count of steps",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_TOGETHER.values(), ids=NOT_TOGETHER)
+def test_other_averages_stay(case: tuple[str, str]) -> None:
+    text, reason = case
+    stays(program(model=COUNT + MODEL, apply=APPLIED + text), reason)
+
+
 def test_without_its_rule_a_program_stays() -> None:
     from migrate_mgpu.core.selection import Selection
 

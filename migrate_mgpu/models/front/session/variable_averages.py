@@ -1,0 +1,137 @@
+"""`tf.train.ExponentialMovingAverage` of what is trained, moved by the step that trains it."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.graph_collections import is_ordering
+from migrate_mgpu.models.front.session.program import (
+    AllVariables,
+    Averager,
+    AverageStep,
+    PartOfStep,
+    Role,
+)
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.updates import UpdateReader
+from migrate_mgpu.models.ir import Collected, Update, VariableAverages, Variables
+
+_AVERAGE = "train.ExponentialMovingAverage"
+_PARAMETERS = ("decay", "num_updates", "zero_debias", "name")
+_ADVICE = "make one operation of what trains and what moves the averages"
+
+
+class VariableAverageReader(StatementReader):
+    """Reads averages of variables, and the operations that an update is a part of."""
+
+    def __init__(self, state: Reading, updates: UpdateReader) -> None:
+        super().__init__(state)
+        self.updates = updates
+
+    def read(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
+        """What an assignment is; None where it has to do with no averages.
+
+        Raises:
+            Refused: what is averaged, or when, is not understood.
+        """
+        name, ordered = name_of(self.module, call), self._ordered(statement)
+        made = self._averager(call) if name == _AVERAGE else self._step(call)
+        if made is not None and not ordered:
+            self.state.only_binding(target)
+            self.meanings[target.id] = made
+            return Role.GONE
+        if name == "group" and call.args and not ordered:
+            parts = [*call.args]
+        elif (name == "no_op" or made is not None) and ordered:
+            parts = [*ordered]
+        else:
+            return None
+        meanings = [self.runs.meaning(part) for part in parts]
+        steps = [one for one in (*meanings, made) if isinstance(one, AverageStep)]
+        updates = [one for one in meanings if isinstance(one, Update)]
+        if not updates:
+            return None
+        if len(updates) != 1 or len(steps) > 1 or len(meanings) != len(parts):
+            raise Refused(self.module, call, "more than one operation trains here", _ADVICE)
+        if not all(isinstance(one, (Update, AverageStep)) for one in meanings):
+            text = "what else is run with the operation that trains is not understood"
+            raise Refused(self.module, call, text)
+        self.state.only_binding(target)
+        step = steps[0] if steps else None
+        self._together(target, updates[0], step, isinstance(made, AverageStep))
+        return Role.GONE
+
+    def _ordered(self, statement: ast.stmt) -> list[ast.expr]:
+        """What runs before a statement that stands in a block of its own for that."""
+        block = self.names.parents.get(statement)
+        if not isinstance(block, ast.With) or not is_ordering(self.module, block):
+            return []
+        call = block.items[0].context_expr
+        assert isinstance(call, ast.Call) and isinstance(call.args[0], (ast.List, ast.Tuple))
+        return call.args[0].elts
+
+    def _averager(self, call: ast.Call) -> Averager:
+        given = NamedArguments(self.module, call, _PARAMETERS).rest
+        decay, counter = given.get("decay"), given.get("num_updates")
+        if decay is None or self.expressions.builds(decay):
+            raise Refused(self.module, call, "the decay of an average cannot be told")
+        self.state.host_only(decay, "the decay of an average")
+        if constant(given.get("zero_debias")) not in (None, False):
+            raise Refused(self.module, call, "averages without the bias of their first values")
+        if given.get("name") is not None:
+            raise Refused(self.module, call, "averages with a name of their own")
+        if counter is None or is_none(counter):
+            return Averager(call, decay, None)
+        meaning = self.meanings.get(counter.id) if isinstance(counter, ast.Name) else None
+        if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
+            raise Refused(self.module, counter, "what counts the steps of an average is not seen")
+        return Averager(call, decay, meaning)
+
+    def _step(self, call: ast.Call) -> AverageStep | None:
+        func = call.func
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return None
+        averager = self.meanings.get(func.value.id)
+        if not isinstance(averager, Averager):
+            return None
+        if func.attr != "apply" or len(call.args) != 1 or call.keywords:
+            text = "averages are read, or of variables that are not told"
+            raise Refused(self.module, call, text, "average tf.trainable_variables()")
+        given = call.args[0]
+        every = self.updates.every_of(given)
+        if not isinstance(every, AllVariables):
+            text = "averages of other variables than tf.trainable_variables()"
+            raise Refused(self.module, given, text)
+        return AverageStep(averager, every.variables)
+
+    def _together(
+        self, target: ast.Name, update: Update, step: AverageStep | None, ordered: bool
+    ) -> None:
+        """An update that is run with averages, by another name.
+
+        Raises:
+            Refused: they are not of what it trains.
+        """
+        if self.found.runs or self.found.savers:
+            raise Refused(self.module, target, "something is run or saved before what trains")
+        averages = update.averages
+        if step is not None:
+            if {*step.variables} != {*update.variables}:
+                text = "averages of variables that the step does not train"
+                raise Refused(self.module, step.averager.call, text)
+            counter = step.averager.counter
+            if counter is not None and counter is not update.counts:
+                text = "another count of steps than that of the step"
+                raise Refused(self.module, step.averager.call, text)
+            averages = VariableAverages(
+                step.averager.call, step.averager.decay, counter is not None, ordered
+            )
+        new = replaced(update, name=target.id, averages=averages)
+        self.found.updates[self.found.updates.index(update)] = new
+        self.meanings[update.name] = PartOfStep()
+        self.meanings[target.id] = new

@@ -301,10 +301,10 @@ def _write_result(result: RunResult, source: tuple[str, bytes], stdout: TextIO) 
 def _print(options: Options, report: Report, stdout: TextIO, stderr: TextIO) -> None:
     """The findings, on standard error where standard output has a diff or a result."""
     if options.diff:
-        from migrate_mgpu.core import style
+        from migrate_mgpu.core import colors
         from migrate_mgpu.output import diff
 
-        paint = style.painter(stdout, options.color)
+        paint = colors.painter(stdout, options.color)
         for file in report.result.files:
             stdout.write(diff.of(file, paint))
     stream = stderr if options.diff or options.stdin else stdout

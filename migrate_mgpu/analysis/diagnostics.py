@@ -47,7 +47,8 @@ class Diagnostic:
 class Refused(Exception):
     """Stops a reader: a statement stands in the way of a whole model, whose program stays.
 
-    ``key`` is given where something decides by it.
+    ``key`` is given where something decides by it: nothing decides by what has none, nor by
+    words (``tests/run/test_wording.py`` words every reason otherwise).
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Refused(Exception):
         node: ast.AST,
         reason: str,
         advice: str = "",
-        key: str = "not-understood",
+        key: str = "",
     ) -> None:
         super().__init__(reason)
         self.diagnostic = Diagnostic(key, Place(module, node), reason, advice)

@@ -6,11 +6,11 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.core.style import plain
+from migrate_mgpu.core.colors import plain
 
 if TYPE_CHECKING:
+    from migrate_mgpu.core.colors import Paint
     from migrate_mgpu.core.findings import FileResult
-    from migrate_mgpu.core.style import Paint
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _STYLES = {"-": "red", "+": "green", "@": "cyan"}

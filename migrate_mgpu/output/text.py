@@ -6,11 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core.style import painter
+from migrate_mgpu.core.colors import painter
 from migrate_mgpu.output.report import AVAILABLE, migrated
 
 if TYPE_CHECKING:
-    from migrate_mgpu.core.style import Paint
+    from migrate_mgpu.core.colors import Paint
     from migrate_mgpu.output.report import Report
 
 _STYLES = {

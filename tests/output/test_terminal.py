@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from migrate_mgpu.core import colors
 from migrate_mgpu.core import findings as f
-from migrate_mgpu.core import style
 from migrate_mgpu.output import diff, progress
 from migrate_mgpu.output.report import Report
 from migrate_mgpu.output.text import write
@@ -69,16 +69,16 @@ def test_who_wants_no_colours(monkeypatch: pytest.MonkeyPatch, name: str, value:
 
 def test_colours_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    assert not style.wanted(stream) and style.wanted(stream, "always")
-    assert not style.wanted(Terminal(), "never")
+    assert not colors.wanted(stream) and colors.wanted(stream, "always")
+    assert not colors.wanted(Terminal(), "never")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert style.wanted(stream) and "\x1b[" in style.painter(stream)("text", "bold")
+    assert colors.wanted(stream) and "\x1b[" in colors.painter(stream)("text", "bold")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not style.wanted(stream) and style.wanted(stream, "always")
+    assert not colors.wanted(stream) and colors.wanted(stream, "always")
 
 
 def test_a_coloured_diff_is_the_same_diff() -> None:
-    coloured = diff.of(a_file(), style.painter(Terminal()))
+    coloured = diff.of(a_file(), colors.painter(Terminal()))
     assert "\x1b[31m-old\t1\x0c\x1b[0m\r\n" in coloured
     assert ESCAPE.sub("", coloured) == diff.of(a_file())
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from migrate_mgpu.core.style import painter
+from migrate_mgpu.core.colors import painter
 from migrate_mgpu.parity.compare.outcome import EQUIVALENT, NOT_EQUIVALENT
 from migrate_mgpu.parity.reports import words
 
 if TYPE_CHECKING:
-    from migrate_mgpu.core.style import Paint
+    from migrate_mgpu.core.colors import Paint
 
 MOST_CHARACTERS = 300
 MOST_TOLD = 5  # findings of the migration

@@ -10,8 +10,8 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
-from migrate_mgpu.models.front.inputs.catalogue import DATASET, loaded
 from migrate_mgpu.models.front.inputs.elements import TUPLE, Elements, used_as_dictionary
+from migrate_mgpu.models.front.inputs.tfds import DATASET, loaded
 from migrate_mgpu.models.ir import DrawnBatch
 
 ITERATOR, ELEMENT, UNKNOWN = "iterator", "element", "unknown"

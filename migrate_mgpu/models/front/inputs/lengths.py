@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.inputs.arrays import array_row, is_endless
 from migrate_mgpu.models.front.inputs.batches import METHODS
-from migrate_mgpu.models.front.inputs.catalogue import loaded
+from migrate_mgpu.models.front.inputs.tfds import loaded
 
 # Methods of a Dataset, and functions that make one, whose result has a known length.
 _COUNTED = {

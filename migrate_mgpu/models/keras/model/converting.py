@@ -35,11 +35,11 @@ from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.replicas import AVERAGE_STATISTICS
 from migrate_mgpu.models.keras.model.steps import Steps
 from migrate_mgpu.models.keras.network.cells import class_edits
+from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses, PlainFunctions
 from migrate_mgpu.models.keras.network.direct import direct, write_direct
 from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.models.keras.network.plan import Plan
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import result_fits_compile

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import holds, walk
 from migrate_mgpu.models.keras.expressions import Context
-from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.source.blocks import Block, trailing
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.keras.network.plan import Plan
+from migrate_mgpu.models.keras.network.class_plan import Plan
 
 # Names that say nothing about the layer that made the value.
 _GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}

@@ -18,11 +18,11 @@ from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
 from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
 from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
+from migrate_mgpu.models.keras.network.class_plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
-from migrate_mgpu.models.keras.network.plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit

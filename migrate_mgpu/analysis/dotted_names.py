@@ -18,6 +18,8 @@ def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
     started = module.has_main_guard or not importers
     if "." in own and (module.in_package or names_own_package(module)):
         found.add(own)
+    elif "." in own and started and module.has_main_guard and not importers:
+        found.add(own.rpartition(".")[2])  # a script: it asks for nothing of its package
     elif "." in own and started:
         return None  # as a script, or by its package's name
     elif started:

@@ -25,7 +25,9 @@ _KERAS_MODEL = re.compile(
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
-_SWITCH_NAMES = re.compile(r"version|VERSION|hasattr|TF2|tf2|TF_2|IS_TF|PY2|PY3|six|is_py[23]")
+_SWITCH_NAMES = re.compile(
+    r"version|VERSION|hasattr|in dir\(|TF2|tf2|TF_2|IS_TF|PY2|PY3|six|is_py[23]"
+)
 
 
 @record(frozen=True, eq=False)
@@ -388,7 +390,12 @@ def _expects_absence(node: ast.Try) -> bool:
         return False
     # A handler that is a bare `except:` around real work is no guard.
     imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
-    return "*" not in caught or imports
+    return "*" not in caught or imports or all(map(_is_alias, node.body))
+
+
+def _is_alias(statement: ast.stmt) -> bool:
+    """`image_summary = tf.image_summary`, which fails by the name alone."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Attribute)
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:

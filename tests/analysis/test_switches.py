@@ -105,3 +105,25 @@ def test_what_raises_by_its_own_word_makes_the_claim_smaller() -> None:
 def test_what_raises_as_soon_as_the_program_is_loaded_refuses_it() -> None:
     found, told = program("check()")
     assert found.state == "refused", told
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "try:\n    image = tf.image_summary\n    Writer = tf.train.SummaryWriter\nexcept:\n"
+        "    image = tf.summary.image\n    Writer = tf.summary.FileWriter",
+        "if 'concat_v2' in dir(tf):\n    joined = tf.concat_v2\nelse:\n    joined = tf.concat",
+        "if hasattr(tf, 'mul'):\n    product = tf.mul\nelse:\n    product = tf.multiply",
+    ],
+)
+def test_names_that_are_asked_for_refuse_nothing(code: str) -> None:
+    text = f"import tensorflow as tf\n\n{code}\nprint(tf.Session().run(tf.constant(1)))\n"
+    result = run(text, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+def test_a_bare_except_around_work_is_no_switch() -> None:
+    code = "try:\n    total = tf.mul(1, 2)\nexcept:\n    total = 0"
+    text = f"import tensorflow as tf\n\n{code}\nprint(tf.Session().run(total))\n"
+    result = run(text, bridge=True)
+    assert [one.state for one in result.programs] == ["refused"], said(result)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -22,38 +21,53 @@ _WORDS = (b"Session", b"class ", b"placeholder")
 
 def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
     """The plan of a run with as many such programs native as can be; ``first``: as it stands."""
-    stays = {one.entry for one in first[0].programs if one.state != NATIVE}
-    chosen: dict[Path, tuple[bytes, History]] = {}
-    for path, data in files:
-        if path in stays and all(word in data for word in _WORDS):
-            found = _named(path, data)
-            if found is not None:
-                chosen[path] = found
-    said: list[tuple[Finding, Finding]] = []
     code = only(SessionRewriter).rule.code
-    while chosen:
-        attempt = plan([(path, chosen[path][0] if path in chosen else d) for path, d in files])
-        native = {one.entry for one in attempt[0].programs if one.state == NATIVE}
-        layers = {path: one[path] for path, (_, one) in chosen.items()}
-        result = relocated(attempt[0], layers, {path: data for path, (data, _) in chosen.items()})
+    data = dict(files)
+    chosen: dict[Path, tuple[bytes, History]] = {}
+    said: list[tuple[Finding, Finding]] = []
+    for program in first[0].programs:
+        path = program.entry
+        if program.state == NATIVE or path not in data:
+            continue
+        found = _named(path, data[path]) if all(w in data[path] for w in _WORDS) else None
+        if found is None:
+            continue
+        own = {path: data[path] for path in program.paths if path in data}
+        result = _planned(own, {path: found}, plan)
+        if all(one.state == NATIVE for one in result.programs if one.entry == path):
+            chosen[path] = found
+        else:
+            said += _reasons(first[0], result, path, code)
+    if chosen:
+        result = _planned(data, chosen, plan)
+        native = {one.entry for one in result.programs if one.state == NATIVE}
         if chosen.keys() <= native:
             return renamed(result, said), first[1]
-        said += _reasons(first[0], result, chosen.keys() - native, code)
-        chosen = {path: one for path, one in chosen.items() if path in native}
     return renamed(first[0], said), first[1]
 
 
+def _planned(
+    data: Mapping[Path, bytes],
+    named: Mapping[Path, tuple[bytes, History]],
+    plan: Callable[[Files], Planned],
+) -> RunResult:
+    """The plan of some files, of which some have graphs with names, as if these had none."""
+    contents = {path: one for path, (one, _) in named.items()}
+    layers = {path: one[path] for path, (_, one) in named.items()}
+    result, _ = plan([(path, contents.get(path, one)) for path, one in data.items()])
+    return relocated(result, layers, contents)
+
+
 def _reasons(
-    first: RunResult, named: RunResult, stays: AbstractSet[Path], code: str
+    first: RunResult, named: RunResult, path: Path, code: str
 ) -> Iterator[tuple[Finding, Finding]]:
-    """What was said of programs that stay, and what stands in the way of those with names."""
-    for path in stays:
-        here, there = (
-            [one for one in result.findings if one.path == path and one.code == code]
-            for result in (first, named)
-        )
-        if here and there:
-            yield here[0], there[0]
+    """What was said of a program that stays, and what stands in the way of one with names."""
+    here, there = (
+        [one for one in result.findings if one.path == path and one.code == code]
+        for result in (first, named)
+    )
+    if here and there:
+        yield here[0], there[0]
 
 
 def _named(path: Path, data: bytes) -> tuple[bytes, History] | None:

@@ -16,7 +16,8 @@ it trains, and calls that share its variables by ``reuse``: these are calls of o
 A class may build the graph in its constructor, and in methods that only the constructor calls:
 they are written there, the object gets the steps in the place of the session and the parts of the
 graph, and whatever runs them (methods, functions that are given the object, a ``main``) calls
-these. It must be the only object of its class, which nothing inherits from.
+these. A constructor that is given the session is given none. It must be the only object of its
+class, which nothing inherits from.
 
 ## Why
 TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is

@@ -100,6 +100,7 @@ class GraphClientReader(StatementReader):
         """
         for node in self._nodes():
             self.found.clients.append(self._begun(node))
+        self._read_constructor()
         for client in self.found.clients:
             for place, entry in enumerate(client.entries):
                 role = self._client_role(client, entry.statement, entry.opens, place)
@@ -107,6 +108,28 @@ class GraphClientReader(StatementReader):
         self._read_client_calls()
         self._drop_empty()
         self._check_clients()
+
+    def _read_constructor(self) -> None:
+        """A constructor that builds the graph is not given the session any longer.
+
+        Raises:
+            Refused: it does more with it than keeping it for its object.
+        """
+        node = self.scope.node
+        if self.scope.owner is None or not isinstance(node, ast.FunctionDef):
+            return
+        kept = {part for one in self.found.exports for part in walk(one)}
+        dropped: list[str] = []
+        for name in Function(self.module, node).parameters()[1:]:
+            mentions = list(self.names.mentions(name, self.home))
+            if not any(self.origins.of(one) is Whole.SESSION for one in mentions):
+                continue
+            for one in mentions:
+                if one not in kept and one not in self.runs.known:
+                    raise Refused(self.module, one, "the session is used for more than running")
+            dropped.append(name)
+        if dropped:
+            self.found.clients.append(GraphClient(node, (), (), dropped=dropped))
 
     def _nodes(self) -> list[Home]:
         """The module and the functions, besides the scope that builds, that mention its graph."""

@@ -312,8 +312,50 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
     more = call.keywords and not reuse
     if len(call.args) != 1 or more or item.optional_vars is not None:
         return None
-    name = constant(call.args[0])
+    name = constant(_once(module, call.args[0]))
     return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
+
+
+def _once(module: Module, node: ast.expr) -> ast.expr:
+    """What a parameter of a constructor is, or an attribute that it is kept in.
+
+    That is what the one call of its class gives it; the expression itself where that is not seen.
+    """
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        stored = [
+            one for one in module.names.attributes[node.attr] if not isinstance(one.ctx, ast.Load)
+        ]
+        statement = module.names.parents.get(stored[0]) if len(stored) == 1 else None
+        if not isinstance(statement, ast.Assign) or statement.targets != stored:
+            return node
+        owned = _class_of(module, node) is _class_of(module, stored[0])
+        return _once(module, statement.value) if owned else node
+    if not isinstance(node, ast.Name):
+        return node
+    binding = module.names.only_binding(node)
+    home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+    owner = _class_of(module, node)
+    if binding is None or binding.kind != "parameter" or owner is None or home is None:
+        return node
+    method = home.node
+    if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+        return node
+    calls = [
+        module.names.parents.get(mention)
+        for mention in module.names.mentions(owner.name, module.names.module_scope)
+    ]
+    call = calls[0] if len(calls) == 1 else None
+    if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
+        return node
+    parameters = [one.arg for one in method.args.args[1:]]
+    given = dict(zip(reversed(parameters), reversed(method.args.defaults)))
+    given.update(zip(parameters, call.args))
+    given.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
+    return given.get(node.id, node)
+
+
+def _class_of(module: Module, node: ast.AST) -> ast.ClassDef | None:
+    return next((p for p in module.names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
 
 
 def _one_line(statement: Header) -> bool:

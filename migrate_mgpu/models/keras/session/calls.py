@@ -179,17 +179,45 @@ class RunWriter:
             each = ", ".join(f"{self.source.code(f.node)}.numpy()" for f in run.fetches)
             return f"[{each}]"
         order = [self._index(run, f) for f in run.fetches if f.value is not None]
-        if len(order) != len(run.fetches) or order != list(range(len(run.step.values))):
+        nothing = [f.update is not None or f.moves for f in run.fetches]
+        if len(order) + sum(nothing) != len(run.fetches) or order != list(
+            range(len(run.step.values))
+        ):
             text = "a list of more than values is fetched, and is not taken apart here"
             raise Refused(self.module, run.call, text, "assign it to as many names")
         if column is None:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3
+        if any(nothing):
+            return self._with_nothing(run, nothing, indent, column)
         value = self.names.value
         if len(order) == 1:
             return f"[{self._call(run, indent, column + 1, 10)}.numpy()]"
         head = f"[{value}.numpy() for {value} in "
         return f"{head}{self._call(run, indent, column + len(head), 1)}]"
+
+    def _with_nothing(self, run: Run, nothing: list[bool], indent: str, column: int) -> str:
+        """A list in which operations have None, as TF1 gave it.
+
+        Raises:
+            Refused: they stand between several values.
+        """
+        values = [index for index, one in enumerate(nothing) if not one]
+        if not values:
+            text = "a list of operations is fetched, and its values are None"
+            raise Refused(self.module, run.call, text, "run them for nothing")
+        before, behind = values[0], len(nothing) - values[-1] - 1
+        if len(values) + before + behind != len(nothing):
+            text = "an operation is fetched between values, and they are not taken apart here"
+            raise Refused(self.module, run.call, text, "assign the list to as many names")
+        value = self.names.value
+        first = "".join("None, " for _ in range(before))
+        last = "".join(", None" for _ in range(behind))
+        head = "[" + first
+        if len(values) > 1:
+            head += f"*[{value}.numpy() for {value} in "
+        call = self._call(run, indent, column + len(head), len(last) + 9)
+        return f"{head}{call}{'.numpy()' if len(values) == 1 else ']'}{last}]"
 
     def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
         name = self.step(run)

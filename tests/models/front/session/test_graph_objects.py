@@ -104,7 +104,65 @@ def test_what_python_asks_of_an_object_stays() -> None:
     assert "if not hasattr(self, 'count'):\n" in native(text)
 
 
+GIVEN = (
+    PROGRAM.replace("(self, size, rate)", "(self, sess, size, rate, name='net')")
+    .replace("        self.sess = tf.Session()\n", "")
+    .replace("        self.sess.run(tf.global_variables_initializer())\n", "")
+    .replace("        self.size = size\n", "        self.sess = sess\n        self.size = size\n")
+    .replace(
+        "    model = Model(2, 0.1)\n",
+        "    sess = tf.Session()\n    model = Model(sess, 2, 0.1)\n"
+        "    sess.run(tf.global_variables_initializer())\n",
+    )
+)
+
+
+def test_a_constructor_that_is_given_a_session_is_given_none() -> None:
+    after = native(GIVEN)
+    assert "def __init__(self, size, rate, name='net'):\n" in after
+    assert "model = Model(2, 0.1)\n" in after and "sess" not in after
+
+
+def test_a_scope_has_the_name_that_the_object_is_given() -> None:
+    text = GIVEN.replace("tf.Variable(tf.ones([self.size, 1]))", "tf.get_variable('w', [2, 1])")
+    text = text.replace("        self._out =", "            self._out =").replace(
+        "        self.w =", "        with tf.variable_scope(self.name):\n            self.w ="
+    )
+    text = text.replace(
+        "        self.size = size\n", "        self.size = size\n        self.name = name\n"
+    )
+    assert "name='net/w')" in native(text)
+    text = text.replace("Model(sess, 2, 0.1)", "Model(sess, 2, 0.1, name='other')")
+    assert "name='other/w')" in native(text)
+
+
+@pytest.mark.parametrize(
+    ("fetches", "values"),
+    [
+        ("[self.loss, self.train_op]", "return [self.train_step(data).numpy(), None]\n"),
+        ("[self.train_op, self.loss]", "return [None, self.train_step(data).numpy()]\n"),
+        (
+            "[self.train_op, self.loss, self._out]",
+            "return [None, *[value.numpy() for value in self.train_step(data)]]\n",
+        ),
+    ],
+)
+def test_an_operation_has_none_in_a_list_that_is_returned(fetches: str, values: str) -> None:
+    text = PROGRAM.replace(
+        "_, loss = self.sess.run([self.train_op, self.loss], ", f"return self.sess.run({fetches}, "
+    )
+    after = "".join(native(text.replace("        return loss\n", "")).split())
+    assert "".join(values.split()) in after
+
+
 STAYS = {
+    "a list with an operation between values": PROGRAM.replace(
+        "_, loss = self.sess.run([self.train_op, self.loss], ",
+        "return self.sess.run([self.loss, self.train_op, self._out], ",
+    ),
+    "a session that the constructor uses otherwise": GIVEN.replace(
+        "        self.sess = sess\n", "        self.sess = sess\n        print(sess.graph)\n"
+    ),
     "an attribute that changes": PROGRAM.replace(
         "        return loss", "        self.scale = 0.5 * self.scale\n        return loss"
     ),
@@ -158,7 +216,7 @@ def test_what_is_not_understood_stays(text: str) -> None:
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any("the session stays" in message for message in said(result)), said(result)
     [file] = result.files
-    assert file.after is None or "self.sess = tf.Session()" in file.after
+    assert file.after is None or "tf.Session()" in file.after
 
 
 def test_the_reason_is_that_of_the_named_graph() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from copy import copy
 from functools import cached_property
 from typing import Union
 
@@ -61,6 +62,13 @@ class CallGraph:
         self._targets: dict[ast.AST, Function | None] = {}
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
         self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
+        self._within: frozenset[Module] | None = None
+
+    def within(self, modules: Collection[Module]) -> CallGraph:
+        """The same calls, as far as one program's modules make them."""
+        found = copy(self)
+        found._within = frozenset(modules)
+        return found
 
     @cached_property
     def _modules(self) -> list[Module]:
@@ -156,7 +164,10 @@ class CallGraph:
             name = function.owner.name
         if name not in self._references:
             self._references[name] = self._find_references(name)
-        return self._references[name].get(function.node, [])
+        found = self._references[name].get(function.node, [])
+        if self._within is None:
+            return found
+        return [reference for reference in found if reference.module in self._within]
 
     def _find_references(self, name: str) -> dict[ast.AST, list[Reference]]:
         """All of one name at once: every file of a run may have a `main`."""
@@ -177,7 +188,8 @@ class CallGraph:
 
         ``program`` are the modules of that process; without it those of the whole run count.
         """
-        return self._runs_once(module, node, program or self._modules, set())
+        inside = program or self._within or self._modules
+        return self._runs_once(module, node, inside, set())
 
     def _runs_once(
         self, module: Module, node: ast.AST, program: Collection[Module], seen: set[ast.AST]

@@ -19,7 +19,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
@@ -44,13 +44,23 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 class NativeSession(EditSet):
     """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes.
 
-    ``towers`` is the loop that builds copies of its model, if there is one.
+    ``towers`` is the loop that builds copies of its model, if there is one. ``read`` are the
+    functions that build the graph, ``unread`` mentions of TensorFlow in modules that other
+    programs import as well: one of those has to read them.
     """
 
     module: Module
     refused: Diagnostic | None = None
     session: ast.Call | None = None
     towers: ast.For | None = None
+    read: set[ast.AST] = field(default_factory=set)
+    unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
+
+    def within(self, module: Module, node: ast.AST) -> frozenset[Edit]:
+        """Its edits of a part of a module."""
+        start, end = module.source.span(node)
+        edits = self.edits.get(module, ())
+        return frozenset(edit for edit in edits if start <= edit.start and edit.end <= end)
 
 
 class NativeSessions:
@@ -71,10 +81,10 @@ class NativeSessions:
         self.written = written
         self.rule = only(SessionRewriter).rule
         self.towers = only(TowerRewriter).rule
-        self._users: dict[Module, int] = {}
+        self._users: dict[Module, list[Program]] = {}
         for program in project.programs():
             for module in program.modules:
-                self._users[module] = self._users.get(module, 0) + 1
+                self._users.setdefault(module, []).append(program)
         self._known: dict[Module, NativeSession] = {}
 
     def of(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession | None:
@@ -83,9 +93,9 @@ class NativeSessions:
         ``configs`` are the nodes that carry configurations.
         """
         module = program.entry
-        if not self.rules.enabled(self.rule.code, self.rule.name) or not module.writable:
+        if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
-        if file_suppressed(module.source) or not any(map(_trains, program.modules)):
+        if not any(_trains(other) for one in self._related(program) for other in one.modules):
             return None
         if module not in self._known:
             self._known[module] = self._convert(program, configs)
@@ -106,8 +116,15 @@ class NativeSessions:
             beside = self._check(program)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
-            read = read_program(module, self.graph, configs, beside)
+            graph = self.graph.within(program.modules)
+            read = read_program(module, graph, configs, beside)
+            for other, node in read.unread:
+                if len(self._users[other]) == 1:
+                    shown = other.source.code(node)
+                    text = f"it is not known what `{shown}` in {other.path.name} is for"
+                    raise Refused(other, node, text)
             found = NativeSession(module, None, read.scope.session, loop)
+            found.read, found.unread = read.read, read.unread
             found.merge(write_program(read))
             self._others(read, found, configs)
         except Refused as refused:
@@ -115,6 +132,18 @@ class NativeSessions:
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found
+
+    def _is_ours(self, program: Program) -> bool:
+        """Whether a program may be changed."""
+        return program.entry.writable and not file_suppressed(program.entry.source)
+
+    def _related(self, program: Program) -> list[Program]:
+        """A program, and those that import a module of its that speaks to TensorFlow."""
+        found = {id(program): program}
+        for module in program.modules:
+            if module.uses and module is not program.entry:
+                found.update((id(one), one) for one in self._users.get(module, ()))
+        return list(found.values())
 
     def _check(self, program: Program) -> set[Module]:
         """The other modules of a program that speak to TensorFlow.
@@ -130,13 +159,19 @@ class NativeSessions:
         for other in program.modules:
             if other is module or not other.uses:
                 continue
-            if not other.writable or self._users.get(other, 0) != 1:
-                text = f"{other.path.name}, which it imports, uses TensorFlow as well"
+            if not other.writable:
+                text = f"{other.path.name}, which it imports, is not migrated with it"
                 raise Refused(module, session, text)
+            for user in self._users[other]:  # it is changed for all of them, or for none
+                runs = any(is_session(user.entry, call) for call in user.entry.names.calls)
+                if not runs or not self._is_ours(user):
+                    text = f"{other.path.name}, which it imports, serves "
+                    text += f"{user.entry.path.name} as it is"
+                    raise Refused(module, session, text, "", "shared-module")
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
-        if self._users.get(module, 0) != 1:
+        if len(self._users[module]) != 1:
             text = "another program imports it"
             raise Refused(module, module.tree.body[0], text)
         for node in walk(module.tree):
@@ -197,7 +232,8 @@ class NativeSessions:
             found.merge(imported)
             found.merge(said)
             for why in incompatibilities(other, self.written(other)):
-                if not is_inside(other, why.node, {*found.gone, *found.moved}):
+                unread = {node for _, node in read.unread}
+                if not is_inside(other, why.node, {*found.gone, *found.moved, *unread}):
                     raise Refused.because(why)
 
 

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core import findings as f
@@ -96,6 +97,7 @@ class _Planner:
         self.configs = ConfigDecisions(self.graph, self.states, self.rules)
         outcomes = self.configs.decide(flows)
         self._unmoved(outcomes)
+        self._shared()
         deciding.settle(self.states, outcomes, self.configs.programs_of, self.off)
         for outcome in outcomes:
             self.report.flow(outcome)
@@ -143,6 +145,27 @@ class _Planner:
                     place = outcome.reasons[0].place if outcome.reasons else None
                     place = place or Place(outcome.flow.module, outcome.flow.place)
                     self.stay[state.program.entry] = Diagnostic("config-stays", place, text)
+
+    def _shared(self) -> None:
+        """Programs whose sessions would go, if others that import a module of theirs agreed."""
+        states = {state.program.entry: state for state in self.states}
+        users: dict[Module, list[Module]] = {}
+        for one in self.project.programs():
+            for module in one.modules:
+                if module.uses:
+                    users.setdefault(module, []).append(one.entry)
+        for module, entries in users.items():
+            native = [states[e] for e in entries if e in states and _has_native(states[e])]
+            others = [e for e in entries if e not in states or not _has_native(states[e])]
+            why = None if others or not native else _unlike(native, module)
+            if not others and why is None:
+                continue
+            for state in native:
+                entry = state.program.entry
+                other = next(one for one in (*others, *entries) if one is not entry)
+                text = f"{module.path.name}, which it imports, serves {other.path.name} as it is"
+                place = Place(entry, entry.tree)
+                self.stay[entry] = why or Diagnostic("shared-module", place, text)
 
     def _unwritable(self) -> None:
         """Programs whose sessions would go, if all that changes in them fitted together."""
@@ -387,6 +410,33 @@ def _advice(new: NewNames) -> str:
     """What the owner installs for new names."""
     named = ", ".join(sorted(package.replace("_", "-") for package in new.packages))
     return f"add {named} to the requirements" if named else ""
+
+
+def _has_native(state: State) -> bool:
+    """Whether a program's session becomes functions."""
+    return state.kind == NATIVE and state.session is not None
+
+
+def _unlike(states: Iterable[State], module: Module) -> Diagnostic | None:
+    """Why programs that import a module cannot all change it, if they cannot.
+
+    They change what they have in common alike, and together all of it: the functions of a
+    module that a program does not call are those that it does not change.
+    """
+    found = [state.session for state in states if state.session is not None]
+    for node in module.tree.body:
+        readers = [one for one in found if node in one.read]
+        for one in readers:
+            if one.within(module, node) != readers[0].within(module, node):
+                names = f"{readers[0].module.path.name} and {one.module.path.name}"
+                text = f"{names} call this with other kinds of arguments"
+                return Diagnostic("shared-module", Place(module, node), text)
+    read = {node for one in found for node in one.read}
+    for other, node in (unread for one in found for unread in one.unread):
+        if other is module and not is_inside(module, node, read):
+            text = f"it is not known what `{module.source.code(node)}` in {module.path.name} is for"
+            return Diagnostic("shared-module", Place(module, node), text)
+    return None
 
 
 def _is_session(gone: Gone, sink: SinkCall) -> bool:

@@ -69,10 +69,11 @@ class CompletenessCheck(StatementReader):
                     raise Refused(reference.module, reference.node, text)
         run = {unit for step in self.found.steps for unit in step.units}
         self.found.idle += (u.node for u in self.found.units.values() if u not in run)
-        if not self.found.updates:
-            raise Refused(self.module, self.scope.session, "nothing is trained in its session")
-        if not any(run.step.updates for run in self.found.runs):
+        trained = any(run.step.updates for run in self.found.runs)
+        if self.found.updates and not trained:
             raise Refused(self.module, self.scope.session, "no step trains in its session")
+        if not trained and not self.state.beside:
+            raise Refused(self.module, self.scope.session, "nothing is trained in its session")
 
     def _beside(self, known: AbstractSet[ast.AST]) -> None:
         """Modules beside the program's main one do nothing with the graph but build it."""
@@ -82,10 +83,9 @@ class CompletenessCheck(StatementReader):
                 if imported or not use.symbol.name or use.symbol.name.startswith(SETTINGS):
                     continue
                 if not is_inside(module, use.node, known):
-                    shown = module.source.code(use.node)
-                    text = f"it is not known what `{shown}` in {module.path.name} is for"
-                    raise Refused(module, use.node, text)
+                    self.found.unread.append((module, use.node))
             self.found.layer_modules.append(module)
+        self.found.read |= known
 
     def check_captures(self) -> None:
         """What units take from Python does not change between building and the first run."""

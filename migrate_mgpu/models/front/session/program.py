@@ -254,6 +254,9 @@ class SessionProgram:
     helpers: dict[ast.AST, Function] = field(default_factory=dict)  # towers alone need them: gone
     layer_helpers: Helpers | None = None  # those that make layers and apply them
     layer_modules: list[Module] = field(default_factory=list)  # other modules with such
+    # What it builds there, and mentions of TensorFlow there that this program has no use for.
+    read: set[ast.AST] = field(default_factory=set)
+    unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
 
     # What it runs.
     runs: list[Run] = field(default_factory=list)

@@ -37,14 +37,65 @@ def test_a_function_by_another_name_keeps_it() -> None:
     assert "class Dense(tf.keras.layers.Layer):" in str(after["ops.py"])
 
 
+EVALUATE = """\
+import numpy as np
+import tensorflow as tf
+import ops
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.get_variable("w", [2, 1])
+out = ops.loss_of(tf.matmul(x, w))
+saver = tf.train.Saver()
+with tf.Session() as sess:
+    saver.restore(sess, "model")
+    print(sess.run(out, {x: np.ones([2, 2])}))
+"""
+LOSS = """
+
+def loss_of(out):
+    return tf.reduce_mean(tf.log(out))
+"""
+
+
+def test_programs_that_train_and_that_restore_share_a_module() -> None:
+    train = MAIN.replace("tf.reduce_mean(tf.square(layer(x, 2, 1)))", "loss_of(layer(x, 2, 1))")
+    train = train.replace("from ops import", "from ops import loss_of,")
+    files = {"train.py": train, "again.py": train, "evaluate.py": EVALUATE, "ops.py": OPS + LOSS}
+    result = run(*files.items(), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"] * 3, said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert after["ops.py"].count("class Dense(tf.keras.layers.Layer):") == 1
+    assert "tf.math.log(out)" in after["ops.py"]
+    assert after["train.py"] == after["again.py"]
+    for name in files:
+        compile(after[name], name, "exec")
+        assert "compat.v1" not in after[name] and "Session" not in after[name]
+
+
 STAYS = {
     "something else in the module": (
         {"main.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
         "it is not known what `tf.Variable` in ops.py is for",
     ),
-    "two programs": (
-        {"main.py": MAIN, "other.py": MAIN, "ops.py": OPS},
-        "ops.py, which it imports, uses TensorFlow as well",
+    "a program beside it that stays": (
+        {"main.py": MAIN, "other.py": MAIN + "    print(train.name)\n", "ops.py": OPS},
+        "ops.py, which it imports, serves other.py as it is",
+    ),
+    "a program beside it without a session": (
+        {"main.py": MAIN, "other.py": "import ops\nprint(ops.dense)\n", "ops.py": OPS},
+        "ops.py, which it imports, serves other.py as it is",
+    ),
+    "what neither of two programs calls": (
+        {"main.py": MAIN, "other.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
+        "it is not known what `tf.Variable` in ops.py is for",
+    ),
+    "a module that two programs want otherwise": (
+        {
+            "main.py": MAIN,
+            "other.py": MAIN.replace("layer(x, 2, 1)", "layer(x, 2, 1, tf.reduce_sum(x))"),
+            "ops.py": OPS.replace("units)", "units, scale=1.0)").replace("x, w)", "x, w) * scale"),
+        },
+        "main.py and other.py call this with other kinds of arguments",
     ),
     "a number that changes": (
         {

@@ -100,6 +100,8 @@ class NativeSessions:
         if module not in self._known:
             self._known[module] = self._convert(program, configs)
         found = self._known[module]
+        if found.refused is not None and not any(map(_trains, program.modules)):
+            return None  # one that only computes is not expected to change
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)
         if line is not None and suppressed(module.source, line, line, self.rule):

@@ -18,7 +18,7 @@ import pytest
 from migrate_mgpu.cli import main
 from tests.cli.test_bad_input import CALLER, HELPER
 
-PAIRS = 30
+PAIRS = 12
 # What a program of this test needs of TensorFlow, of either version.
 STUB = """\
 class ConfigProto:

@@ -238,6 +238,9 @@ _TREE = (
 )  # fmt: skip
 
 
+_TREES = 10  # that git is asked of at once: starting it takes longest
+
+
 def git_keeps(folder: Path) -> list[str]:
     """What git does not ignore, of the Python files below a folder."""
     listed = subprocess.run(
@@ -251,7 +254,7 @@ def git_keeps(folder: Path) -> list[str]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tree")
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
-    return make(folder, *_TREE)
+    return make(folder, *(f"{number}/{name}" for number in range(_TREES) for name in _TREE))
 
 
 _PIECES = st.sampled_from(
@@ -268,22 +271,31 @@ _PATTERN = st.builds(
 _FILE = st.lists(_PATTERN, max_size=4)
 
 
+_EXAMPLES = [
+    (["*", "!*/", "!a.py"], []),
+    (["a.py"], ["!a.py"]),
+    (["sub/", "!sub/a.py"], []),
+    (["sub/**", "!sub/deep", "**/x.py/"], []),
+    (["foo/**/bar", "/*.py", "# a.py", "\\#a.py", "\\!a.py", "a\\ b.py  "], []),
+    ([], ["**/\r\r"]),
+    (["[[]a].py", "back\\\\slash.py", "*/a.py"], ["/deep/*.py"]),
+    (["[a-[[:alpha:]].py"], ["[b-a]", "[!c-a].py"]),  # ranges without members
+    (["[a-b-z].py", "[\\#-\\a].py", "[[:a]*.py"], ["[[:a-]*.py", "[:]a].py", "[-a].py"]),
+]
+
+
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(top=_FILE, sub=_FILE)
-@example(["*", "!*/", "!a.py"], [])
-@example(["a.py"], ["!a.py"])
-@example(["sub/", "!sub/a.py"], [])
-@example(["sub/**", "!sub/deep", "**/x.py/"], [])
-@example(["foo/**/bar", "/*.py", "# a.py", "\\#a.py", "\\!a.py", "a\\ b.py  "], [])
-@example([], ["**/\r\r"])
-@example(["[[]a].py", "back\\\\slash.py", "*/a.py"], ["/deep/*.py"])
-@example(["[a-[[:alpha:]].py"], ["[b-a]", "[!c-a].py"])  # ranges without members
-@example(["[a-b-z].py", "[\\#-\\a].py", "[[:a]*.py"], ["[[:a-]*.py", "[:]a].py", "[-a].py"])
-def test_patterns_mean_what_they_mean_to_git(tree: Path, top: list[str], sub: list[str]) -> None:
-    (tree / ".gitignore").write_bytes("\n".join(top).encode())
-    (tree / "sub/.gitignore").write_bytes("\n".join(sub).encode())
+@given(st.lists(st.tuples(_FILE, _FILE), min_size=_TREES, max_size=_TREES))
+@example(_EXAMPLES)
+def test_patterns_mean_what_they_mean_to_git(
+    tree: Path, pairs: list[tuple[list[str], list[str]]]
+) -> None:
+    """``pairs`` are the lines of two .gitignore files, of a tree and of a folder in it."""
+    for number, (top, sub) in enumerate(pairs):
+        (tree / f"{number}/.gitignore").write_bytes("\n".join(top).encode())
+        (tree / f"{number}/sub/.gitignore").write_bytes("\n".join(sub).encode())
     assert sorted(found(tree)) == git_keeps(tree)
 
 

@@ -228,7 +228,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(calls(), CHANGES)
 def test_changes_are_the_same_with_and_without_libcst(
     call: tuple[str, int], changes: list[tuple[str, ...]]

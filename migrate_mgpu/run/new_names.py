@@ -6,12 +6,15 @@ import ast
 from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
-from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.incompatibilities import GONE_LATE, GONE_TOLD, incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, of
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames
+
+_LATE = (GONE_LATE, GONE_TOLD)
 
 
 class LostNames:
@@ -51,8 +54,14 @@ class LostNames:
     def left(self, module: Module) -> list[Diagnostic]:
         """What keeps a module from running on TF2 in a bridge."""
         if module not in self._left:
-            written = {node for _, new in self.of(module) for node in new.nodes}
-            self._left[module] = incompatibilities(module, written)
+            found = [new for _, new in self.of(module)]
+            left = incompatibilities(module, {node for new in found for node in new.nodes})
+            scope_at, outside = module.names.scope_at, module.names.module_scope
+            stay = (node for new in found if not new.edits for node in new.nodes)
+            if any(scope_at(node) is outside for node in stay):
+                # All of a module's names are written, or none: its imports stay, and they fail.
+                left = [replaced(w, key="gone-name") if w.key in _LATE else w for w in left]
+            self._left[module] = left
         return self._left[module]
 
     def names(self, module: Module) -> set[str]:

@@ -230,7 +230,8 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
 
 def _counts(module: Module, use: Use) -> bool:
     """Whether a mention is not under a version switch; one in a function counts as any other."""
-    if use.symbol.flavour not in ("plain", "v1", "private") or module.is_guarded(use.node):
+    private = use.symbol.flavour == "private" and use.symbol.name.startswith("python.")
+    if not (private or use.symbol.flavour in ("plain", "v1")) or module.is_guarded(use.node):
         return False
     root = _root(use.node)
     bindings = module.names.bindings_of(root) if root is not None else []

@@ -209,3 +209,17 @@ def test_what_tf1_saved_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     restored = module.VocabularyProcessor.restore(str(tmp_path / "vocabulary"))
     assert [list(row) for row in restored.transform(["it's a z C"])] == [[3, 1, 0, 4]]
     assert list(restored.reverse([[1, 2, 0]])) == ["a b <UNK>"]
+
+
+def test_what_another_rewriter_writes_keeps_nothing() -> None:
+    program = (
+        "import tensorflow as tf\nimport tensorflow.contrib.slim as slim\n"
+        "from tensorflow.examples.tutorials.mnist import input_data\n"
+        "mnist = input_data.read_data_sets('data')\n"
+        "def net(x):\n    return slim.flatten(x)\n"
+        "with tf.Session() as sess:\n    print(sess.run(net(mnist.test.images)))\n"
+    )
+    result = migration.run(program, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], migration.said(result)
+    after = migration.after(result, program)
+    assert "import tf_slim as slim" in after and "import input_data" in after

@@ -144,3 +144,15 @@ def test_a_name_that_tf2_lost_counts_where_it_is_called(name: str) -> None:
     assert [one.state for one in called.programs] == ["refused"]
     default = program(f"x\n\n\ndef late(x={name}):\n    return x", "ops.relu(sess)\n")
     assert [one.state for one in default.programs] == ["refused"]
+
+
+def test_a_name_that_stays_keeps_all_of_its_module() -> None:
+    """What imports them fails, whether or not the one without a form is called."""
+    ops = OPS.replace("import tensorflow as tf\n", "import tensorflow as tf\n{imports}\n")
+    ops = ops.replace("return tf.nn.relu(x)", "return slim.flatten(x)")
+    ops = ops.replace("{imports}", "import tensorflow.contrib.slim as slim")
+    found = program("slim.cannot(x)", "ops.relu(sess)\n", ops)
+    assert [one.state for one in found.programs] == ["refused"]
+    assert [one.state for one in program("slim.relu(x, 2)", "ops.relu(sess)\n", ops).programs] == [
+        "bridge"
+    ]

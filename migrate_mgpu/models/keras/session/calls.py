@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Fetch, Run
 from migrate_mgpu.models.keras.expressions import Context
@@ -152,11 +153,27 @@ class RunWriter:
         """A run inside a larger expression."""
         start, end = self.source.span(run.call)
         column = self.source.place(start)[1] - 1 - self.dedent(statement)
-        if not run.many:
+        item = self._item(run)
+        if item is not None:
+            end = self.source.span(self.module.names.parents[run.call])[1]
+            place = "" if len(run.step.values) == 1 else f"[{self._index(run, item)}]"
+            text = f"{self._call(run, indent, column, len(place) + len('.numpy()'))}{place}.numpy()"
+        elif not run.many:
             text = self._single(run, indent, None, column)
         else:
             text = self._several(run, indent, None, column)
         return Edit(start, end, text.replace("\n", self.source.newline))
+
+    def _item(self, run: Run) -> Fetch | None:
+        """The one value of a list that is read: `sess.run([loss, train])[0]`."""
+        parent = self.module.names.parents[run.call]
+        if not run.many or not isinstance(parent, ast.Subscript) or parent.value is not run.call:
+            return None
+        index = constant(parent.slice)
+        if not isinstance(index, int) or not -len(run.fetches) <= index < len(run.fetches):
+            return None
+        fetch = run.fetches[index]
+        return fetch if fetch.value is not None else None
 
     def _single(
         self, run: Run, indent: str, target: ast.expr | None, column: int | None = None

@@ -114,3 +114,16 @@ def test_a_variable_may_be_the_rate() -> None:
     trained = model.replace("* scale", "* scale * rate")
     result = run(program(trained), bridge=True, native_sessions=True)
     assert any("is its learning rate as well" in text for text in said(result)), said(result)
+
+
+def test_one_of_a_list_that_is_fetched_is_read() -> None:
+    def last(run: str) -> str:
+        return native(program(run=run)).splitlines()[-1]
+
+    assert (
+        last("print(sess.run([loss, train], {x: rows})[0])\n") == "print(train_step(rows).numpy())"
+    )
+    text = native(program(run="a = sess.run([train, out, loss], {x: rows})[-1]\nprint(a)\n"))
+    assert "a = train_step(rows)[1].numpy()\n" in text
+    text = native(program(run="a = sess.run([train, w, loss], {x: rows})[-1][0]\nprint(a)\n"))
+    assert "a = train_step(rows).numpy()[0]\n" in text

@@ -39,6 +39,8 @@ training loop, feeds of tensors that are no placeholders, queues and coordinator
 | a rate or a probability that is fed | a parameter |
 | functions of the author's that several steps need | plain functions, shared |
 | `tf.layers` | Keras layers, made once |
+| `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |
+| `with tf.device(...)` | such blocks around variables, and in the steps |
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |
 | its later calls with `reuse` | calls of the same object |
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |

@@ -400,6 +400,9 @@ class RunReader:
         if not self.is_home(node):
             text = f"what `{self.module.source.code(node)}` fetches cannot be told"
             raise Refused(self.module, node, text, "name it where the graph is built")
+        if self.scope.entries[place].device is not None:
+            text = "a part of the graph is built where it is run, on a device"
+            raise Refused(self.module, node, text, "give it a name before")
         units.append(self.unit(node, place))
         return Fetch(node, value=node)
 

@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.towers.loop import (
     is_same_scope,
     read_towers,
     shares,
+    told_device,
 )
 from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.source.statements import Layout
@@ -43,12 +44,14 @@ class Entry:
     ``dedent`` is the indentation that goes away with the blocks around it, ``scopes`` are the
     names of TF1's scopes around it, by what they name (``name_scope``, ``variable_scope``).
     ``towers`` are those whose loop it stands in, ``first``: only for the first of them.
+    ``device`` is where it computes, with what makes it.
     """
 
     statement: ast.stmt
     opens: bool = False
     dedent: int = 0
     scopes: tuple[tuple[str, str], ...] = ()
+    device: ast.Constant | None = None
     towers: Towers | None = None
     first: bool = False
 
@@ -285,7 +288,10 @@ class _EntryReader:
                 continue
             if _is_graph(module, node) and item.optional_vars is None:
                 continue
-            return None
+            device = None if self._has_towers or found.device else told_device(module, node)
+            if device is None or item.optional_vars is not None:
+                return None
+            found = replaced(found, device=device)
         return found
 
     @cached_property

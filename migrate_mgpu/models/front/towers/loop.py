@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.module import Module
@@ -13,6 +14,7 @@ from migrate_mgpu.models.ir import Towers
 
 _COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
 _GRADIENTS = ("compute_gradients", "gradients")
+_DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
 
 
@@ -100,10 +102,18 @@ def one_each(module: Module, towers: Towers) -> bool:
 
 def is_cpu(module: Module, node: ast.expr) -> bool:
     """`tf.device("/cpu:0")`: where all is that stands in no tower."""
+    device = told_device(module, node)
+    return device is not None and "cpu" in str(device.value).lower()
+
+
+def told_device(module: Module, node: ast.expr) -> ast.Constant | None:
+    """The device of `tf.device("/gpu:1")`: one of this machine's, written out."""
     if not isinstance(node, ast.Call) or name_of(module, node) != "device" or not node.args:
-        return False
-    told = constant(node.args[0])
-    return isinstance(told, str) and "cpu" in told.lower() and "job" not in told.lower()
+        return None
+    told = node.args[0]
+    if not isinstance(told, ast.Constant) or not isinstance(told.value, str):
+        return None
+    return told if _DEVICE.fullmatch(told.value) else None
 
 
 def is_same_scope(module: Module, node: ast.expr) -> bool:

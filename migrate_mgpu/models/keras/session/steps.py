@@ -101,8 +101,19 @@ class StepWriter:
     def _name(self, part: Part) -> str:
         return self.names.part(part, part is self.sharing.network)
 
-    def _items(self, items: Iterable[Unit | Part], deeper: int) -> None:
+    def _on(self, place: int) -> str:
+        """The header of a block for what an entry computes on a device that is told."""
+        device = self.program.scope.entries[place].device
+        shown = "" if device is None else self.context.render(device)
+        return shown and f"with {self.style.tensorflow}.device({shown}):"
+
+    def _items(self, items: Iterable[Unit | Part], outer: int) -> None:
+        around = ""
         for item in items:
+            header = "" if isinstance(item, Part) else self._on(item.place)
+            if header and header != around and isinstance(item.node, ast.stmt):
+                self.block.line(header, outer)
+            around, deeper = header, outer + bool(header)
             if isinstance(item, Part):
                 call = f"{self._name(item)}({', '.join(item.takes)})"
                 self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
@@ -126,6 +137,7 @@ class StepWriter:
         loss = self._loss(update)
         self._items((item for item in items if item not in within), 1)
         gradients, trained = self.names.gradients, self.names.trained(update)
+        begin, header = len(self.block.lines), self._on(update.place)
         self._computing()
         self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
         if update.sparse:
@@ -134,6 +146,10 @@ class StepWriter:
         self._changed(update)
         optimizer = self.names.optimizer(update)
         self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
+        if header:  # as the operations of TF1's gradients
+            unit = self.block.source.indent_unit
+            self.block.lines[begin:] = [unit + line for line in self.block.lines[begin:]]
+            self.block.lines.insert(begin, f"{self.block.indent}{unit}{header}")
 
     def _computing(self) -> None:
         """What stands above the gradients."""
@@ -142,7 +158,11 @@ class StepWriter:
         """What is differentiated; it has a line of its own where it has no name."""
         if isinstance(update.loss, ast.Name):
             return update.loss.id
-        self.block.line(f"{self.names.loss} = {self.context.render(update.loss)}", 2)
+        header = self._on(update.place)
+        if header:
+            self.block.line(header, 2)
+        line = f"{self.names.loss} = {self.context.render(update.loss)}"
+        self.block.line(line, 2 + bool(header))
         return self.names.loss
 
     def _changed(self, update: Update) -> None:

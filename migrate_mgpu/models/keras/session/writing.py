@@ -66,6 +66,8 @@ _DRAWN = (
     "TF1's towers draw from the iterator in any order, and here in theirs: what is read of one "
     "tower may be of another batch, what all of them make is not"
 )
+# What is made where it stands, on the device that is told there.
+_PLACED = (Role.VARIABLES, Role.CELLS)
 # What a strategy has to own, where there is one.
 OWNED = (Role.VARIABLES, Role.CELLS, Role.OPTIMIZER, Role.UPDATE)
 _OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
@@ -707,7 +709,9 @@ class _Writer:
                 Edit(*self.source.span(statement), placeholder_text(made, self.names, self.context))
             )
             self.found.moved.add(statement)
-        elif role in (Role.VARIABLES, Role.CELLS):
+        elif role in _PLACED:
+            if statement in self._placed:
+                self._edit(self._placed[statement])
             self._edit(*outermost(self.context.edits(statement)))
             self.found.moved.add(statement)
         elif role is Role.OPTIMIZER:
@@ -831,6 +835,52 @@ class _Writer:
                 self.found.note(self.module, update.averages.node, _AVERAGED)
         return lines
 
+    # -- devices --------------------------------------------------------------------------
+
+    @cached_property
+    def _placed(self) -> dict[ast.stmt, Edit]:
+        """The headers of blocks in which variables are made on a device, by their first ones."""
+        found: dict[ast.stmt, Edit] = {}
+        for first, *_ in self._placements:
+            header = f"with {self.style.tensorflow}.device({self.source.code(first.device)}):"
+            statement = first.statement
+            if not Layout(self.source, statement).owns_lines:
+                text = "another statement stands on its line, and on a device"
+                raise Refused(self.module, statement, text)
+            indent = self.source.indent_of(statement)
+            outer = indent[: len(indent) - first.dedent]
+            end = self.source.span(statement)[0]
+            text = f"{outer}{header}{self.source.newline}{outer}{self.source.indent_unit}"
+            found[statement] = Edit(end - len(indent), end, text)
+        return found
+
+    @cached_property
+    def _placements(self) -> list[list[Entry]]:
+        """The statements that make variables on a device, those in one block together."""
+        found: list[list[Entry]] = []
+        before: Entry | None = None
+        for entry, role in zip(self.scope.entries, self.program.roles):
+            if entry.opens or entry.device is None or role not in _PLACED:
+                before = None
+                continue
+            if before is None or before.device is not entry.device:
+                found.append([])
+            found[-1].append(entry)
+            before = entry
+        return found
+
+    @cached_property
+    def _on_devices(self) -> dict[ast.stmt, set[int]]:
+        """The lines that stay in a block that tells a device, by that."""
+        found: dict[ast.stmt, set[int]] = {}
+        for entries in self._placements:
+            device = entries[0].device
+            assert device is not None
+            last = entries[-1].statement
+            lines = range(entries[0].statement.lineno, (last.end_lineno or last.lineno) + 1)
+            found.setdefault(self.module.names.statement(device), set()).update(lines)
+        return found
+
     # -- indentation ------------------------------------------------------------------
 
     def _dedent(self) -> None:
@@ -842,8 +892,9 @@ class _Writer:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(self._header_end(Entry(block, True)))[0]
             inside |= _string_lines(block)
+            stays = self._on_devices.get(block, set())
             for number in range(first, (block.end_lineno or first) + 1):
-                lost[number] = lost.get(number, 0) + unit
+                lost[number] = lost.get(number, 0) + unit * (number not in stays)
         for number, width in lost.items():
             text = self.source.line_text(number)
             start = self.source.line_starts[number - 1]

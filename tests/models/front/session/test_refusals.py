@@ -173,7 +173,7 @@ REFUSED = {
         "`both` calls another function that makes layers",
     ),
     "device": (
-        program(before="with tf.device('/cpu:0'):\n    pass\n"),
+        program(before="with tf.device(lambda op: '/cpu:0'):\n    pass\n"),
         "what `tf.device` is for here",
     ),
     "dependencies": (

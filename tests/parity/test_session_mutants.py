@@ -27,6 +27,9 @@ MORE = {
     "batch normalization as in evaluation",
     "another momentum of the averages",
     "Keras' epsilon of Adagrad",
+    "the second call as the first one",
+    "another attribute of the object",
+    "a layer of the object's is not trained",
 }
 NAMES = [name for name in MUTANTS if name not in MORE]
 

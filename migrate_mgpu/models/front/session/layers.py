@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
@@ -174,8 +173,7 @@ class UnitLayerReader(StatementReader):
         arguments = function.node.args
         if arguments.vararg or arguments.kwarg:
             raise Refused(self.module, function.node, f"`{function.name}` takes `*` or `**`")
-        given = bind(call, function)
-        return {**given.defaults, **given.written()}
+        return self.layers.functions.sharing.given(function, call)
 
     def _taken(
         self, found: Found, function: Function, bound: Mapping[str, ast.expr]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Union
 
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
@@ -353,10 +355,8 @@ def _once(module: Module, node: ast.expr) -> ast.expr:
     call = calls[0] if len(calls) == 1 else None
     if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
         return node
-    parameters = [one.arg for one in method.args.args[1:]]
-    given = dict(zip(reversed(parameters), reversed(method.args.defaults)))
-    given.update(zip(parameters, call.args))
-    given.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
+    bound = bind(call, Function(module, method))
+    given = {**bound.defaults, **bound.written()}
     return given.get(node.id, node)
 
 

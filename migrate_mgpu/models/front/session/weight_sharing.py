@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
@@ -172,12 +173,8 @@ class WeightSharing:
     @staticmethod
     def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
         """What a function's parameters are in a call, defaults among them."""
-        arguments = function.node.args
-        parameters = function.parameters()
-        found = dict(zip(reversed(parameters), reversed(arguments.defaults)))
-        found.update(zip(parameters, call.args))
-        found.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
-        return found
+        given = bind(call, function)
+        return {**given.defaults, **given.written()}
 
 
 def _reuses(module: Module, statement: ast.If) -> bool:

@@ -299,6 +299,29 @@ def model(v, x, y):
     return 30.0 * tf.reduce_mean(tf.square(centered - y)), centered
 """
 
+# Units that a step switches off for good, by rounding or not: which weights Adam moves is chance.
+_DEEP = """\
+features = (rng.rand(6 * SIZE, 64) * (rng.rand(6 * SIZE, 64) < 0.2)).astype("float32")
+targets = np.eye(10, dtype="float32")[rng.randint(0, 10, 6 * SIZE)]
+widths = [64, 96, 96, 96, 96, 10]
+first = [value(*both, scale=both[0] ** -0.5) for both in zip(widths, widths[1:])]
+first += [value(n, scale=1.0) for n in widths[1:]]
+kept = [(rng.rand(n) < 0.7).astype("float32") / 0.7 for n in widths[1:-1]]
+
+
+def make():
+    return [tf.Variable(one) for one in first]
+
+
+def model(v, x, y):
+    h = x
+    for layer, mask in enumerate(kept):
+        h = tf.nn.relu(tf.matmul(h, v[layer]) + v[5 + layer]) * mask
+    out = tf.matmul(h, v[4]) + v[9]
+    each = tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=out)
+    return tf.reduce_mean(each), out
+"""
+
 _SCALED = """\
 features = value(4 * SIZE, 12, scale=1.0)
 targets = value(4 * SIZE, 2, scale=1.0)
@@ -577,6 +600,7 @@ LOOPS: dict[str, Loop] = {
     "words": _loop(_WORDS, "ftrl", 0.1),
     "faint": _loop(_FAINT, "adam", 0.01),
     "faint_momentum": _loop(_FAINT, "momentum", 0.001),
+    "deep": _loop(_DEEP, "adam", 0.003, 30),
     "two_optimizers": _two("AdamOptimizer(0.01)", "Adam(0.01, epsilon=1e-8)"),
     "two_fast_optimizers": _two("AdamOptimizer(0.1)", "Adam(0.1, epsilon=1e-8)"),
     "two_in_another_order": _two("AdamOptimizer(0.01)", "Adam(0.01, epsilon=1e-8)", True),

@@ -420,6 +420,14 @@ def test_virtual_environments_are_known_by_what_they_are(tmp_path):
     assert printed(stdout, tmp_path / "records") == ".tmp after.py before.py venv\n"
 
 
+def test_a_program_among_temporary_files_is_copied_once(tmp_path, monkeypatch):
+    programs = pair(tmp_path, "import os\nprint(*sorted(os.listdir('.')))\n")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    status, stdout, _ = run(*programs, *HERE, "--json")
+    assert status == 0, stdout
+    assert "migrate-mgpu-" not in printed(stdout, tmp_path / "records")
+
+
 def test_that_much_is_copied_is_said(unequal, tmp_path, monkeypatch):
     from migrate_mgpu.parity import pair as pairs
 

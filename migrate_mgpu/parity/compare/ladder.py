@@ -161,7 +161,8 @@ def _training(
                     continue
                 extra = apart if extra is None else extra + apart
             few = tolerances.OUTLIERS if kind == "final" else 0.0
-            rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few))
+            luck = rounding.luck.get(f"{kind}/{i}", 0.0) if rounding else 0.0
+            rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few, luck))
     _conventions(rungs, series, pairs, first, allowed, rounding)
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity.compare import numeric, printed
+from migrate_mgpu.parity.compare import numeric, printed, tolerances
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.runs.sides import Side
 
@@ -42,17 +42,21 @@ class Rounding:
       arrays: by the key in the trace, of each element.
       outputs: by the result's number and name, and by the record's label.
       printed: [line, place, difference]; None where the printed text changes.
+      luck: by the key of a final weight, the share of its elements that rounding moved in one run
+        and, by far less, in the other: which ones it moves is chance.
     """
 
     losses: Mapping[str, Sequence[float]]
     arrays: Mapping[str, Array]
     outputs: Mapping[str, float]
     printed: Sequence[tuple[int, int, float]] | None
+    luck: Mapping[str, float] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         import numpy
 
         rest = {"losses": self.losses, "outputs": self.outputs, "printed": self.printed}
+        rest["luck"] = self.luck
         text = json.dumps(rest).encode()
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as stream:
@@ -104,7 +108,7 @@ def between(first: Side, others: Sequence[Side]) -> Rounding | None:
             for key, value in seen.items():
                 moved[key] = max(FACTOR * value, moved.get(key, 0.0))
     lines = None if moved is None else [(*key, value) for key, value in sorted(moved.items())]
-    return Rounding(losses, arrays, outputs, lines)
+    return Rounding(losses, arrays, outputs, lines, _luck(first, others))
 
 
 def _finite(value: float) -> float:
@@ -133,9 +137,32 @@ def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
             apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
             apart[~numpy.isfinite(apart)] = 0.0
             # An element that was lucky in these runs has the rounding of most others.
-            moved = apart[apart > 0]
-            apart = numpy.maximum(apart, numpy.percentile(moved, MOST) if moved.size else 0.0)
+            apart = numpy.maximum(apart, numpy.percentile(apart, MOST))
             found[key] = numpy.maximum(apart, found[key]) if key in found else apart
+
+
+def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
+    """The share of each final weight's elements that one run moved further than another allows."""
+    import numpy
+
+    one, found = first.load_arrays(), {}
+    for other in others:
+        alone: dict[str, Array] = {}
+        _arrays(first, other, alone)
+        for second in others:
+            if second is other:
+                continue
+            two = second.load_arrays()
+            for i, j in matching.pair(first.training["variables"], second.training["variables"])[0]:
+                key = f"final/{i}"
+                a, b, allowed = one.get(key), two.get(f"final/{j}"), alone.get(key)
+                if a is None or b is None or allowed is None or a.shape != b.shape:
+                    continue
+                apart = numpy.abs(a.astype("float64") - b.astype("float64"))
+                limit = allowed + tolerances.WEIGHT * float(numpy.abs(a).max())
+                share = float(numpy.mean(apart > limit))
+                found[key] = max(share, found.get(key, 0.0))
+    return found
 
 
 def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:

@@ -26,6 +26,7 @@ _NOT_COPIED = shutil.ignore_patterns(
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual environment has at its top
 # What a project has at its top: its folder is no package, even with an __init__.py.
 _PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_WORK = "migrate-mgpu-"  # what the names of temporary folders of comparisons begin with
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -254,6 +255,9 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
     for name in names:
         if any(os.path.exists(os.path.join(folder, name, sign)) for sign in _ENVIRONMENT):
             found.add(name)
+    if os.path.realpath(folder) == os.path.realpath(tempfile.gettempdir()):
+        # The copies themselves, of a program that lies there: they would hold each other.
+        found.update(name for name in names if name.startswith(_WORK))
     return found
 
 

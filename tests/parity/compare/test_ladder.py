@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -472,3 +473,42 @@ def test_rounding_that_changes_the_text_explains_none_of_it(tmp_path):
     one, two = side(tmp_path, "a", "best 1\n"), side(tmp_path, "b", "worst 2\n")
     assert measured(one, two).printed is None
     assert rounding.between(one, [side(tmp_path, "c", series=series(3.0, 2.0))]) is None
+
+
+def _moved(*elements: float) -> dict[str, Any]:
+    """The final values of a variable of 400 elements, some of them moved by so much."""
+    found = numpy.linspace(1.0, 2.0, 400)
+    found[: len(elements)] += elements
+    return {"final/0": found}
+
+
+def test_which_weights_rounding_moves_is_chance(tmp_path):
+    """Two runs move other elements, as far; a third one moves others again."""
+    variables = [{"name": "w", "shape": [400]}]
+    none = [0.0] * 9
+
+    def run(name: str, *elements: float) -> Side:
+        return side(tmp_path, name, variables=variables, arrays=_moved(*elements))
+
+    first = run("first")
+    measured = rounding.between(
+        first, [run("a", *[1e-4] * 9, 1e-2), run("b", *none, 0.0, *[1e-4] * 9, 1e-2)]
+    )
+    assert measured is not None and measured.luck == {"final/0": 10 / 400}
+
+    def status(*elements: float, luck: bool = True) -> str:
+        known = measured if luck else replace(measured, luck={})
+        rungs = ladder.compare(first, run("target", *elements), Tolerances(), rounding=known)
+        return next(o.status for o in rungs[7].outputs if o.name == "weights/w")
+
+    far = [0.0] * 30
+    assert status(*far, 1.5e-2) == outcome.EQUAL  # another one, as far as these
+    assert status(*far, 1.5e-2, luck=False) == outcome.DIFFERS
+    assert status(*far, 5e-2) == outcome.DIFFERS  # further than any
+    assert status(*far, 1.5e-2, 1.5e-2, 1.5e-2) == outcome.DIFFERS  # more that are moved so far
+    assert status(*far, *[2e-4] * 10) == outcome.EQUAL
+    assert status(*far, *[2e-4] * 11) == outcome.DIFFERS  # more of them
+    assert status(*[3e-4] * 400) == outcome.DIFFERS  # all of them, by less
+    path = tmp_path / "moved.npz"
+    measured.save(path)
+    assert Rounding.load(path).luck == measured.luck

@@ -35,7 +35,12 @@ from migrate_mgpu.models.keras.driver.exports import Exports
 from migrate_mgpu.models.keras.driver.fitting import Fitting, Training, operand
 from migrate_mgpu.models.keras.driver.hooks import ADVICE, Callbacks, Hooks
 from migrate_mgpu.models.keras.driver.reads import substitute, written
-from migrate_mgpu.models.keras.driver.results import adapt_results
+from migrate_mgpu.models.keras.driver.results import (
+    adapt_results,
+    evaluated,
+    returned,
+    without_evaluation,
+)
 from migrate_mgpu.models.keras.driver.rows import rows_of, walked_once
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
@@ -320,7 +325,8 @@ class _Driver:
 
     def _train_and_evaluate(self, call: DriverCall) -> None:
         module = call.module
-        layout, _ = self._alone(call)
+        taken_by = returned(self.values, call)
+        layout = Layout(module.source, module.names.statement(call.node))
         stop = model_stop(self.flow)
         if stop is not None:
             text = "a StopAtStepHook of the model_fn beside a TrainSpec"
@@ -345,14 +351,25 @@ class _Driver:
         if training.between is not None and self.tested[call].argument():
             text = "the hooks of evaluations while training"
             raise Refused(module, evaluate.arguments["hooks"], text, ADVICE)
+        if taken_by is not None and (training.between is not None or call.exporters):
+            text = "what `train_and_evaluate` returns is used, "
+            text += "of evaluations while training" if training.between else "with its exports"
+            raise Refused(module, call.node, text, "evaluate after training, in its own statement")
         lines = self.fitting.lines(training)
+        if taken_by is not None and self.fitting.deeper(training):
+            lines.insert(0, without_evaluation(taken_by))
         self._uneven(call)
         if training.between is None:
             pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[call])]
             pieces += ["return_dict=True", *self._verbose]
             head = f"{self.changes.receiver(call)}.evaluate"
-            text = FileStyle.of(module.source).call(head, pieces, indent, len(indent))
-            lines.append(self.fitting.deeper(training) + text)
+            begin = "" if taken_by is None else f"{taken_by.pair or taken_by.results} = "
+            column = len(indent) + len(begin)
+            text = FileStyle.of(module.source).call(head, pieces, indent, column)
+            results = [text]
+            if taken_by is not None:
+                results = evaluated(call, taken_by, text, indent, self.changes, self.model)
+            lines += [self.fitting.deeper(training) + line for line in results]
             throttle = evaluate.arguments.get("throttle_secs")
             seconds = text_of(evaluate.module, throttle) if throttle is not None else "600"
             self.changes.note(

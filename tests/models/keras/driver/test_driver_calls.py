@@ -7,6 +7,13 @@ import pytest
 from migrate_mgpu.analysis.diagnostics import Refused
 from tests.models.keras.driver.programs import HEAD, MADE, MAKE, SCOPED, configured, driven, lines
 
+TRAIN_AND_EVALUATE = (
+    "tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
+    "    tf.estimator.EvalSpec(input_fn, steps=1))"
+)
+FITTED = "est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
+EVALUATED = "est.evaluate(input_fn(), steps=1, return_dict=True, verbose=0)"
+
 
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -31,6 +38,25 @@ from tests.models.keras.driver.programs import HEAD, MADE, MAKE, SCOPED, configu
             "    tf.estimator.EvalSpec(input_fn, steps=1))",
             "est.fit(input_fn(), steps_per_epoch=5, verbose=0)\n"
             "est.evaluate(input_fn(), steps=1, return_dict=True, verbose=0)",
+        ),
+        (
+            f"r, _ = {TRAIN_AND_EVALUATE}\nprint(r['loss'])",
+            f"{FITTED}r = {EVALUATED}\nprint(r['loss'])",
+        ),
+        (
+            f"r, _ = {TRAIN_AND_EVALUATE}\nprint(r)",
+            f"{FITTED}r = {EVALUATED}\n"
+            "r['global_step'] = int(est.optimizer.iterations.numpy())\nprint(r)",
+        ),
+        (
+            f"r = {TRAIN_AND_EVALUATE}\nprint(r[0]['loss'], r[0]['global_step'])",
+            f"{FITTED}r = {EVALUATED}, []\n"
+            "print(r[0]['loss'], int(est.optimizer.iterations.numpy()))",
+        ),
+        (
+            f"r = {TRAIN_AND_EVALUATE}\nprint(r)",
+            f"{FITTED}r = dict(\n    est.evaluate(input_fn(), steps=1, return_dict=True, "
+            "verbose=0),\n    global_step=int(est.optimizer.iterations.numpy())), []\nprint(r)",
         ),
         ("est.evaluate(input_fn)", "est.evaluate(input_fn(), return_dict=True, verbose=0)"),
         (
@@ -225,6 +251,8 @@ def test_a_folder_that_may_be_left_out() -> None:
     [
         ("est.train(input_fn, hooks=[mine], steps=5)", "hook may do more"),
         ("e = est.train(input_fn, steps=5)\nsave(e)", "what `train` returns is used"),
+        (f"print({TRAIN_AND_EVALUATE})", "what `train_and_evaluate` returns is used"),
+        (f"a = b = {TRAIN_AND_EVALUATE}", "what `train_and_evaluate` returns is used"),
         ("est.train(load(), steps=5)", "what `load"),
         ("est.evaluate(input_fn, checkpoint_path='x')", "a checkpoint is evaluated"),
         ("est.predict(input_fn, predict_keys=['x', 'y'])", "`predict_keys`"),

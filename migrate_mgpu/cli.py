@@ -138,6 +138,7 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
             "state": one.state,
             "message": one.message,
             "advice": one.advice or None,
+            "affects": one.affects or None,
         }
         for file in changed
         for one in file.findings

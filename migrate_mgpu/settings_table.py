@@ -62,7 +62,7 @@ def apply(path: str, data: bytes, options: Options, said: set[str]) -> None:
 
 
 def _line(text: str, key: str, name: str = "migrate-mgpu") -> int:
-    """Where a key of the table stands; the table's own line where that cannot be told."""
+    """Where a key of the table stands; the table's own line where that cannot be determined."""
     table = re.search(rf"^[ \t]*\[[ \t]*tool\b[^\n]*{name}[^\n]*\]", text, re.M)
     start = table.end() if table else 0
     found = key and re.search(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.]", text[start:], re.M)

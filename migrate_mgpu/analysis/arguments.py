@@ -26,7 +26,7 @@ class Arguments:
         self._starred = bool(starred)
 
     def parameter(self, node: ast.expr) -> str | None:
-        """The parameter that gets an argument; None where that cannot be told."""
+        """The parameter that gets an argument; None where that cannot be determined."""
         if self._starred:
             return None
         for keyword in self.call.keywords:

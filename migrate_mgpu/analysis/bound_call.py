@@ -14,7 +14,7 @@ class BoundCall(CallEdit):
     """The edit of a call that is bound to ``signature``, TF1's parameters in order.
 
     Raises:
-        Refused: it cannot be told which argument is which (``*args``, ``**kwargs``), or
+        Refused: it cannot be determined which argument is which (``*args``, ``**kwargs``), or
             there is one that the signature has not.
     """
 

@@ -151,7 +151,7 @@ class Carriers:
             if not inner & self.made:
                 raise Refused(
                     module, node, f"a {self.what} is chosen in an expression",
-                    "choose it by `if`, in statements of its own",
+                    "choose it by `if`, in separate statements",
                 )  # fmt: skip
         elif isinstance(node, (ast.IfExp, ast.BoolOp)):
             return  # with what makes it

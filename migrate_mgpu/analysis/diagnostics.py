@@ -25,7 +25,8 @@ class Diagnostic:
     ``key`` is what it is, short and stable: a later stage decides by it, never by the
     wording. ``reason`` completes "not migrated: ..."; ``advice`` says what its owner can
     do. ``code`` is the rule that a finding of it names; ``symbol`` the name that it is
-    about, where it is about one.
+    about, where it is about one; ``affects`` what of the program's behaviour is not what it
+    was (``core.findings``).
     """
 
     key: str
@@ -34,6 +35,7 @@ class Diagnostic:
     advice: str = ""
     code: str = "MGPU902"
     symbol: str = ""
+    affects: str = ""
 
     @property
     def module(self) -> Module:

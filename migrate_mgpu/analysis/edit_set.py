@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rewriter
 from migrate_mgpu.source.source import Edit
+
+
+class Note(NamedTuple):
+    """What the owner of a program should know; ``affects`` as findings have it."""
+
+    module: Module
+    node: ast.AST
+    text: str
+    affects: str = ""
 
 
 @record(eq=False, kw_only=True)
@@ -24,7 +34,7 @@ class EditSet:
     imports: dict[Module, set[str]] = field(default_factory=dict)
     gone: set[ast.AST] = field(default_factory=set)
     moved: set[ast.AST] = field(default_factory=set)
-    notes: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     sites: list[tuple[Module, ast.AST, type[Rewriter]]] = field(default_factory=list)
 
     def edit(self, module: Module, *edits: Edit) -> None:
@@ -39,9 +49,10 @@ class EditSet:
         if names:
             self.imports.setdefault(module, set()).update(names)
 
-    def note(self, module: Module, node: ast.AST, text: str) -> None:
-        if (module, node, text) not in self.notes:
-            self.notes.append((module, node, text))
+    def note(self, module: Module, node: ast.AST, text: str, affects: str = "") -> None:
+        one = Note(module, node, text, affects)
+        if one not in self.notes:
+            self.notes.append(one)
 
     def merge(self, other: EditSet) -> None:
         """Takes over all of another change."""

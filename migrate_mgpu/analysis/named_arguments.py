@@ -21,12 +21,12 @@ def arguments_of(module: Module, call: ast.Call, signature: tuple[str, ...]) -> 
     """A call's arguments by name, those that are None or left out missing.
 
     Raises:
-        Refused: arguments that cannot be told (``*args``, ``**kwargs``, more than there are).
+        Refused: arguments that cannot be determined (``*args``, ``**kwargs``, more than there are).
     """
     found: dict[str, ast.expr] = {}
     for index, argument in enumerate(call.args):
         if isinstance(argument, ast.Starred) or index >= len(signature):
-            raise Refused(module, argument, "which argument this is cannot be told")
+            raise Refused(module, argument, "which argument this is cannot be determined")
         found[signature[index]] = argument
     for keyword in call.keywords:
         if keyword.arg is None:
@@ -45,7 +45,7 @@ class NamedArguments:
     """What a call gives a function whose parameters are known, in their order.
 
     Raises:
-        Refused: it cannot be told which argument is which (``*args``, ``**kwargs``), or
+        Refused: it cannot be determined which argument is which (``*args``, ``**kwargs``), or
             there is one that the function has not.
     """
 
@@ -55,7 +55,7 @@ class NamedArguments:
         self.rest: dict[str, ast.expr] = {}  # those that were not dropped
         for index, argument in enumerate(call.args):
             if isinstance(argument, ast.Starred) or index >= len(signature):
-                text = f"which argument of `{self.shown}` this is cannot be told"
+                text = f"which argument of `{self.shown}` this is cannot be determined"
                 raise Refused(module, argument, text, "write the arguments out")
             self.rest[signature[index]] = argument
         for keyword in call.keywords:

@@ -56,7 +56,7 @@ def _items(node: ast.expr) -> list[ast.expr]:
 
 
 def _folders(node: ast.expr, module: Module, depth: int) -> list[str]:
-    """The paths that an expression can be; none where it cannot be told."""
+    """The paths that an expression can be; none where it cannot be determined."""
     if depth == 0:
         return []
     if isinstance(node, ast.Constant):

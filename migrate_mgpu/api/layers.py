@@ -183,7 +183,7 @@ _RELU = {"activation_fn": "{tf}.nn.relu"}
 _CONV_NAMES = {**_SHARED, "num_outputs": "filters", "stride": "strides", "rate": "dilation_rate"}
 _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
-_OWN_LAYER = "write it as a layer of its own, behind this one"
+_OWN_LAYER = "write it as a separate layer, after this one"
 _CONTRIB_PARAMETERS = _known([
     *_gone("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
            "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused"),

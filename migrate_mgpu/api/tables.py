@@ -65,7 +65,7 @@ def refuse_unless(
     """Drops an argument that says what TF2 does anyway.
 
     Raises:
-        Refused: it says something else, or it cannot be told.
+        Refused: it says something else, or it cannot be determined.
     """
     value = given.get(name)
     if value is None:

@@ -12,6 +12,16 @@ KEPT = "kept"  # stays as it is and works: a config on its session in a bridge
 REFUSED = "refused"  # stays as it is: its program cannot run on TF2 yet
 MANUAL = "manual"  # something for a person to do or to know
 
+# What of a program's behaviour is not what it was, by a finding: where a comparison would see it.
+CONFIGURATION = "configuration"  # of the devices
+BATCHES = "batches"  # which examples a step has, and what each counts
+NETWORK = "network"  # what the layers compute
+NUMBERS = "numbers"  # that are drawn
+OPTIMIZER = "optimizer"
+AVERAGES = "averages"  # of normalizations
+STEPS = "steps"  # how many there are
+EVALUATION = "evaluation"  # how often there is one, and what it returns
+
 
 @record(frozen=True)
 class Finding:
@@ -26,6 +36,7 @@ class Finding:
     advice: str = ""
     cell: int | None = None  # of a notebook; the line is then the cell's
     key: str = ""  # of the diagnostic: why, short and stable
+    affects: str = ""  # one of those above, where that can be said
 
     @property
     def where(self) -> str:

@@ -75,12 +75,12 @@ REASONS = {
     "no-place-before-session": Reason(
         "there is no statement before the session where the calls could stand",
         "The session is created inside an expression, such as a lambda or a comprehension.",
-        "create the session in a statement of its own",
+        "create the session in a separate statement",
     ),
     "shared-line": Reason(
         "it shares its line with other code",
         "Several statements stand on one line.",
-        "put it on a line of its own",
+        "put it on a separate line",
     ),
     "initialised-before": Reason(
         "TensorFlow is initialized before the config is created",

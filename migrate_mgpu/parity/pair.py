@@ -17,6 +17,7 @@ from typing import Any, Optional, TextIO
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity import comparison, recorded, storage
 from migrate_mgpu.parity.compare.tolerances import Tolerances
+from migrate_mgpu.parity.diagnose import LIKELY, POSSIBLE
 from migrate_mgpu.parity.runs import written_for
 from migrate_mgpu.parity.runs.devices import NoGpus
 from migrate_mgpu.parity.runs.programs import Options, copied, copy_folder, home, search_path
@@ -148,33 +149,59 @@ def compare(
     if migration is not None:
         result["migration"] = {"diff": migration.diff, "findings": list(migration.findings)}
         for one in result["results"]:
-            one["diagnosis"] += _announced(one, migration)
+            one["diagnosis"] = with_announced(one, migration)
     storage.write(place, result)
     return result
 
 
 # How many findings a cause names.
 _MOST = 6
+# On which rungs shows first what a finding says of a program (``affects``).
+_SHOWS_ON = {
+    "configuration": (1,),
+    "batches": (3, 4, 5),
+    "network": (2, 4, 5),
+    "numbers": (2, 3, 4, 9),
+    "optimizer": (6, 7, 8),
+    "averages": (8, 9),
+    "steps": (7, 8),
+    "evaluation": (9,),
+}
 
 
-def _announced(one: Mapping[str, Any], migration: Migration) -> list[dict[str, Any]]:
-    """What the migration said of the program, as a possible cause where no other is known."""
+def with_announced(one: Mapping[str, Any], migration: Migration) -> list[dict[str, Any]]:
+    """The causes of a difference, with what the migration announced: a finding that says what
+    differs is told instead of causes that only may be, one that may say it where no cause is known.
+    """
+    known: list[dict[str, Any]] = list(one["diagnosis"])
+    rung = one["headline"]
     told = [found for found in migration.findings if found["state"] == "manual"]
-    if not told or one["diagnosis"] or one["headline"] is None:
-        return []
+    if rung is None or not told:
+        return known
+    fitting = [found for found in told if rung in _SHOWS_ON.get(found.get("affects") or "", ())]
+    if fitting:
+        return [*(cause for cause in known if cause["likelihood"] == LIKELY), _cause(fitting, rung)]
+    others = [found for found in told if not found.get("affects")]
+    return known or ([_cause(others, rung, "")] if others else [])
+
+
+def _cause(
+    told: Sequence[Mapping[str, Any]], rung: int, title: str = "the migration announced it"
+) -> dict[str, Any]:
     evidence = [f"{f['path']}:{f['line']}: {f['code']}: {f['message']}" for f in told[:_MOST]]
     evidence += [f"and {len(told) - _MOST} more"] if len(told) > _MOST else []
-    return [
-        {
-            "cause": "announced",
-            "title": "the migration reported that the program may behave differently",
-            "likelihood": "possible",
-            "rung": one["headline"],
-            "evidence": evidence,
-            "advice": "check whether one of these findings explains it",
-            "anchor": "losses-differ.md#announced",
-        }
-    ]
+    if title and len(told) == 1:
+        title = f"{title}: {told[0]['message']}"
+    return {
+        "cause": "announced",
+        "title": title or "the migration reported that the program may behave differently",
+        "likelihood": POSSIBLE,
+        "rung": rung,
+        "evidence": evidence,
+        "advice": "; ".join(dict.fromkeys(f["advice"] for f in told if f["advice"]))
+        or "accept it, or write by hand what the finding names",
+        "anchor": "losses-differ.md#announced",
+    }
 
 
 def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None) -> None:

@@ -338,9 +338,9 @@ class _Planner:
     def _remarks(self, module: Module) -> None:
         """What Keras does otherwise in TF2, in a program that loses TF1's session for it."""
         for rewriter in of(NativeRewriter):
-            for call, text in rewriter.remarks(module):
-                if call not in self.changes.moved:
-                    self.report.add(module, call, rewriter.rule.code, f.MANUAL, text)
+            for note in rewriter.remarks(module):
+                if note.node not in self.changes.moved:
+                    self.report.note(note, rewriter.rule.code)
 
     def _native_calls(self, module: Module) -> None:
         """Calls that do something else in a program without sessions."""
@@ -355,7 +355,7 @@ class _Planner:
                     self.report.rule(module, edit.call, rewriter.rule)
             made = rewriter.write(module)
             self.changes.merge(made)
-            for home, node, text in made.notes:
+            for home, node, text, _ in made.notes:
                 self.report.add(home, node, rewriter.rule.code, f.APPLIED, text)
 
     def _hold_back(self, deciding: ProgramStates) -> None:

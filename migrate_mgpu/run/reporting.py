@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -52,10 +53,23 @@ class Report:
         self.new: dict[Path, f.FileResult] = {}
 
     def add(
-        self, module: Module, node: ast.AST, code: str, state: str, message: str, advice: str = ""
+        self,
+        module: Module,
+        node: ast.AST,
+        code: str,
+        state: str,
+        message: str,
+        advice: str = "",
+        affects: str = "",
     ) -> None:
         """One finding at a node, once."""
-        self.diagnostic(Diagnostic(code, Place(module, node), message, advice, code), state)
+        place = Place(module, node)
+        self.diagnostic(Diagnostic(code, place, message, advice, code, "", affects), state)
+
+    def note(self, note: Note, code: str) -> None:
+        """What the owner of a program should know."""
+        module, node, text, affects = note
+        self.add(module, node, code, f.MANUAL, text, affects=affects)
 
     def diagnostic(self, why: Diagnostic, state: str) -> None:
         """What is to be said of a site, once."""
@@ -81,7 +95,8 @@ class Report:
             self.rule(setting.module, place, rewriter.rule)
             note = rewriter.note(setting)
             if note is not None:
-                self.add(setting.module, place, rewriter.rule.code, f.MANUAL, *note)
+                code = rewriter.rule.code
+                self.add(setting.module, place, code, f.MANUAL, *note, f.CONFIGURATION)
         for setting in move.overruled:
             self.add(
                 setting.module,
@@ -91,6 +106,7 @@ class Report:
                 "allow_growth is left out: TF2 takes a memory limit or growth, not both, and "
                 "the limit wins",
                 "drop the memory fraction if growth matters more",
+                f.CONFIGURATION,
             )
         code = move.applied[0][1].rule.code if move.applied else "MGPU202"
         for module, statement in flow.shown:
@@ -141,8 +157,8 @@ class Report:
         for module, node, kind in dict.fromkeys(one.sites):
             if node is not flow.call:
                 self.rule(module, node, only(kind).rule)
-        for module, node, text in one.notes:
-            self.add(module, node, "MGPU401", f.MANUAL, text)
+        for note in one.notes:
+            self.note(note, "MGPU401")
 
     def native_session(self, one: NativeSession) -> None:
         """What became of a program that drives a graph with a session."""
@@ -157,8 +173,8 @@ class Report:
             self.rule(one.module, one.session, rule)
             if one.towers is not None:
                 self.rule(one.module, one.towers, towers)
-            for module, node, text in one.notes:
-                self.add(module, node, rule.code, f.MANUAL, text)
+            for note in one.notes:
+                self.note(note, rule.code)
 
     def eager(self, state: State) -> None:
         """What became of TF1's names in a program that runs eagerly."""
@@ -170,15 +186,15 @@ class Report:
         for module, node, kind in dict.fromkeys(state.rest.sites):
             if kind is EagerRewriter:
                 self.rule(module, node, rule)
-        for module, node, text in state.rest.notes:
-            self.add(module, node, rule.code, f.MANUAL, text)
+        for note in state.rest.notes:
+            self.note(note, rule.code)
 
     def copied(self, copy: Copy) -> None:
         """A model's copies became a strategy, and what its owner is to know."""
         rule = only(CopiesRewriter).rule
         self.rule(copy.module, copy.call, rule)
-        for module, node, text in copy.notes:
-            self.add(module, node, rule.code, f.MANUAL, text)
+        for note in copy.notes:
+            self.note(note, rule.code)
 
     def state(self, state: State) -> None:
         """Why a program is refused."""
@@ -270,7 +286,16 @@ def finding(why: Diagnostic, state: str) -> f.Finding:
     column = _column(module, node)
     cell, line = _line(module, node)
     return f.Finding(
-        module.path, line, column, why.code, state, why.reason, why.advice, cell, why.key
+        module.path,
+        line,
+        column,
+        why.code,
+        state,
+        why.reason,
+        why.advice,
+        cell,
+        why.key,
+        why.affects,
     )
 
 

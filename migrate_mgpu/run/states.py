@@ -33,6 +33,7 @@ from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, nati
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
@@ -387,7 +388,7 @@ class ProgramStates:
                     state.rest.sites += [(module, u.node, EagerRewriter) for u in restated]
                     for use in restated:
                         if use.symbol.name.endswith("set_random_seed"):
-                            state.rest.note(module, use.node, _SEED)
+                            state.rest.note(module, use.node, _SEED, NUMBERS)
                 found = rest(module, uses, gone | moved, style, rules)
             except Refused as refused:
                 return refused.diagnostic
@@ -471,7 +472,7 @@ class ProgramStates:
                     done.add(use.node)
                     state.rest.sites += [(module, use.node, EagerRewriter)] * bool(found.edits)
                     if use.symbol.name.endswith("set_random_seed"):
-                        state.rest.note(module, use.node, _SEED)
+                        state.rest.note(module, use.node, _SEED, NUMBERS)
         return done
 
     def _eager(self, state: State) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
-from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.edit_set import EditSet, Note
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Rewriter
@@ -112,4 +112,4 @@ class NativeRewriter(Rewriter):
     apply: Callable[[Module], Iterable[CallEdit]] = _no_edits
     write: Callable[[Module], EditSet] = _unchanged
     refuses: Callable[[Module], Iterable[Diagnostic]] = _fits
-    remarks: Callable[[Module], Iterable[tuple[ast.AST, str]]] = _nothing
+    remarks: Callable[[Module], Iterable[Note]] = _nothing

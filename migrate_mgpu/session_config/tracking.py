@@ -683,7 +683,7 @@ class _Tracker:
     ) -> bool:
         """`train(config)`: followed where every caller hands over this object, or nothing.
 
-        Returns False when the parameter cannot be told.
+        Returns False when the parameter cannot be determined.
         """
         name = bind(call, function).parameter(node)
         if name is None or (path and function.module is not module):

@@ -27,7 +27,7 @@ _LAST = re.compile(r"\s*,?\s*\)")
 class _Argument:
     """An argument of the author's: its parameter, its value and what becomes of it."""
 
-    name: str  # the parameter; empty where it cannot be told
+    name: str  # the parameter; empty where it cannot be determined
     value: ast.expr
     start: int  # of the value, without parentheses around it
     end: int

@@ -358,7 +358,7 @@ columns = [tf.feature_column.numeric_column(name, shape=[1]) for name in names]
 estimator = tf.estimator.LinearClassifier(columns)
 estimator.train(input_fn, steps=100)
 """,
-        refused="which feature columns these are cannot be told",
+        refused="which feature columns these are cannot be determined",
     ),
     Case(
         "batch normalization",

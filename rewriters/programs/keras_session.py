@@ -25,11 +25,12 @@ them.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1
+from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 
@@ -125,7 +126,7 @@ _CHANGED = {
 }
 
 
-def remarks(module: Module) -> Iterator[tuple[ast.Call, str]]:
+def remarks(module: Module) -> Iterator[Note]:
     """What Keras's own layers do otherwise in TF2, by the calls that make them.
 
     In code that says ``tf.compat.v1`` they are TF2's already.
@@ -140,7 +141,7 @@ def remarks(module: Module) -> Iterator[tuple[ast.Call, str]]:
         given = {keyword.arg for keyword in call.keywords}
         for argument, text in _CHANGED[name]:
             if argument not in given and None not in given:
-                yield call, f"`{name}`: {text}"
+                yield Note(module, call, f"`{name}`: {text}", NETWORK)
 
 
 REWRITER = NativeRewriter(RULE, CASES, remarks=remarks)

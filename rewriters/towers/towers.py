@@ -146,12 +146,12 @@ for step in range(10):
             "        train = optimizer.apply_gradients(grads)",
         )
         + _STAYS.partition("\n\n")[2],
-        refused="its steps are not synchronous",
+        refused="the updates are not synchronous",
     ),
     Case(
         "towers that differ",
         _HEAD + _AVERAGE + _TOWERS.replace("y_splits[i])", "y_splits[i]) * i") + _STAYS,
-        refused="`i` is another one in each tower",
+        refused="`i` differs from tower to tower",
     ),
     Case(
         "gradients of which something else is made",

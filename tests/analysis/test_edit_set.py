@@ -43,7 +43,7 @@ def test_all_of_a_change_is_merged_once() -> None:
         second: [Edit(0, 0, "import os\n")],
     }
     assert whole.imports == {second: {"os", "sys"}}
-    assert whole.notes == [(first, node, "changed")]
+    assert whole.notes == [(first, node, "changed", "")]
     assert whole.sites == [(first, node, Rewriter)]
     assert (whole.gone, whole.moved) == ({node}, {first.tree})
     assert part.imports[second] is not whole.imports[second]

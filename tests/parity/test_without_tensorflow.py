@@ -18,7 +18,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from migrate_mgpu.parity.pair import Migration, NotMigrated
+from migrate_mgpu.parity.pair import Migration, NotMigrated, with_announced
 from migrate_mgpu.parity.runs import hardware
 from tests.support.parity import run
 
@@ -477,9 +477,9 @@ def test_the_steps_of_both_sides_on_a_terminal(tmp_path, monkeypatch):
 # What the migration of a program said ---------------------------------------------------------
 
 
-def finding(state: str, message: str) -> dict:
+def finding(state: str, message: str, affects: str | None = None) -> dict:
     about = {"path": "before.py", "cell": None, "line": 2, "code": "MGPU401", "advice": None}
-    return {**about, "state": state, "message": message}
+    return {**about, "state": state, "message": message, "affects": affects}
 
 
 def test_what_the_migration_did_and_said_is_in_every_report(tmp_path):
@@ -517,3 +517,29 @@ def test_what_was_announced_is_a_possible_cause_where_no_other_is_known(tmp_path
     (one,) = json.loads(run(program, *HERE, "--json", migrate=migrate)[1])["results"]
     causes = [cause["cause"] for cause in one["diagnosis"]]
     assert causes == (known or ["announced"]), "a cause that was found is not hidden"
+
+
+def test_a_finding_that_says_what_differs_is_the_cause():
+    """Instead of causes that only may be, beside those that predict the numbers."""
+    told = [
+        finding("manual", "`Nadam`: its momentum follows another schedule", "optimizer"),
+        finding("manual", "evaluated once", "evaluation"),
+        finding("manual", "checkpoints do not load"),
+    ]
+    guess = {"cause": "learning-rate", "likelihood": "possible"}
+    sure = {"cause": "epsilon", "likelihood": "likely"}
+
+    def causes(rung: int | None, *known: dict) -> list[str]:
+        one = {"headline": rung, "diagnosis": list(known)}
+        found = with_announced(one, Migration("", told))
+        titles.extend(cause["title"] for cause in found if cause["cause"] == "announced")
+        return [cause["cause"] for cause in found]
+
+    titles: list[str] = []
+    assert causes(6, guess) == ["announced"]
+    assert causes(6, sure) == ["epsilon", "announced"]
+    assert titles == ["the migration announced it: " + told[0]["message"]] * 2
+    assert causes(9) == ["announced"] and titles[-1].endswith("evaluated once")
+    assert causes(4, guess) == ["learning-rate"]
+    assert causes(4) == ["announced"] and titles[-1].endswith("may behave differently")
+    assert causes(None, sure) == ["epsilon"]

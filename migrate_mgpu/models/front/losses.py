@@ -65,7 +65,7 @@ def _reduction(module: Module, value: ast.expr | None) -> Reduction:
     name = known.upper() if isinstance(known, str) else name_of(module, value).rpartition(".")[2]
     found = REDUCTIONS.get(name.removeprefix("WEIGHTED_"))
     if found is None:
-        raise Refused(module, value, "the reduction of this loss cannot be told", _ADVICE)
+        raise Refused(module, value, "the reduction of this loss cannot be determined", _ADVICE)
     return found
 
 

@@ -27,7 +27,7 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
     """The optimizer that a call makes; None where it makes none.
 
     Raises:
-        Refused: nothing equals it, or it cannot be told which it is.
+        Refused: nothing equals it, or it cannot be determined which it is.
     """
     name = name_of(module, call)
     if name == OPTIMIZE_LOSS:
@@ -65,7 +65,7 @@ def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:
     decay = arguments.given("learning_rate_decay_fn")
     row, named = _chosen(module, made)
     if row is None or rate is None:
-        text = "which optimizer `optimize_loss` makes cannot be told"
+        text = "which optimizer `optimize_loss` makes cannot be determined"
         raise Refused(module, made or call, text, "name it by a string or a class of tf.train")
     if row.settings and not named:
         raise Refused(module, call, "MomentumOptimizer is given no momentum")
@@ -97,7 +97,7 @@ def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
     """The schedule that a function of the learning rate and the global step returns."""
     function = assigned(module, decay)
     refused = Refused(
-        module, decay, "which schedule decays the learning rate cannot be told", "use a lambda"
+        module, decay, "which schedule decays the learning rate cannot be determined", "use a lambda"
     )
     if isinstance(function, ast.Name):
         made = module.names.only_definition(function)

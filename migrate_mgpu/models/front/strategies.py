@@ -50,7 +50,7 @@ def read_choice(values: ValueFlow, module: Module, node: ast.expr) -> StrategyCh
         found = read_strategy(value.module, value.node)
         if found is None:
             raise Refused(
-                value.module, value.node, "which strategy this is cannot be told",
+                value.module, value.node, "which strategy this is cannot be determined",
                 "make the strategy with tf.distribute in the same program",
             )  # fmt: skip
         strategies.append(found)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.api_version import is_explicit_v1
 from migrate_mgpu.analysis.definitions import below_imports, defined_above
-from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.edit_set import EditSet, Note
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.api.schema import Definition
+from migrate_mgpu.core.findings import OPTIMIZER
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
@@ -183,17 +184,17 @@ def _is_known_at(module: Module, function: ast.expr, place: ast.stmt) -> bool:
     )
 
 
-def remarks(module: Module) -> Iterator[tuple[ast.AST, str]]:
+def remarks(module: Module) -> Iterator[Note]:
     """What the optimizers of a module do otherwise in TF2."""
     known: set[ast.AST] = set()
     for call, named, name in _made(module):
         known.update([named] if named is not None else [])
         if named is not None or not _same(call):
-            yield call, f"`{name}`: {_CHANGED[name].text}"
+            yield Note(module, call, f"`{name}`: {_CHANGED[name].text}", OPTIMIZER)
     told = module.uses_keras_models and not is_explicit_v1(module)
     for node in walk(module.tree) if told else ():
         if not isinstance(node, ast.Constant) or node in known:
             continue  # any other may be what a `compile` is given
         for name in ("RMSprop", "Nadam"):
             if str(node.value).lower() == name.lower():
-                yield node, f"`{name}`: {_CHANGED[name].text}"
+                yield Note(module, node, f"`{name}`: {_CHANGED[name].text}", OPTIMIZER)

@@ -186,7 +186,7 @@ def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
         or (name_of(module, v) == "cast" and "float" in ast.unparse(v))
         for v in values
     ):
-        text = "`tf.div` gives integers for integers, and it cannot be told what it is given"
+        text = "`tf.div` gives integers for integers, and it cannot be determined what it is given"
         raise Refused(module, call, text, "use tf.divide or tf.floordiv")
     edit.function(f"{style.tensorflow}.divide")
     edit.order(("x", "y", "name"))

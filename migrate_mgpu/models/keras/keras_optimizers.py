@@ -26,7 +26,7 @@ def compiled_edits(optimizer: Optimizer, style: FileStyle) -> tuple[Edit, ...]:
         writer = OptimizerWriter(optimizer, style)
         if writer.classes:
             raise Refused(
-                optimizer.module, optimizer.node, "this optimizer needs a class of its own in TF2",
+                optimizer.module, optimizer.node, "this optimizer needs a helper class in TF2",
                 "give the Keras model one of tf.keras.optimizers",
             )  # fmt: skip
         return writer.edits()

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.names import Scope
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.keras import COMPILE
+from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import folder_of
@@ -65,10 +66,11 @@ def plan(flow: EstimatorFlow, model: KerasModel, style: FileStyle) -> KerasPlan:
         found.own.edit(home, *Context(home, own).with_arguments(call, edits))
         found.handled.add(call)
     if compiled.elementwise:
-        found.notes.append((
+        found.note(
             module, compiled.loss, "1.15 compares labels of shape [n] with outputs of shape [n, 1] "
             "each with each; Keras pairs them: give such labels a last axis to compare the two",
-        ))  # fmt: skip
+            NETWORK,
+        )  # fmt: skip
     found.metrics = tuple(metric.reported for metric in compiled.metrics)
     if _result_is_read(flow):
         for metric in compiled.metrics:
@@ -132,7 +134,7 @@ class _Placing:
         if not layout.owns_start:
             raise Refused(
                 self.module, flow.call, "the Estimator is made in the middle of a statement",
-                "give it a variable of its own", INSIDE_STATEMENT,
+                "assign it to a separate variable", INSIDE_STATEMENT,
             )  # fmt: skip
         renamed = self._renamed()
         moved = self._scoped(renamed)

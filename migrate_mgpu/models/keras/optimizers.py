@@ -26,7 +26,7 @@ class OptimizerWriter:
     expressions in it besides the call's arguments.
 
     Raises:
-        Refused: it cannot be told whether Keras's does the same.
+        Refused: it cannot be determined whether Keras's does the same.
     """
 
     def __init__(self, optimizer: Optimizer, style: FileStyle) -> None:
@@ -35,7 +35,7 @@ class OptimizerWriter:
         self.row = OPTIMIZERS.by_kind[optimizer.kind]
         rate = optimizer.learning_rate
         if self.row.if_scheduled and rate.variation is Variation.UNKNOWN:
-            text = "it cannot be told whether this learning rate changes"
+            text = "it cannot be determined whether this learning rate changes"
             advice = "TF1's momentum differs from Keras's where it does: make the rate a schedule"
             raise Refused(optimizer.module, rate.value or optimizer.node, text, advice)
         self.name = self.row.target.rpartition(".")[2]

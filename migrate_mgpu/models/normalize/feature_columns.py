@@ -37,7 +37,7 @@ _ALL_ROWS = {"train.GradientDescentOptimizer", "train.AdagradOptimizer", "train.
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits of one `input_layer`; none where its columns cannot be told."""
+    """The edits of one `input_layer`; none where its columns cannot be determined."""
     if flow.function is None:
         return {}
     module = flow.function.module

@@ -131,7 +131,7 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _visible(fields: Mapping[str, Any], shown: Sequence[int] | None) -> list[int] | str:
-    """Physical indices of the visible GPUs, in order; a text when they cannot be told."""
+    """Physical indices of the visible GPUs, in order; a text when they cannot be determined."""
     named = fields.get("gpu_options.visible_device_list", "")
     count = fields.get("device_count.GPU")
     if shown is None:

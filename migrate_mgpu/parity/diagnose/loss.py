@@ -216,7 +216,7 @@ def regularization(e: Evidence) -> Iterator[Diagnosis]:
         4,
         evidence,
         "tf.nn.l2_loss and contrib's l2_regularizer(s) are s/2 * sum(w^2), keras.regularizers."
-        "L2(s) is s * sum(w^2): half the number; in a loop of one's own, add model.losses",
+        "L2(s) is s * sum(w^2): half the number; in a custom loop, add model.losses",
     )
 
 

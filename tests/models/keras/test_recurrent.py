@@ -154,7 +154,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6)\ncells = [cell for _ in range(2)]\n" + STACK + "net = outputs[:, -1]",
          "may be one"),
         (f"cell = {LSTM}(6)\ncells = [cell] * 2\n" + STACK + "net = outputs[:, -1]",
-         "cannot be told"),
+         "cannot be determined"),
         (CELLS + STACK + "net = tf.concat([s.h for s in state], 1)", "used as a whole"),
         (ONE + "net = tf.stack(state)[0]", "used as a whole"),
         (ONE + "for part in state:\n    net = part", "used as a whole"),
@@ -170,7 +170,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "state_is_tuple"),
         (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
          "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
-         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be told"),
+         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be determined"),
         (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
          "DropoutWrapper` is not converted"),

@@ -292,7 +292,7 @@ def test_a_function_inside_of_a_model_fn_is_a_class_beside_the_model() -> None:
     assert "net = self.block_1(net, training=training)\n" in after
 
 
-OFTEN = "a layer is made where it cannot be told how often"
+OFTEN = "a layer is made where it cannot be determined how often"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ class ColumnKinds(ColumnNames):
             )  # fmt: skip
         kinds = {type(constant(word)) for word in words.elts}
         if kinds not in ({str}, {int}):
-            raise Refused(self.module, vocabulary, "what this vocabulary holds cannot be told")
+            raise Refused(self.module, vocabulary, "what this vocabulary holds cannot be determined")
         texts = kinds == {str}
         if constant(call.given("default_value")) == -1:  # no category, as without it
             call.drop("default_value")
@@ -159,7 +159,7 @@ class ColumnKinds(ColumnNames):
         dtype = call.given("dtype")
         kind = tensorflow_name(self.module, dtype) if dtype is not None else "string"
         if kind not in ("string", "int32", "int64"):
-            raise Refused(self.module, dtype or call.call, "what is hashed here cannot be told")
+            raise Refused(self.module, dtype or call.call, "what is hashed here cannot be determined")
         if call.given("hash_bucket_size") is None:
             raise Refused(self.module, call.call, "a column without hash_bucket_size")
         given = ("key", "hash_bucket_size")
@@ -169,7 +169,7 @@ class ColumnKinds(ColumnNames):
         keys, size = self.value_of(call.given("keys")), call.given("hash_bucket_size")
         if not isinstance(keys, (ast.List, ast.Tuple)) or len(keys.elts) < 2 or size is None:
             raise Refused(
-                self.module, call.call, "what this crossed_column crosses cannot be told",
+                self.module, call.call, "what this crossed_column crosses cannot be determined",
                 "write its keys as a list",
             )  # fmt: skip
         number = _number(self.value_of(size) or size)

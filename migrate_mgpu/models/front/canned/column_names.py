@@ -65,7 +65,7 @@ class ColumnNames:
                     self.statements.append(statement)
                 return value
         raise Refused(
-            self.module, name, f"which feature columns `{name.id}` has cannot be told", LISTED
+            self.module, name, f"which feature columns `{name.id}` has cannot be determined", LISTED
         )
 
     def _unpacked(self, statement: ast.stmt, name: ast.Name) -> ast.expr | None:

@@ -152,7 +152,7 @@ class ColumnReader(ColumnKinds):
             for call in self._appended(node):
                 found += self._of_append(call)
             return found
-        raise Refused(self.module, node, "which feature columns these are cannot be told", LISTED)
+        raise Refused(self.module, node, "which feature columns these are cannot be determined", LISTED)
 
     def _looped(self, target: ast.expr, over: ast.expr, node: ast.expr) -> list[FeatureColumn]:
         """What a loop makes: over what is written out, or over other columns."""
@@ -161,13 +161,13 @@ class ColumnReader(ColumnKinds):
             return [self._in_round(target, values, node) for values in rounds]
         if not isinstance(target, ast.Name):
             raise Refused(
-                self.module, over, "which feature columns this loop makes cannot be told", LISTED
+                self.module, over, "which feature columns this loop makes cannot be determined", LISTED
             )
         name = tensorflow_name(self.module, node.func) if isinstance(node, ast.Call) else ""
         row = COLUMNS.by_name.get(name)
         if row is not None and "key" in row.signature:  # it goes over names, not over columns
             raise Refused(
-                self.module, over, "which feature columns these are cannot be told: what the loop "
+                self.module, over, "which feature columns these are cannot be determined: what the loop "
                 "goes over is not written out, and the columns stand in the order of their names",
                 LISTED,
             )  # fmt: skip
@@ -220,7 +220,7 @@ class ColumnReader(ColumnKinds):
                 looped = block.body != [statement] or bool(block.orelse)
                 self.statements.append(block)
             if parent.attr != "append" or not alone or looped or len(call.args) != 1:
-                text = "which feature columns these are cannot be told"
+                text = "which feature columns these are cannot be determined"
                 raise Refused(self.module, call, text, LISTED)
             self.statements.append(statement)
             found.append(call)

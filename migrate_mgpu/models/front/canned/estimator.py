@@ -113,7 +113,7 @@ def _check_loop(model: CannedModel, loop: ast.For, gone: set[ast.AST]) -> None:
             if mention not in gone and not own:
                 raise Refused(
                     module, mention, f"`{part.id}` is used behind the loop of the columns",
-                    "give the loop a variable of its own",
+                    "use a separate variable for the loop",
                 )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ class _HeadReader:
         name = tensorflow_name(self.module, value).rpartition(".")[2]
         found = REDUCTIONS.get(name, Reduction.NONE)
         if found is Reduction.NONE:
-            raise Refused(self.module, value, "which loss_reduction this is cannot be told")
+            raise Refused(self.module, value, "which loss_reduction this is cannot be determined")
         if weighted and found not in (Reduction.SUM, Reduction.BATCH):
             raise Refused(self.module, value, "a loss that is divided by its weights", _ADVICE)
         return found
@@ -149,7 +149,7 @@ class _HeadReader:
         known = 2 if node is None else _count(self.module, assigned(self.module, node))
         if not isinstance(known, int):
             raise Refused(
-                self.module, node or self.flow.call, "how many classes there are cannot be told",
+                self.module, node or self.flow.call, "how many classes there are cannot be determined",
                 "write the number out",
             )  # fmt: skip
         return known

@@ -23,7 +23,7 @@ def read_part_optimizer(
         default: the name and the learning rate that 1.15 takes without one, or by a name.
 
     Raises:
-        Refused: nothing equals it, or which one it is cannot be told.
+        Refused: nothing equals it, or which one it is cannot be determined.
     """
     module = flow.module
     node = flow.arguments.get(parameter)
@@ -46,7 +46,7 @@ def read_part_optimizer(
         given = module.names.only_value(value)
         statement = module.names.statement(given) if given is not None else None
         if not isinstance(statement, ast.Assign) or given is None:
-            raise Refused(module, node, "which optimizer this is cannot be told")
+            raise Refused(module, node, "which optimizer this is cannot be determined")
         if module.names.scope_at(statement) is not module.names.scope_at(flow.statement):
             raise Refused(
                 module, node, "the optimizer is made in another function",
@@ -60,7 +60,7 @@ def read_part_optimizer(
     made = read_optimizer(module, value) if isinstance(value, ast.Call) else None
     if made is None:
         raise Refused(
-            module, node, "which optimizer this is cannot be told", "give it one of tf.train"
+            module, node, "which optimizer this is cannot be determined", "give it one of tf.train"
         )
     return PartOptimizer(made, "", made_by, held)
 

@@ -128,5 +128,5 @@ class _PartReader:
         if shared and parts[0].optimizer.optimizer.kind == "adam":
             raise Refused(
                 self.module, self.flow.call, "both parts have one Adam, whose steps count twice",
-                "give each part an optimizer of its own",
+                "give each part its own optimizer",
             )  # fmt: skip

@@ -26,7 +26,7 @@ def find_alternatives(flows: list[EstimatorFlow]) -> None:
                 )
                 flow.problem(
                     module, node, "it may be another Estimator here",
-                    "give each Estimator a variable of its own",
+                    "assign each Estimator to a separate variable",
                     INSIDE_STATEMENT if one_statement else "",
                 )  # fmt: skip
             elif other not in flow.alternatives:

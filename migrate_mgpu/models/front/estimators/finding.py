@@ -151,7 +151,7 @@ class _Finder:
         assert isinstance(call, ast.Call)
         positions = function.parameters()
         if len(call.args) > len(positions) or any(isinstance(a, ast.Starred) for a in call.args):
-            raise Refused(module, call, "which argument of the model_fn this is cannot be told")
+            raise Refused(module, call, "which argument of the model_fn this is cannot be determined")
         pairs = [*zip(positions, call.args), *((k.arg, k.value) for k in call.keywords)]
         for name, value in pairs:
             if name is None:
@@ -195,7 +195,7 @@ class _Finder:
             if found is not None:
                 if "learn" in tensorflow_name(module, node.func) and not _is_plain(node):
                     raise Refused(
-                        module, node, "tf.contrib.learn has a RunConfig of its own",
+                        module, node, "tf.contrib.learn has its own RunConfig",
                         "use tf.estimator.RunConfig",
                     )  # fmt: skip
                 config.made.append(helper_settings(found, self.values))

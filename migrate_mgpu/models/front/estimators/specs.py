@@ -38,7 +38,7 @@ def find_spec(
                 assert mention.node is not None
                 _only_trains(mention.module, mention.node, kind)
             return _known_at(values, found, module, use)
-    raise Refused(module, node, f"which {kind} this is cannot be told")
+    raise Refused(module, node, f"which {kind} this is cannot be determined")
 
 
 def _known_at(values: ValueFlow, spec: Construction, module: Module, use: ast.Call) -> Construction:

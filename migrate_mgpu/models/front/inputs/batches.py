@@ -165,7 +165,7 @@ class BatchReader:
         structure = Elements(self.values).of(module, dataset)
         if not structure and not used_as_dictionary(batch, node):
             raise Refused(
-                module, node, f"whether the batch `{batch}` is a tuple cannot be told",
+                module, node, f"whether the batch `{batch}` is a tuple cannot be determined",
                 "let `get_next()` give its parts names, or do it in the Dataset's map()",
             )  # fmt: skip
         return structure == TUPLE

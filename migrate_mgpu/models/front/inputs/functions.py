@@ -78,7 +78,7 @@ class _Reading:
             return self._of_lambda(module, node)
         if not isinstance(node, ast.Call):
             raise Refused(
-                module, node, "which input function this is cannot be told",
+                module, node, "which input function this is cannot be determined",
                 "name a function of the program",
             )  # fmt: skip
         array = read_array_input(module, node)
@@ -129,7 +129,7 @@ class _Reading:
             return None
         function = self.graph.target(module, node.args[0])
         if function is None:
-            raise Refused(module, node, "which input function this is cannot be told")
+            raise Refused(module, node, "which input function this is cannot be determined")
         return function
 
     def _made(self, module: Module, node: ast.Call) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from migrate_mgpu.models.ir import (
     Optimizer,
 )
 
-_UNKNOWN = "which argument this is cannot be told"
+_UNKNOWN = "which argument this is cannot be determined"
 
 
 def keras_name(module: Module, node: ast.AST) -> str:
@@ -73,7 +73,7 @@ def _check_named(module: Module, node: ast.expr, names: tuple[str, ...], kind: s
         head, _, short = tensorflow_name(module, given).rpartition(".")
         if head in (f"keras.{kind}", "nn", "") and short in names:
             return
-    raise Refused(module, node, f"which of Keras's {kind} this is cannot be told", COMPARE)
+    raise Refused(module, node, f"which of Keras's {kind} this is cannot be determined", COMPARE)
 
 
 # -- optimizers -------------------------------------------------------------------
@@ -95,7 +95,7 @@ def read_keras_optimizer(module: Module, node: ast.expr) -> Optimizer | None:
         raise Refused(module, node, _no_optimizer(named, known), COMPARE)
     given = assigned(module, node)
     if not isinstance(given, ast.Call):
-        raise Refused(module, node, "which optimizer the Keras model gets cannot be told")
+        raise Refused(module, node, "which optimizer the Keras model gets cannot be determined")
     name = keras_name(module, given.func)
     row = KERAS_OPTIMIZERS.by_name.get(f"keras.{name}")
     if row is not None:
@@ -165,7 +165,7 @@ def read_metrics(module: Module, node: ast.expr | None) -> tuple[NamedMetric, ..
         return ()
     given = assigned(module, node)
     if not isinstance(given, (ast.List, ast.Tuple)):
-        raise Refused(module, node, "which metrics the Keras model has cannot be told")
+        raise Refused(module, node, "which metrics the Keras model has cannot be determined")
     found: list[NamedMetric] = []
     for element in given.elts:
         value = constant(element)

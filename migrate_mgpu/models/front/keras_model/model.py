@@ -86,7 +86,7 @@ class _Reader:
             if isinstance(node, ast.Call) and _model_row(where, node) is not None:
                 return where, node
         raise Refused(
-            module, value, "which Keras model this is cannot be told",
+            module, value, "which Keras model this is cannot be determined",
             "make it by tf.keras.Sequential or tf.keras.Model in the program",
         )  # fmt: skip
 
@@ -128,7 +128,7 @@ class _Reader:
                 "do it with the model after the migration",
             )  # fmt: skip
         if len(compiled) != 1:
-            raise Refused(module, call, "where this Keras model is compiled cannot be told")
+            raise Refused(module, call, "where this Keras model is compiled cannot be determined")
         return self._compiled(*compiled[0])
 
     def _check_fed(self, module: Module) -> None:

@@ -33,7 +33,7 @@ def read_decay(
     """A term of a loss as weight decay; None if it is something else.
 
     Raises:
-        Refused: it is decay of variables that cannot be told.
+        Refused: it is decay of variables that cannot be determined.
     """
     factor: ast.expr | None = None
     value, where = flow.resolve(node, unit)

@@ -219,7 +219,7 @@ class Outputs:
         """Notes a name that `call` returns: it is what the network leaves in it."""
         if definitions != self.ends[mode].definitions(name.id, None):
             text = f"`{name.id}` is given another value by the network later"
-            advice = "give each value a name of its own"
+            advice = "give each value its own name"
             self._problem = self._problem or Refused(self.module, name, text, advice)
         if name.id in (*_GIVEN, *_OWN):
             text = f"the network changes `{name.id}`, which loss or metrics look at"

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.symbols import symbol
@@ -15,8 +16,6 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.summaries import LEFT_OUT, is_summary, writes_summary
 from migrate_mgpu.models.ir import Objective, Training
-
-Note = tuple[Module, ast.AST, str]
 
 # Calls that have no effect of their own.
 _HARMLESS = (
@@ -75,7 +74,7 @@ def check_residue(
                 found.summaries.append((reading.module, unit))
             note = note or _leave(reading, unit)
             if note:
-                found.notes.append((reading.module, unit, note))
+                found.notes.append(Note(reading.module, unit, note))
     found.notes += _arguments(reading)
     return found
 
@@ -194,7 +193,7 @@ def _arguments(reading: Reading) -> list[Note]:
                     raise Refused(reading.module, hook, text, "make it a Keras callback")
                 shown = known.rpartition(".")[2]
                 text = f"`{shown}` is left out: {known_hooks[known]}"
-                notes.append((reading.module, hook, text))
+                notes.append(Note(reading.module, hook, text))
         scaffold = reading.argument(mode, "scaffold")
         if scaffold is not None:
             raise Refused(reading.module, scaffold, "the EstimatorSpec has a scaffold")
@@ -203,7 +202,7 @@ def _arguments(reading: Reading) -> list[Note]:
     )
     if exported is not None:
         text = "export_outputs is left out: tf.saved_model.save asks for signatures itself"
-        notes.append((reading.module, exported, text))
+        notes.append(Note(reading.module, exported, text))
     return notes
 
 

@@ -82,8 +82,8 @@ def _check(site: Site, found: list[ast.stmt]) -> None:
             if site.inner and any(s in around for s in site.single):
                 continue
             raise Refused(
-                site.module, statement, f"`{name}` is another model as well",
-                "give each model a name of its own",
+                site.module, statement, f"`{name}` is also another model",
+                "give each model its own name",
             )  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def read(module: Module, call: ast.Call, values: ValueFlow) -> Site:
             site.model, site.target = model.id, target.id
     if site.made is None and not _is_made_here(site):
         if test is not None:
-            raise Refused(module, test, "which model is copied here cannot be told")
+            raise Refused(module, test, "which model is copied here cannot be determined")
         site.origin = _origin(site, values)
     _choice(site, test)
     return site
@@ -156,7 +156,7 @@ def _origin(site: Site, values: ValueFlow) -> Origin:
         sources = values.sources(module, node)
         if sources is None or len(sources) != 1 or sources[0].node is None:
             raise Refused(
-                site.module, site.copied, f"where the model of `{NAME}` is made cannot be told",
+                site.module, site.copied, f"where the model of `{NAME}` is made cannot be determined",
                 "make the model and its copies in one function",
             )  # fmt: skip
         module, node = sources[0].module, sources[0].node
@@ -205,18 +205,18 @@ def unknown_gpus(module: Module, node: ast.AST) -> Refused:
 
 def _arguments(module: Module, call: ast.Call) -> dict[str, ast.expr]:
     if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(_PARAMETERS):
-        raise Refused(module, call, f"the arguments of `{NAME}` cannot be told")
+        raise Refused(module, call, f"the arguments of `{NAME}` cannot be determined")
     given = dict(zip(_PARAMETERS, call.args))
     for keyword in call.keywords:
         if keyword.arg not in _PARAMETERS or keyword.arg in given:
-            raise Refused(module, call, f"the arguments of `{NAME}` cannot be told")
+            raise Refused(module, call, f"the arguments of `{NAME}` cannot be determined")
         given[keyword.arg] = keyword.value
     if "model" not in given:
         raise Refused(module, call, f"`{NAME}` without a model")
     moved = given.get("cpu_relocation")
     if moved is not None and constant(moved) is not False:
         raise Refused(
-            module, moved, "`cpu_relocation` makes a second model with weights of its own, and "
+            module, moved, "`cpu_relocation` makes a second model with its own weights, and "
             "trains that", "leave it out: a strategy places the weights",
         )  # fmt: skip
     return given
@@ -228,7 +228,7 @@ def _choice(site: Site, test: ast.IfExp | None) -> None:
     if test is not None:
         other = test.orelse if test.body is site.call else test.body
         if not isinstance(other, ast.Name) or other.id != site.model or test.test is site.call:
-            raise Refused(module, test, "which model is copied here cannot be told")
+            raise Refused(module, test, "which model is copied here cannot be determined")
         site.choice = test
         return
     parent = names.parents[statement]

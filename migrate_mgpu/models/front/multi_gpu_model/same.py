@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.keras import LOSSES
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
+from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.models.front.multi_gpu_model.building import keras
 
 # Optimizers with the same steps in TF 1.15 and TF2; those of standalone Keras without Adagrad's
@@ -86,7 +88,7 @@ def check_compiled(
     values: ValueFlow,
     call: ast.Call,
     mended: Callable[[Module, ast.expr], bool],
-) -> list[tuple[Module, ast.AST, str]]:
+) -> list[Note]:
     """Looks at a call of ``compile``; what its owner is to know about metrics.
 
     Args:
@@ -99,19 +101,19 @@ def check_compiled(
     given = dict(zip(names, call.args))
     given.update({k.arg: k.value for k in call.keywords if k.arg in names})
     if any(k.arg is None for k in call.keywords):
-        raise Refused(module, call, "what this model is compiled with cannot be told")
+        raise Refused(module, call, "what this model is compiled with cannot be determined")
     if "optimizer" in given:
         for where, optimizer in _definitions(values, module, given["optimizer"]):
             _optimizer(where, optimizer, mended)
     if "loss" in given:
         for where, loss in _parts(values, module, given["loss"]):
             _loss(where, values.graph, loss)
-    notes: list[tuple[Module, ast.AST, str]] = []
+    notes: list[Note] = []
     for where, metric in _parts(values, module, given["metrics"]) if "metrics" in given else ():
         named = where.names.qualname(metric) or ""
         if constant(metric) is None and not keras(named) and not isinstance(metric, ast.Call):
             text = "of a metric function Keras reports the mean over the GPUs' parts of a batch"
-            notes.append((where, metric, text))
+            notes.append(Note(where, metric, text, EVALUATION))
     return notes
 
 

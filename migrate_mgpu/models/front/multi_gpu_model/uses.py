@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.runs_on import refuses_weight_file
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.keras import METRICS
+from migrate_mgpu.core import findings
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.multi_gpu_model.building import MUTATING, keras
 from migrate_mgpu.models.front.multi_gpu_model.reading import (
@@ -106,7 +107,7 @@ class _Reader:
                 "the copies' files held the model inside of another: those that TF1 wrote are not "
                 "read any more, and new ones hold the model itself"
             )
-            self.found.notes.append((self.module, site.call, text))
+            self.found.note(self.module, site.call, text)
         return self.found
 
     # -- the variables of the function that copies the model -----------------------
@@ -186,7 +187,7 @@ class _Reader:
 
     def _another(self, module: Module, node: ast.AST, name: str) -> Refused:
         return Refused(
-            module, node, f"`{name}` is another model as well", "give each model a name of its own"
+            module, node, f"`{name}` is also another model", "give each model its own name"
         )
 
     def _lost(self, module: Module, node: ast.AST) -> Refused:
@@ -273,7 +274,7 @@ class _Reader:
         ):
             raise self._lost(module, node)
         text = (
-            f"the copies of `{NAME}` are handed on here"
+            f"the copies of `{NAME}` are passed on here"
             if copies
             else (f"`{module.source.code(node)}` is handed on here")
         )
@@ -369,7 +370,7 @@ class _Reader:
                     "under a strategy Keras 3 loses some of a Python generator's first batches "
                     "(Keras 2 does not): give it Dataset.from_generator"
                 )
-                self.found.notes.append((module, call, text))
+                self.found.note(module, call, text, findings.BATCHES)
 
     def _is_template(self, module: Module, attribute: ast.Attribute) -> bool:
         """`parallel_model.layers[-2]`: the model that was copied, where it has one output."""
@@ -388,7 +389,7 @@ class _Reader:
         """Keras 3 wants weights in files of one kind of name."""
         if refuses_weight_file(call):
             text = "Keras 3 writes weights only into files whose names end in .weights.h5"
-            self.found.notes.append((module, call, text))
+            self.found.note(module, call, text)
 
     def _saved(self, module: Module, call: ast.Call) -> None:
         """The model that was copied had no optimizer to save; now it has."""

@@ -21,13 +21,13 @@ def state_of(module: Module, node: ast.expr, depth: int = 0) -> State:
     """The structure of a cell's state.
 
     Raises:
-        Refused: which cell it is cannot be told, or two of a stack may be one.
+        Refused: which cell it is cannot be determined, or two of a stack may be one.
     """
     states = possible_states(module, node, depth)
     if len(states) == 1:
         return states.pop()
-    text = "which recurrent cell this is cannot be told"
-    raise Refused(module, node, text, "make it by one call, in a variable of its own")
+    text = "which recurrent cell this is cannot be determined"
+    raise Refused(module, node, text, "make it by one call, in a separate variable")
 
 
 def possible_states(module: Module, node: ast.expr, depth: int = 0) -> set[State]:
@@ -82,8 +82,8 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         text = f"the recurrent cell `{module.source.code(made.func)}` is not converted"
         raise Refused(module, made, text, "write it as a Keras layer that makes one step")
     shown = f"`{module.source.code(node)}`" if isinstance(node, ast.Name) else "this"
-    text = f"which recurrent cell {shown} is cannot be told"
-    raise Refused(module, node, text, "make it by one call, in a variable of its own")
+    text = f"which recurrent cell {shown} is cannot be determined"
+    raise Refused(module, node, text, "make it by one call, in a separate variable")
 
 
 def _returned(module: Module, function: ast.Name) -> list[ast.expr]:
@@ -129,7 +129,7 @@ def _states_of(module: Module, cells: ast.expr, depth: int) -> State:
         states = {state_of(module, one, depth + 1) for one in appended}
         if len(states) == 1:
             return (states.pop(), ...)
-    text = "which cells these are cannot be told"
+    text = "which cells these are cannot be determined"
     raise Refused(module, cells, text, "write them as a list, or append them in one loop")
 
 
@@ -158,5 +158,5 @@ def _appended(module: Module, cells: ast.Name) -> list[ast.expr]:
                 found.append(call.args[0])
                 continue
         if isinstance(parent, (ast.Attribute, ast.AugAssign)):
-            raise Refused(module, parent, "which cells these are cannot be told")
+            raise Refused(module, parent, "which cells these are cannot be determined")
     return found

@@ -12,7 +12,7 @@ from migrate_mgpu.api.initializers import CONTRIB_WIDTH, INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Initializer
 
-_UNKNOWN = "it cannot be told which distribution this initializer has"
+_UNKNOWN = "it cannot be determined which distribution this initializer has"
 
 
 def read_initializer(module: Module, node: ast.expr) -> Initializer | None:

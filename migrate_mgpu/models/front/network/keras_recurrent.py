@@ -36,7 +36,7 @@ def read_keras_recurrent(module: Module, call: ast.Call) -> KerasRecurrent | Non
     found = symbol(module.names.qualname(call.func))
     if found is not None and found.flavour == "plain":
         if is_tf2(module) or is_explicit_v1(module):
-            text = f"whether `{shown}` is TF1's or TF2's cannot be told"
+            text = f"whether `{shown}` is TF1's or TF2's cannot be determined"
             raise Refused(module, call, text, "name it by tf.compat.v1 if TF1's is meant")
     if row is None:
         text = f"the Keras layer `{other}` is not known to be the same in TF1 and TF2"

@@ -155,7 +155,7 @@ def _check_channels(given: NamedArguments) -> None:
         return
     known = constant(value)
     if not is_none(value) and known not in CHANNELS:
-        text = f"`data_format` of `{given.shown}` cannot be told"
+        text = f"`data_format` of `{given.shown}` cannot be determined"
         raise Refused(given.module, value, text, "write it as a string")
     if is_none(value) or CHANNELS[str(known)] == "channels_last":
         given.drop("data_format")

@@ -115,7 +115,7 @@ class _Reader:
         if len(calls) != 1:
             self._refuse(node, f"`{node.name}` has no `__call__` that applies its layers")
         if keras and "__call__" in self.methods:
-            self._refuse(calls[0], "a Keras model with a `__call__` of its own")
+            self._refuse(calls[0], "a Keras model with its own `__call__`")
         self.call = calls[0]
         self.init = self.methods.get("__init__")
         self.found = NetworkClass(module, node, self.call, self.init, keras=keras)
@@ -148,7 +148,7 @@ class _Reader:
                 self._layer(call, name)
             qualname = names.qualname(call.func) or ""
             if ".slim." in qualname or qualname.endswith(("get_variable", ".Variable")):
-                self._refuse(call, "a variable of its own in a network's class")
+                self._refuse(call, "a variable that the network's class makes itself")
 
     def _attribute(self, name: str, value: ast.expr) -> None:
         made = layer_name(self.module, value)

@@ -53,7 +53,7 @@ class Objects:
         if own is not None:
             if name in self.sensitive:
                 text = f"`{name}` is more than one network"
-                raise Refused(self.module, statement, text, "give each a variable of its own")
+                raise Refused(self.module, statement, text, "assign each to a separate variable")
             self.models[name], self.classes[name] = statement, own
             self.sensitive[name] = own.training is not None
             return
@@ -87,7 +87,7 @@ class Objects:
                 continue
             if not self._is_followed(node):
                 text = "a layer that trains is kept where its use is not followed"
-                raise Refused(self.module, node, text, "keep it in a variable of its own")
+                raise Refused(self.module, node, text, "keep it in a separate variable")
 
     def _is_followed(self, node: ast.AST) -> bool:
         """Whether a layer is applied where it is made, a variable's, or part of a model's."""

@@ -177,5 +177,5 @@ def _check_initializer(module: Module, given: ast.expr | None) -> None:
     if given is None:
         return
     if read_initializer(module, assigned(module, given) or given) is None:
-        text = "what the weights of this cell begin with cannot be told"
+        text = "what the weights of this cell begin with cannot be determined"
         raise Refused(module, given, text, "give it an initializer of TensorFlow's")

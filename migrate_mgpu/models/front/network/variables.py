@@ -78,7 +78,7 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
         return
     made = assigned(given.module, initializer) or initializer
     if read_initializer(given.module, made) is None:
-        text = "what this variable begins with cannot be told"
+        text = "what this variable begins with cannot be determined"
         raise Refused(given.module, initializer, text, "give it an initializer of TensorFlow's")
 
 
@@ -116,7 +116,7 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
         return FirstValue(parameter, "Constant", {"value": value})
     name = name_of(module, value) if isinstance(value, ast.Call) else ""
     if name not in FIRST_VALUES:
-        text = "what this variable begins with cannot be told"
+        text = "what this variable begins with cannot be determined"
         raise Refused(module, value or given.call, text, _ADVICE)
     assert isinstance(value, ast.Call)
     kind, parameters = FIRST_VALUES[name]

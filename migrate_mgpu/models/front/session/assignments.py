@@ -37,7 +37,7 @@ class AssignmentReader:
                 if found is None or found.call in self.runs.assigned:
                     continue
                 if not self.runs.initialized:
-                    text = "a variable gets a value before its first one"
+                    text = "a variable is assigned before it is initialized"
                     raise Refused(self.module, found.call, text)
                 self.runs.assigned.add(found.call)
                 self.runs.known |= {found.variable, *self._sessions(found.call)}

@@ -50,7 +50,7 @@ class AverageReader(StatementReader):
                     and self.found.moves_averages
                     and not self._moves_in(step, made.variables)
                 ):
-                    text = "its averages do not move in each step in which it trains"
+                    text = "its moving averages are not updated in every step that trains it"
                     raise Refused(self.module, made.found.call, text)
         for step in self.found.steps:
             moved = {v for one in step.updates if one.moves for v in self._normalizers()}

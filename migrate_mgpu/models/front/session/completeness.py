@@ -106,19 +106,19 @@ class CompletenessCheck(StatementReader):
                     continue
                 bindings = home.bindings[name.id]
                 if len(bindings) != 1:
-                    text = f"`{name.id}` changes, and the graph has one of its values"
-                    raise Refused(self.module, name, text, "give each value a name of its own")
+                    text = f"`{name.id}` changes, and the graph was built with one of its values"
+                    raise Refused(self.module, name, text, "give each value its own name")
                 if bindings[0].kind in ("import", "def", "class"):
                     continue
                 around = self.scope.entries[unit.place].statement
                 if isinstance(unit.node, ast.expr) and is_inside(
                     self.module, bindings[0].node, {around}
                 ):
-                    text = f"`{name.id}` has another value each time that this is built"
+                    text = f"`{name.id}` has a different value each time this is built"
                     raise Refused(self.module, name, text, "build it before, and feed the value")
                 changed = changed_in_place(self.module, name) or shuffled(self.module, name)
                 if changed is not None:
-                    text = f"`{name.id}` changes here, and the graph has what it was before"
+                    text = f"`{name.id}` changes here, and the graph was built with its earlier value"
                     raise Refused(self.module, changed, text, "copy it for the graph")
 
     def _check_attribute(self, name: ast.Name) -> None:

@@ -68,7 +68,7 @@ class DrivingReader:
         for call in walk(statement):
             if isinstance(call, ast.Call) and name_of(self.module, call) == _EXISTS:
                 if len(call.args) != 1 or call.keywords:
-                    raise Refused(self.module, call, "which checkpoint this is cannot be told")
+                    raise Refused(self.module, call, "which checkpoint this is cannot be determined")
                 self.found.checkpoint_queries[call] = call.args[0]
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
@@ -84,7 +84,7 @@ class DrivingReader:
             if isinstance(meaning, Saver) and all(c.call is not call for c in self._calls):
                 found = self.savers.called(call, meaning)
                 if not self.runs.is_session(found.session):
-                    text = "it is not seen to be this program's session"
+                    text = "it cannot be recognized as this program's session"
                     raise Refused(self.module, found.session, text)
                 self._calls.append(found)
                 self.runs.known |= {receiver, found.session}
@@ -107,8 +107,8 @@ class DrivingReader:
                 and (names.defining_scope(name.id, names.scope_of_name[target]) is home)
             ):
                 if len(home.bindings[name.id]) != 1:
-                    text = f"`{name.id}` is given another value elsewhere"
-                    raise Refused(self.module, name, text, "give the two names of their own")
+                    text = f"`{name.id}` is also assigned elsewhere"
+                    raise Refused(self.module, name, text, "give the two different names")
                 return one
         return None
 
@@ -134,7 +134,7 @@ class DrivingReader:
                     return
             if calls:
                 break
-        text = "a later session begins without the values of a checkpoint"
+        text = "a later session starts without restoring a checkpoint"
         raise Refused(self.module, block, text, "restore one before anything runs")
 
     @property
@@ -160,7 +160,7 @@ class DrivingReader:
                     text = f"`{name.id}` is used for more than saving and restoring"
                     raise Refused(self.module, name, text)
                 if isinstance(self.runs.meaning(name), (Dataset, Iterator)):
-                    text = f"`{name.id}` is used for more than what steps draw"
+                    text = f"`{name.id}` is used for more than drawing batches in steps"
                     raise Refused(self.module, name, text)
                 if self.writer(name) is not None:
                     text = f"`{name.id}` is used for more than writing summaries"

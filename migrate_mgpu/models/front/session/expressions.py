@@ -102,7 +102,7 @@ class Expressions:
         module = self.module
         for call in parts.draws:
             if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
-                text = "a random operation with a seed of its own: TF1 has one stream for it"
+                text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
                 raise Refused(module, call, text)
         for name in parts.names:
             home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
@@ -110,7 +110,7 @@ class Expressions:
             if any(binding.kind in ("import", "def", "class") for binding in bindings):
                 continue
             if len(bindings) > 1 or (home is not None and changed_in_place(module, name)):
-                text = f"`{name.id}` changes, and the graph has one of its values"
+                text = f"`{name.id}` changes, and the graph was built with one of its values"
                 raise Refused(module, name, text, "give it to the function as an argument")
         return Parts(builders=parts.builders, rows=parts.rows)
 
@@ -164,7 +164,7 @@ class Expressions:
         ``stays``: it is evaluated once, where it stands; Python's own calls may do anything.
 
         Raises:
-            Refused: it does more, or it cannot be told what it does.
+            Refused: it does more, or it cannot be determined what it does.
         """
         found = Parts()
         waiting = [node]
@@ -215,7 +215,7 @@ class Expressions:
         if home is None or not isinstance(home.node, (*COMPREHENSIONS, ast.Lambda)):
             return False
         if not any(part is home.node for part in walk(whole)):
-            text = f"`{node.id}` has another value each time that this is built"
+            text = f"`{node.id}` has a different value each time this is built"
             raise Refused(self.module, node, text, "build it before, and feed the value")
         return True
 
@@ -289,14 +289,14 @@ class Expressions:
             if self._is_named(statement):
                 continue
             if not isinstance(statement, _STATEMENTS):
-                text = f"`{function.name}` does more than computing"
+                text = f"`{function.name}` does more than compute a value"
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.With) and scope_of(module, statement) is None:
-                text = f"`{function.name}` does more than computing"
+                text = f"`{function.name}` does more than compute a value"
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.Expr):
                 if not isinstance(statement.value, ast.Constant):
-                    text = f"`{function.name}` does more than computing"
+                    text = f"`{function.name}` does more than compute a value"
                     raise Refused(module, statement, text, _ADVICE)
                 continue
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
@@ -334,7 +334,7 @@ class Expressions:
         assert isinstance(node, ast.FunctionDef)
         if node.decorator_list:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
-        text = f"`{function.name}` does more than making and applying layers"
+        text = f"`{function.name}` does more than make and apply layers"
         inner = _Layered(self, function)
         reuse = self.layers.functions.sharing.of(function)
         known: dict[str, Mapping[str, Value]] = {

@@ -98,7 +98,7 @@ class GradientReader:
         if name_of(self.module, node) == "gradients":
             given = self._given(node, _GRADIENTS, ("ys", "xs", "name"))
             if "ys" not in given or "xs" not in given:
-                raise Refused(self.module, node, "what is differentiated cannot be told")
+                raise Refused(self.module, node, "what is differentiated cannot be determined")
             if self._is_tensors(given["xs"]):
                 return None  # a part of the graph as any other
             return Gradients(node, *self._loss(given["ys"]), given["xs"], Holds.VALUES)
@@ -109,10 +109,10 @@ class GradientReader:
         if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
             name = func.value.id if isinstance(func.value, ast.Name) else ""
             if not isinstance(self.meanings.get(name), Optimizer):
-                raise Refused(self.module, node, "the optimizer of these gradients cannot be told")
+                raise Refused(self.module, node, "the optimizer of these gradients cannot be determined")
             given = self._given(node, _COMPUTE, ("loss", "var_list"))
             if "loss" not in given:
-                raise Refused(self.module, node, "what is differentiated cannot be told")
+                raise Refused(self.module, node, "what is differentiated cannot be determined")
             loss, unit = self._loss(given["loss"])
             return Gradients(node, loss, unit, given.get("var_list"), Holds.PAIRS, name)
         return None
@@ -131,8 +131,8 @@ class GradientReader:
         unit = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(node, ast.Name) and isinstance(unit, Unit):
             return node, unit
-        text = "what is differentiated has no name of its own"
-        raise Refused(self.module, node, text, "give it a name that nothing else has")
+        text = "what is differentiated is not assigned to a name"
+        raise Refused(self.module, node, text, "assign it to a name that is used for nothing else")
 
     def _is(self, call: ast.Call, builtin: str) -> bool:
         """Whether one of Python's own functions is called, with something and without names."""
@@ -162,7 +162,7 @@ class GradientReader:
             same = found.var_list is not None and ast.dump(found.var_list) == ast.dump(variables)
             same = same and isinstance(variables, ast.Name)
         if found.holds is not Holds.VALUES or not same:
-            text = "these are not seen to be the gradients of these variables"
+            text = "these cannot be recognized as the gradients of these variables"
             raise Refused(self.module, call, text)
         return replaced(found, holds=Holds.PAIRS)
 
@@ -222,7 +222,7 @@ class GradientReader:
     ) -> Gradients:
         for name, value in given.items():
             if name not in ("t", "t_list") and not self.is_fixed(value):
-                text = "the limit of the gradients is no number that is known before the steps"
+                text = "the limit of the gradients is not a number that is known before the steps"
                 raise Refused(self.module, value, text)
         limits = tuple(v for name, v in given.items() if name not in ("t", "t_list"))
         return replaced(found, clips=(*found.clips, GradientClip(by, limits, gradient)))

@@ -241,7 +241,7 @@ class GraphClientReader(StatementReader):
             role = self.runs.read(statement, place)
             client.runs += self.found.runs[before:]
             if role is Role.GONE and not self.graph.runs_once(self.module, statement):
-                text = "variables may get their first values more than once"
+                text = "variables may be initialized more than once"
                 raise Refused(self.module, statement, text)
             return role
         if isinstance(statement, ast.Assign) and self._unpacks(statement):
@@ -311,7 +311,7 @@ class GraphClientReader(StatementReader):
             if client.dropped:
                 known = given(target, call)
                 if not set(client.dropped) <= known.keys():
-                    text = f"what `{target.name}` is given cannot be told"
+                    text = f"what `{target.name}` is given cannot be determined"
                     raise Refused(self.module, call, text, "name its arguments")
             around = self._around(call)
             from_home = self.runs.is_home(call)

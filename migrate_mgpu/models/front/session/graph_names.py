@@ -50,7 +50,7 @@ class GraphNames:
         """The variables that a statement makes, with their names.
 
         Raises:
-            Refused: TF1's name of one cannot be told.
+            Refused: TF1's name of one cannot be determined.
         """
         if variables.listed:
             return [named for one in variables.listed for named in self.of(one)]
@@ -103,7 +103,7 @@ class GraphNames:
             told = given.get(condition)
             known = True if told is None else constant(told)
             if not isinstance(known, bool):
-                text = "which variables a layer has cannot be told"
+                text = "which variables a layer has cannot be determined"
                 raise Refused(self.module, told or call, text)
             if known:
                 trained = not name.startswith("moving_")
@@ -114,7 +114,7 @@ class GraphNames:
 
     def _layer(self, call: ast.Call, variables: Variables) -> str:
         if not any(entry.statement is variables.unit for entry in self.scope.entries):
-            text = "the names of a layer's variables cannot be told: a function makes it"
+            text = "the names of a layer's variables cannot be determined: a function creates it"
             raise Refused(self.module, call, text)
         kind = name_of(self.module, call)
         if not kind.startswith("layers.") or not (
@@ -126,7 +126,7 @@ class GraphNames:
         told = next((k.value for k in call.keywords if k.arg == "name"), None)
         known = constant(told) if told is not None else None
         if told is not None and not isinstance(known, str):
-            raise Refused(self.module, told, "the name of a layer cannot be told")
+            raise Refused(self.module, told, "the name of a layer cannot be determined")
         taken = set(self._layers.values())
         base = prefix + (known if isinstance(known, str) else kind[7:])
         name, number = base, 0
@@ -140,7 +140,7 @@ class GraphNames:
         if variables.collected is Collected.LAYER:
             return self._of_layer(variables)
         if not isinstance(variables.unit, ast.Assign):
-            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be told")
+            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be determined")
         value = variables.unit.value
         keys: list[ast.expr | int | str | None] = [None]
         parts: list[ast.expr] = [value]
@@ -149,7 +149,7 @@ class GraphNames:
         elif variables.collected is Collected.ITEMS and isinstance(value, (ast.List, ast.Tuple)):
             keys, parts = list(range(len(value.elts))), value.elts
         if len(parts) != len(variables.made):
-            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be told")
+            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be determined")
         found: list[NamedVariable] = []
         for key, part, made in zip(keys, parts, variables.made):
             name = self._name(variables, made, part)
@@ -167,7 +167,7 @@ class GraphNames:
             name = "Variable"
         if not isinstance(name, str):
             node = given if given is not None else part
-            text = "the name of a variable in a checkpoint cannot be told"
+            text = "the name of a variable in a checkpoint cannot be determined"
             raise Refused(self.module, node, text, "write it as a constant")
         if made.kind == "get_variable":
             return self._prefix(variables.unit) + name
@@ -191,7 +191,7 @@ class GraphNames:
         self._come_to(statement)
         for part in name.lower().split("/"):
             if part in self._of_towers or any(part.startswith(one) for one in self._begin_towers):
-                text = f"TF1's name of `{name}` cannot be told: something in a tower may have it"
+                text = f"TF1's name of `{name}` cannot be determined: something in a tower may have it"
                 raise Refused(self.module, statement, text, "give it another name")
         return self._unique(self._scopes[statement] + name)
 

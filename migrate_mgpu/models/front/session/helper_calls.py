@@ -138,7 +138,7 @@ class HelperReader:
         """What tells each batch normalization in a function whether it trains, as named there.
 
         Raises:
-            Refused: that cannot be told.
+            Refused: that cannot be determined.
         """
         module = function.module
         found: list[ast.expr] = []

@@ -47,7 +47,7 @@ class IteratorReader:
         if source is None:
             return None
         if not self._is_dataset(source) and not self._is_named(source):
-            raise Refused(self.module, source, "this is not seen to be a dataset")
+            raise Refused(self.module, source, "this cannot be recognized as a dataset")
         self._check(source)
         assert isinstance(value, ast.Call)
         again = "initializable" in ast.unparse(value.func)
@@ -142,17 +142,17 @@ class IteratorReader:
         call = statement.value if isinstance(statement, ast.Expr) else None
         node = found[0]
         if not isinstance(call, ast.Call) or call.args != [node] or call.keywords:
-            text = "an iterator may begin more than once, or with what is fed"
-            raise Refused(self.module, node, text, "begin it once, before the first step")
+            text = "an iterator may be initialized more than once, or with fed values"
+            raise Refused(self.module, node, text, "initialize it once, before the first step")
         func = call.func
         if not isinstance(func, ast.Attribute) or not self.runs.is_session(func.value):
-            raise Refused(self.module, node, "what begins this iterator is not understood")
+            raise Refused(self.module, node, "how this iterator is initialized is not understood")
         assert isinstance(node.value, ast.Name)
         iterator = self.runs.meaning(node.value)
         assert isinstance(iterator, Iterator)
         if self.found.runs or iterator in self._started or not self.runs.is_home(statement):
-            text = "an iterator begins after something has run"
-            raise Refused(self.module, node, text, "begin it once, before the first step")
+            text = "an iterator is initialized after something has run"
+            raise Refused(self.module, node, text, "initialize it once, before the first step")
         self._started[iterator] = statement
         self.runs.known |= set(walk(statement))
         return True

@@ -44,7 +44,7 @@ class UnitLayerReader(StatementReader):
         if found.shares is not None:
             return self._shared(found, node)
         if not isinstance(node, ast.stmt):
-            text = "a layer is made where it is run, or as what is minimized"
+            text = "a layer is created inside `Session.run` or `minimize`"
             raise Refused(self.module, call, text, "give its value a name before")
         if any(isinstance(p, COMPREHENSIONS) for p in self.names.ancestors(call)):
             raise Refused(self.module, call, "a layer is made in a comprehension")
@@ -80,7 +80,7 @@ class UnitLayerReader(StatementReader):
         """What tells batch normalization in a function with layers whether it trains.
 
         Raises:
-            Refused: that cannot be told.
+            Refused: that cannot be determined.
         """
         if found.helper is None:
             return []
@@ -119,7 +119,7 @@ class UnitLayerReader(StatementReader):
                 text = "batch normalization says where its updates are kept"
                 raise Refused(self.module, keyword.value, text, "leave it to UPDATE_OPS")
             if keyword.arg == "seed" and not is_none(keyword.value):
-                text = "a layer with a seed of its own: TF1 has one stream for it"
+                text = "a layer with its own seed: TF1 draws its numbers from a separate stream"
                 raise Refused(self.module, keyword.value, text)
         trained = not isinstance(layer, Layer) or has_weights(layer)
         assert isinstance(node, ast.stmt)
@@ -139,7 +139,7 @@ class UnitLayerReader(StatementReader):
             Refused: they cannot be made once for all its calls.
         """
         if not isinstance(node, ast.stmt):
-            text = "layers are made where they are run, or as what is minimized"
+            text = "layers are created inside `Session.run` or `minimize`"
             raise Refused(self.module, call, text, "give the value a name before")
         bound = self._bound(call, function)
         variables: list[Variables] = []
@@ -163,7 +163,7 @@ class UnitLayerReader(StatementReader):
             if isinstance(training, ast.Name):
                 training = bound.get(training.id, training)
             elif training is not None and not isinstance(training, ast.Constant):
-                raise Refused(self.module, training, "whether a layer trains is computed")
+                raise Refused(self.module, training, "whether a layer is in training mode is computed")
             self._training(training)
             made.applications.append((node, training))
         return variables
@@ -216,7 +216,7 @@ class UnitLayerReader(StatementReader):
         """A function that is called again shares the variables of its first call.
 
         Raises:
-            Refused: it makes other ones, or that cannot be told.
+            Refused: it makes other ones, or that cannot be determined.
         """
         before = {name: ast.dump(value) for name, value in made.bound.items()}
         if before != {name: ast.dump(value) for name, value in taken.items()}:
@@ -231,7 +231,7 @@ class UnitLayerReader(StatementReader):
                 given = bound.get(value.id, value) if isinstance(value, ast.Name) else value
                 if constant(given) is True or name_of(self.module, given).endswith("AUTO_REUSE"):
                     return
-        text = f"`{function.name}` makes layers of its own at each call"
+        text = f"`{function.name}` makes new layers at each call"
         raise Refused(self.module, call, text, "share them by `reuse`, or write it as a class")
 
     def _training(self, node: ast.expr | None) -> None:

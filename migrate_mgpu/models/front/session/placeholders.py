@@ -34,7 +34,7 @@ class PlaceholderReader(StatementReader):
             default = given.pop("input", None)
             known = type(constant(default)) if default is not None else None
             if known not in _TYPES:
-                text = "what this placeholder is by itself is no number that is written out"
+                text = "the default of this placeholder is not a literal number"
                 raise Refused(self.module, default or call, text)
             given["dtype"] = ast.Constant(_TYPES[known])
         self.state.only_binding(target)

@@ -112,7 +112,7 @@ class _Reader(StatementReader):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
         if not self.graph.runs_once(self.module, self.scope.session):
-            text = "its session may be made more than once, each with values of its own"
+            text = "its session may be made more than once, each with its own values"
             raise Refused(self.module, self.scope.session, text)
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
@@ -121,7 +121,7 @@ class _Reader(StatementReader):
         self.driving.finish()
         self.towers.finish()
         if not self.runs.initialized and self.found.runs:
-            text = "something runs before the variables get their first values"
+            text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
         complete = CompletenessCheck(self.state)
@@ -203,7 +203,7 @@ class _Reader(StatementReader):
         if role is Role.VARIABLES:
             made = [one for one in self.found.made if is_inside(self.module, one.node, {statement})]
             if entry.first or any(one.kind != "get_variable" for one in made):
-                raise Refused(self.module, statement, "a tower has variables of its own")
+                raise Refused(self.module, statement, "a tower has its own variables")
             self.towers.own(statement)
         elif role is Role.OPTIMIZER:
             self.towers.alike(statement)
@@ -231,7 +231,7 @@ class _Reader(StatementReader):
                     return Role.GONE
             if name_of(self.module, call) == "reset_default_graph":
                 if self.found.placeholders or self.found.variables or self.found.units:
-                    raise Refused(self.module, statement, "the graph is begun anew")
+                    raise Refused(self.module, statement, "the graph is reset")
                 return Role.GONE
         known = self._dictionary(statement)
         for name in mentions_of(self.names, statement, self.home):

@@ -124,7 +124,7 @@ class RunReader:
         if isinstance(origin, Named):
             if len(self.home.bindings[origin.name]) != 1:
                 text = f"`{origin.name}` stands for more than one part of the graph"
-                raise Refused(self.module, node, text, "give each a name of its own")
+                raise Refused(self.module, node, text, "give each its own name")
             bound = self.home.bindings[origin.name][0].node
             found = [
                 part
@@ -203,8 +203,8 @@ class RunReader:
         }
         for name in mentions_of(self.names, statement, self.home):
             if name.id in local and isinstance(self.meanings.get(name.id), GRAPH):
-                text = f"`{name.id}`, a part of the graph, gets another value"
-                raise Refused(self.module, name, text, "give the two names of their own")
+                text = f"`{name.id}`, a part of the graph, is assigned again"
+                raise Refused(self.module, name, text, "give the two different names")
         keys = {key for s in dictionaries for key in _keys(s)}
         fine = inside | keys | self.known
         for name in mentions_of(self.names, statement, self.home):
@@ -231,23 +231,23 @@ class RunReader:
                 self.gone.add(call)
                 continue
             if not isinstance(own, ast.Expr) or own.value is not call:
-                text = "variables get their first values with something else"
+                text = "variables are initialized together with something else"
                 raise Refused(self.module, call, text)
             ran = (self.found.runs or self.assigned) and (
                 self.initialized or self.is_home(statement)
             )
             if ran or min(calls, key=_position) not in first:
-                text = "variables get their first values after something has run"
+                text = "variables are initialized after something has run"
                 raise Refused(self.module, call, text)
             if own is not statement and not self._only_under_conditions(own, statement):
-                text = "variables get their first values in a loop or a block"
+                text = "variables are initialized in a loop or a block"
                 raise Refused(self.module, call, text)
             for restored in self.found.saver_calls:
                 if restored.kind == "restore" and not self._excludes(restored.call, call):
-                    text = "variables get their first values after they were restored"
+                    text = "variables are initialized after they were restored"
                     raise Refused(self.module, call, text)
             if self._begun is not None and self._acts_between(self._begun, statement):
-                text = "variables get their first values again, after something may have run"
+                text = "variables are initialized again, after something may have run"
                 raise Refused(self.module, call, text)
             if own is not statement:
                 self.found.dropped.append(own)
@@ -325,10 +325,10 @@ class RunReader:
                 raise Refused(self.module, call, "the arguments of this run are not understood")
             given[keyword.arg] = keyword.value
         if "fetches" not in given:
-            raise Refused(self.module, call, "what is fetched is not told")
+            raise Refused(self.module, call, "what is fetched cannot be determined")
         session = given.get("session")
         if session is not None and not self.is_session(session):
-            raise Refused(self.module, session, "this is not seen to be the program's session")
+            raise Refused(self.module, session, "this cannot be recognized as the program's session")
         self.known |= {node for part in given.values() for node in walk(part)}
         self.known |= set(walk(func.value))
         wanted = given["fetches"]
@@ -347,7 +347,7 @@ class RunReader:
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
         moves = any(fetch.moves for fetch in fetches)
         if moves and not updates:
-            text = "averages move in a step that trains nothing"
+            text = "moving averages are updated in a step that trains nothing"
             raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
         self.found.moves_averages |= moves
         step = self._step(call, placeholders, values, updates, units, folded, moves)
@@ -394,11 +394,11 @@ class RunReader:
                 ):
                     return Fetch(node, variable=True)
         if isinstance(node, ast.Name):
-            raise Refused(self.module, node, f"what `{node.id}` fetches cannot be told")
+            raise Refused(self.module, node, f"what `{node.id}` fetches cannot be determined")
         if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Constant)):
             raise Refused(self.module, node, "what is fetched is not a list of parts of the graph")
         if not self.is_home(node):
-            text = f"what `{self.module.source.code(node)}` fetches cannot be told"
+            text = f"what `{self.module.source.code(node)}` fetches cannot be determined"
             raise Refused(self.module, node, text, "name it where the graph is built")
         if self.scope.entries[place].device is not None:
             text = "a part of the graph is built where it is run, on a device"
@@ -427,7 +427,7 @@ class RunReader:
                 text = f"`{placeholder.name}` is not fed here, and is needed"
                 raise Refused(self.module, call, text)
         if len(updates) > 1:
-            raise Refused(self.module, call, "two optimizers step at once, in no certain order")
+            raise Refused(self.module, call, "two optimizers run in one step, in no defined order")
         if updates:
             inside = set(closure(trained))
             for unit in units:
@@ -457,7 +457,7 @@ class RunReader:
             making = [other for other in units if node.id in targets_of(other.node)]
             if making and making[-1] is not unit:
                 text = f"`{node.id}` is more than one part of the graph in this step"
-                raise Refused(self.module, node, text, "give each a name of its own")
+                raise Refused(self.module, node, text, "give each its own name")
 
     # -- feeds ------------------------------------------------------------------------
 
@@ -501,14 +501,14 @@ class RunReader:
                         s for s in known if s not in self.found.dictionaries
                     )
                     return every[0], node
-        raise Refused(self.module, node, "what is fed cannot be told", "write a dictionary")
+        raise Refused(self.module, node, "what is fed cannot be determined", "write a dictionary")
 
     def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
         found: list[tuple[Placeholder, ast.expr]] = []
         for key, value in zip(node.keys, node.values):
             meaning = self.meaning(key) if key is not None else None
             if key is None or not isinstance(meaning, Placeholder):
-                text = "something else than a placeholder with a name is fed"
+                text = "something other than a named placeholder is fed"
                 raise Refused(self.module, key or node, text)
             name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
             if name in _UNFED:

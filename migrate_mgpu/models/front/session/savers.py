@@ -92,7 +92,7 @@ class SaverReader:
                 name = constant(key) if key is not None else None
                 named = self._variables(value)
                 if not isinstance(name, str) or len(named) != 1:
-                    raise Refused(self.module, value, "what a saver saves cannot be told")
+                    raise Refused(self.module, value, "what a saver saves cannot be determined")
                 found.append((name, named[0]))
             return found
         if isinstance(node, ast.Name):
@@ -106,7 +106,7 @@ class SaverReader:
                 keys = [constant(one.key) if isinstance(one.key, ast.expr) else 0 for one in named]
                 if all(isinstance(key, str) for key in keys):
                     return [(str(key), one) for key, one in zip(keys, named)]
-        raise Refused(self.module, node, "what a saver saves cannot be told", "write a list")
+        raise Refused(self.module, node, "what a saver saves cannot be determined", "write a list")
 
     def _variables(self, node: ast.expr) -> list[NamedVariable]:
         meaning = self.meaning(node)
@@ -120,7 +120,7 @@ class SaverReader:
                     key = constant(named.key) if isinstance(named.key, ast.expr) else named.key
                     if key == wanted:
                         return [named]
-        raise Refused(self.module, node, "what a saver saves cannot be told", "write a list")
+        raise Refused(self.module, node, "what a saver saves cannot be determined", "write a list")
 
     # -- optimizers -----------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class SaverReader:
             raise Refused(self.module, call, text)
         given = NamedArguments(self.module, call, SAVE if kind == "save" else RESTORE).rest
         if not {"sess", "save_path"} <= set(given):
-            raise Refused(self.module, call, "what is saved, or where, cannot be told")
+            raise Refused(self.module, call, "what is saved, or where, cannot be determined")
         known = {"sess", "save_path", "global_step", *_SESSION_ONLY}
         for name, value in given.items():
             if name not in known and not is_none(value):

@@ -110,7 +110,7 @@ def read_scope(module: Module) -> SessionScope:
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
     again = _again(module, calls)
     if len(calls) > 1 and not again:
-        text = "it makes more than one session, each with values of its own for the variables"
+        text = "it makes more than one session, each with its own values of the variables"
         raise Refused(module, calls[1], text, _ADVICE)
     session = calls[0]
     for call in module.names.calls:
@@ -122,13 +122,13 @@ def read_scope(module: Module) -> SessionScope:
         if name == "graph" and _named_graph(module, value):
             continue
         if name != "config" and not is_none(value) and constant(value) != "":
-            text = "its session is given more than a configuration"
+            text = "its session is given more than a config"
             raise Refused(module, value, text)
     around = _home(module, session)
     name = _name(module, module.names.statement(session), session)
     node = _builds(module, around)
     if again and node is not around:
-        text = "another session begins outside of the code that builds the graph"
+        text = "another session is created outside of the code that builds the graph"
         raise Refused(module, again[0], text, _ADVICE)
     entries, blocks = lines(module, node, session)
     scope = SessionScope(module, node, session, around, name, entries, blocks, again)
@@ -221,7 +221,7 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
         if isinstance(target, ast.Name):
             if module.names.only_binding(target) is not None:
                 return target.id
-    raise Refused(module, session, "its session has no name of its own", _ADVICE)
+    raise Refused(module, session, "its session is not assigned to a name", _ADVICE)
 
 
 class _EntryReader:

@@ -64,8 +64,8 @@ class Reading:
     def only_binding(self, target: ast.Name) -> None:
         """Refuses a name that is given more than one value."""
         if self.names.only_binding(target) is None:
-            text = f"`{target.id}` is given another value elsewhere"
-            raise Refused(self.module, target, text, "give the two names of their own")
+            text = f"`{target.id}` is also assigned elsewhere"
+            raise Refused(self.module, target, text, "give the two different names")
 
     def host_only(self, node: ast.AST, what: str) -> None:
         """Refuses what depends on a part of the graph."""

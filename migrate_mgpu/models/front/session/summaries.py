@@ -45,7 +45,7 @@ class SummaryReader:
         """Reads a statement that makes summaries and gives them no name; False for others.
 
         Raises:
-            Refused: TF1's tag of one cannot be told.
+            Refused: TF1's tag of one cannot be determined.
         """
         if isinstance(statement, ast.Expr) and self._is_summary(statement.value):
             assert isinstance(statement.value, ast.Call)
@@ -73,7 +73,7 @@ class SummaryReader:
             if not isinstance(inputs, (ast.List, ast.Tuple)) or not is_none(
                 given.get("collections", ast.Constant(None))
             ):
-                raise Refused(self.module, call, "which summaries are merged cannot be told")
+                raise Refused(self.module, call, "which summaries are merged cannot be determined")
             for part in inputs.elts:
                 if self._is_summary(part):
                     assert isinstance(part, ast.Call)
@@ -105,7 +105,7 @@ class SummaryReader:
         name = self._name(told, variable)
         tag = self.names.fresh(statement, re.sub(r"[^-/\w.]", "_", name).lstrip("/"))
         if tag.rpartition("/")[2].lower() in self._operations:
-            text = f"TF1's tag of `{name}` cannot be told: an operation may have its name as well"
+            text = f"TF1's tag of `{name}` cannot be determined: an operation may have its name as well"
             raise Refused(self.module, told, text, "give the summary another name")
         values = {key: value for key, value in given.items() if key != first}
         values = {key: value for key, value in values.items() if not is_none(value)}
@@ -124,7 +124,7 @@ class SummaryReader:
             if shown in ("name", "op.name"):
                 return variable.name + (":0" if shown == "name" else "")
         raise Refused(
-            self.module, node, "TF1's tag of a summary cannot be told", "write it as a constant"
+            self.module, node, "TF1's tag of a summary cannot be determined", "write it as a constant"
         )
 
     @cached_property
@@ -207,7 +207,7 @@ class SummaryReader:
             return None
         target = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(target, ast.Name):
-            raise Refused(self.module, call, "a writer of summaries without a name of its own")
+            raise Refused(self.module, call, "a summary writer that is not assigned to a name")
         given = NamedArguments(self.module, call, FILE_WRITER).rest
         for key, value in given.items():
             if key not in ("logdir", "graph", "max_queue", "flush_secs") and not is_none(value):
@@ -258,7 +258,7 @@ class SummaryReader:
         elif func.attr == "add_graph":
             given = NamedArguments(self.module, call, ("graph", "global_step", "graph_def")).rest
             if set(given) != {"graph"}:
-                raise Refused(self.module, call, "which graph is written cannot be told")
+                raise Refused(self.module, call, "which graph is written cannot be determined")
             self._graph(given["graph"])
         elif call.args or call.keywords:
             raise Refused(self.module, call, "the arguments of this call are not understood")

@@ -90,8 +90,8 @@ class UpdateReader(StatementReader):
             or (s in own and isinstance(s, ast.Assign) and _is_of_gradients(s.value))
             for s in statements
         ):
-            text = f"`{name.id}` is given another value elsewhere"
-            raise Refused(self.module, name, text, "give the two names of their own")
+            text = f"`{name.id}` is also assigned elsewhere"
+            raise Refused(self.module, name, text, "give the two different names")
 
     def _is_fixed(self, node: ast.expr) -> bool:
         """Whether an expression is a number, or a name that is given one once."""
@@ -115,7 +115,7 @@ class UpdateReader(StatementReader):
         else:
             optimizer = None
         if not isinstance(optimizer, Optimizer):
-            raise Refused(self.module, call, "the optimizer of this step cannot be told")
+            raise Refused(self.module, call, "the optimizer of this step cannot be determined")
         return optimizer, name
 
     def apply(
@@ -175,7 +175,7 @@ class UpdateReader(StatementReader):
             unit = found
         if gradients is not None and gradients.unit is not unit:
             text = f"`{gradients.loss.id}` has another value here than where it is differentiated"
-            raise Refused(self.module, call, text, "give the two names of their own")
+            raise Refused(self.module, call, text, "give the two different names")
         self.towers.check_update(call, unit, combined, self.scope.entries[self.place])
         counts = self._counter(given.get("global_step"))
         self.state.only_binding(target)
@@ -280,7 +280,7 @@ class UpdateReader(StatementReader):
         else:
             told = found = self.variables.listed(node)
         if not found:
-            text = "which variables are trained cannot be told"
+            text = "which variables are trained cannot be determined"
             raise Refused(self.module, node, text, "make a list of their names")
         for variable in told:
             if variable not in read:

@@ -71,7 +71,7 @@ class VariableReader(StatementReader):
             given = operation.arguments.get("trainable")
             known = True if given is None else constant(given)
             if not isinstance(known, bool) or (len(parts) > 1 and not known):
-                raise Refused(self.module, given or part, "whether it is trained cannot be told")
+                raise Refused(self.module, given or part, "whether it is trained cannot be determined")
             trainable = known
         self.state.only_binding(target)
         self.state.host_only(value, "the first value of a variable")
@@ -87,13 +87,13 @@ class VariableReader(StatementReader):
             Refused: it is made in another way.
         """
         if not isinstance(node, ast.Call):
-            raise Refused(self.module, node, "it cannot be told which variables are made here")
+            raise Refused(self.module, node, "it cannot be determined which variables are made here")
         row = VARIABLES.by_name.get(name_of(self.module, node))
         if row is not None:
             return self._made(node)
         target = self.graph.target(self.module, node.func)
         if target is None or target.module is not self.module or target.owner is not None:
-            text = f"`{self.module.source.code(node.func)}` does more than making a variable"
+            text = f"`{self.module.source.code(node.func)}` does more than make a variable"
             raise Refused(self.module, node, text)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Refused(self.module, node, "its arguments come from `*`", "write them out")
@@ -119,7 +119,7 @@ class VariableReader(StatementReader):
         Raises:
             Refused: it makes none or several on one way, or does something else.
         """
-        text = f"`{target.name}` does more than making a variable"
+        text = f"`{target.name}` does more than make a variable"
         calls = [
             call
             for call in walk(function)
@@ -193,7 +193,7 @@ class VariableReader(StatementReader):
             if "initializer" not in given and "shape" not in given:
                 raise Refused(self.module, call, "`get_variable` with neither shape nor value")
         elif "initial_value" not in given or "shape" in given:
-            raise Refused(self.module, call, "this variable's first value is not told")
+            raise Refused(self.module, call, "the initial value of this variable cannot be determined")
         made = Operation(name, self.module, call, given)
         self.found.made.append(made)
         entry = self.scope.entries[self.place]
@@ -211,7 +211,7 @@ class VariableReader(StatementReader):
         value = given.get("initial_value")
         if value is not None:
             if isinstance(value, ast.Lambda):
-                raise Refused(self.module, value, "this variable's first value is a function")
+                raise Refused(self.module, value, "the initial value of this variable is a function")
             self.found.builders.update(self.expressions.read(value, stays=True).builders)
 
 

@@ -119,7 +119,7 @@ class WeightSharing:
         return self._calls[function.node]
 
     def first(self, module: Module, call: ast.Call, function: Function) -> ast.Call | None:
-        """The call whose variables a call has; None where that cannot be told."""
+        """The call whose variables a call has; None where that cannot be determined."""
         reuse = self.of(function)
         calls = self.calls(function)
         if reuse is None or call not in calls:

@@ -59,7 +59,7 @@ def read_average(function: Function, count: ast.expr | None) -> Combined:
     ``count`` is how many towers there are, as their loop tells it.
 
     Raises:
-        Refused: it cannot be told, or it does more.
+        Refused: it cannot be determined, or it does more.
     """
     node = function.node
     arguments = node.args
@@ -164,7 +164,7 @@ class _Reader:
     # -- expressions ----------------------------------------------------------------
 
     def value(self, node: ast.expr) -> _Is | None:
-        """What an expression is; None where that cannot be told."""
+        """What an expression is; None where that cannot be determined."""
         if self.count is not None and ast.unparse(node) == ast.unparse(self.count):
             return _Is.COUNT
         if isinstance(node, ast.Name):

@@ -39,7 +39,7 @@ from migrate_mgpu.models.ir import (
     Variables,
 )
 
-_SAME = "towers have to be built alike"
+_SAME = "build all towers in the same way"
 
 
 class TowerReader:
@@ -100,7 +100,7 @@ class TowerReader:
         """The header of the loop: its names."""
         assert self.towers is not None
         if not one_each(self.module, self.towers):
-            text = "two towers may be on one device, which is no two replicas"
+            text = "two towers may share a device; two replicas cannot"
             raise Refused(self.module, self.towers.device, text)
         self.found.count = self._count
         call = self.names.parents.get(self.towers.device)
@@ -232,7 +232,7 @@ class TowerReader:
             name for name in self._of_loop(value) if not any(name in walk(part) for part in parts)
         ]
         for name in left:
-            text = f"`{name.id}` is another one in each tower"
+            text = f"`{name.id}` differs from tower to tower"
             raise Refused(self.module, name, text, _SAME)
         return tuple((part, self._part(part, place)) for part in parts)
 
@@ -329,15 +329,15 @@ class TowerReader:
             return replaced(unit, stage=Stage.COMBINED) if combined else unit
         for one in closure(unit.after):
             if one.stage is Stage.WHOLE and one.reads:
-                text = "it takes what is computed of variables above the towers"
+                text = "it uses a value that is computed from variables before the towers"
                 raise Refused(self.module, unit.node, text, "compute that in each tower")
         if any(v.collected is Collected.LAYER for v in unit.reads):
             self._check_shared(unit.node)
         if Stage.COMBINED in stages:
-            text = "it takes what the towers before it gave"
+            text = "it uses results of earlier towers"
             raise Refused(self.module, unit.node, text, _SAME)
         if any(isinstance(one, Unit) and one.first and not entry.first for one in unit.after):
-            text = "it takes what only the first tower has"
+            text = "it uses what only the first tower has"
             raise Refused(self.module, unit.node, text, _SAME)
         return replaced(unit, stage=Stage.TOWER, first=entry.first)
 
@@ -352,7 +352,7 @@ class TowerReader:
 
     def _check_shared(self, node: ast.AST) -> None:
         if not self._shares:
-            text = "each tower has variables of its own: nothing says that they are shared"
+            text = "each tower has its own variables: nothing shares them"
             raise Refused(self.module, node, text, "tf.get_variable_scope().reuse_variables()")
         assert self.towers is not None
         loop = self.towers.loop
@@ -360,7 +360,7 @@ class TowerReader:
             return
         other = counted(self.module, node, loop, lambda m, c: self.graph.target(m, c.func))
         if other is not None:
-            text = "each tower has variables of its own: these have no name that they share"
+            text = "each tower has its own variables: these have no name by which they are shared"
             raise Refused(self.module, other, text, "give each layer a name")
 
     def alike(self, node: ast.AST) -> None:
@@ -370,7 +370,7 @@ class TowerReader:
             Refused: it does.
         """
         for name in self._of_loop(node):
-            text = f"`{name.id}` is another one in each tower"
+            text = f"`{name.id}` differs from tower to tower"
             raise Refused(self.module, name, text, _SAME)
 
     @cached_property
@@ -397,7 +397,7 @@ class TowerReader:
         if name in self.reuse.nodes(self.module):
             return
         if name.id in self._stored:
-            text = f"`{name.id}` has another value in the first tower than in the others"
+            text = f"`{name.id}` has a different value in the first tower than in the others"
             raise Refused(self.module, name, text, _SAME)
 
     @property
@@ -441,7 +441,7 @@ class TowerReader:
         """`average_gradients(tower_grads)`: None where it is another call.
 
         Raises:
-            Refused: what it makes of the gradients cannot be told.
+            Refused: what it makes of the gradients cannot be determined.
         """
         if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], ast.Name):
             return None
@@ -465,7 +465,7 @@ class TowerReader:
             Refused: it does something else.
         """
         if entry.towers is not None:
-            text = "each tower changes the variables by itself: its steps are not synchronous"
+            text = "each tower updates the variables by itself: the updates are not synchronous"
             raise Refused(self.module, call, text, "apply the mean of all gradients")
         if self.towers is None:
             return

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.findings import EVALUATION, NETWORK
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.ir import CannedModel
 from migrate_mgpu.models.keras.canned.combined import combined_body
@@ -185,15 +186,15 @@ class _Writer:
     def _notes(self) -> None:
         module, call, results = self.module, self.model.node, self.model.results
         if not self.model.head.stated:
-            self.result.notes.append((
+            self.result.note(
                 module, call, "1.15's canned Estimators take the sum of a batch as their loss; "
-                "should the program be TF2's already, its loss is the mean",
-            ))  # fmt: skip
+                "should the program be TF2's already, its loss is the mean", NETWORK,
+            )  # fmt: skip
         if results is None or "loss" in results:
-            self.result.notes.append((
+            self.result.note(
                 module, call, "an evaluation's `loss` is the same where all batches are of one "
-                "size; `average_loss` always is",
-            ))  # fmt: skip
+                "size; `average_loss` always is", EVALUATION,
+            )  # fmt: skip
 
     # -- what goes ----------------------------------------------------------------
 

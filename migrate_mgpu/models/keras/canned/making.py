@@ -33,7 +33,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
     if not target or statement_value(statement) is not flow.call or not layout.owns_lines:
         raise Refused(
             module, flow.call, "the Estimator is made in the middle of a statement",
-            "give it a variable of its own", INSIDE_STATEMENT,
+            "assign it to a separate variable", INSIDE_STATEMENT,
         )  # fmt: skip
     unit = source.indent_unit
     indent = layout.indent + (unit if strategy is not None else "")

@@ -64,7 +64,7 @@ class BuiltReceiver:
         layout = Layout(self.source, statement)
         if isinstance(target, ast.Name) and statement_value(statement) is self.call:
             if not layout.owns_lines or len(names.bindings_of(target)) != 1:
-                raise Refused(self.module, self.call, "which receiver this is cannot be told")
+                raise Refused(self.module, self.call, "which receiver this is cannot be determined")
             name = target.id
             if statement not in self.changes.gone:
                 self.changes.gone.add(statement)

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.models.front.estimators.finding import is_shown
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import read_checkpoints
@@ -156,7 +157,7 @@ class _Driver:
         if value is not flow.call or not layout.owns_start:
             raise Refused(
                 module, flow.call, "the Estimator is made in the middle of a statement",
-                "give it a variable of its own", INSIDE_STATEMENT,
+                "assign it to a separate variable", INSIDE_STATEMENT,
             )  # fmt: skip
         assert flow.function is not None and isinstance(self.model.function, ast.FunctionDef)
         head = source.code(flow.arguments["model_fn"])
@@ -221,7 +222,7 @@ class _Driver:
         if not alone or statement_value(statement) is not call.node:
             raise Refused(
                 module, call.node, f"what `{call.kind}` returns is used",
-                "call it in a statement of its own",
+                "call it in a separate statement",
             )  # fmt: skip
         return Layout(module.source, statement), kept
 
@@ -374,14 +375,14 @@ class _Driver:
             seconds = text_of(evaluate.module, throttle) if throttle is not None else "600"
             self.changes.note(
                 module, call.node, "the model is evaluated once, after training; TF1 evaluated "
-                f"after checkpoints too, at least throttle_secs ({seconds}) apart",
+                f"after checkpoints too, at least throttle_secs ({seconds}) apart", EVALUATION,
             )  # fmt: skip
         deeper = self.fitting.deeper(training)
         lines += [deeper + line for line in self.exports.behind(call, self.saved, indent)]
         self._statement(call, layout, lines)
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches by default: take(100) says so now"
-            self.changes.note(evaluate.module, evaluate.node, text)
+            self.changes.note(evaluate.module, evaluate.node, text, EVALUATION)
 
     def _uneven(self, call: DriverCall) -> None:
         """Measured on 2.21: only the first batch matters, and only in an evaluation."""

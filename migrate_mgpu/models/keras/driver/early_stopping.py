@@ -41,7 +41,7 @@ class EarlyStopping:
         """Makes a hook a callback; whether it counts the batches of one ``fit``.
 
         Raises:
-            Refused: the function, its interval, or how often the hook is used cannot be told.
+            Refused: the function, its interval, or how often the hook is used cannot be determined.
         """
         module, node = hook.module, hook.node
         assert isinstance(node, ast.Call)
@@ -111,7 +111,7 @@ class EarlyStopping:
                 return f"({text})" if isinstance(node.body, (ast.BoolOp, ast.IfExp)) else text
         if isinstance(node, (ast.Name, ast.Attribute)) and settled(module, node):
             return f"{text_of(module, node)}()"
-        raise Refused(module, node, "which function tells to stop cannot be told", _ADVICE)
+        raise Refused(module, node, "which function tells to stop cannot be determined", _ADVICE)
 
     def _interval(self, module: Module, node: ast.expr) -> str:
         value = constant(node)

@@ -69,7 +69,7 @@ class Exports:
         if self.flow.driving.exports or any(call.exporters for call in self.flow.driving.calls):
             # What the model's conversion says is left out is not.
             notes = self.model.notes
-            self.model.notes = [note for note in notes if note[1] is not self._outputs]
+            self.model.notes = [note for note in notes if note.node is not self._outputs]
 
     def behind(self, call: DriverCall, saved: Manager | None, indent: str) -> list[str]:
         """The lines for the exporters of a ``train_and_evaluate``, behind its evaluation.
@@ -256,7 +256,7 @@ class Exports:
             return target.id
         if not isinstance(target, ast.Name) or value is not call.node:
             raise Refused(module, call.node, "what the export returns is used here",
-                          "give it a variable of its own")  # fmt: skip
+                          "assign it to a separate variable")  # fmt: skip
         home = names.defining_scope(target.id, names.scope_of_name[target])
         for mention in names.mentions(target.id, home) if home is not None else ():
             parent = names.parents[mention]
@@ -282,7 +282,7 @@ class Exports:
                     built = BuiltReceiver(module, call, self.changes, self.answer)
                     return built.write(module.names.statement(node))
             raise Refused(
-                module, node, "which receiver function this is cannot be told",
+                module, node, "which receiver function this is cannot be determined",
                 "name a function of the program",
             )  # fmt: skip
         self._only_exports(function)

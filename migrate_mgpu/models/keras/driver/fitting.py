@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.core.findings import STEPS
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
@@ -27,7 +28,7 @@ from migrate_mgpu.source.style import FileStyle
 # examples of `Dataset.from_generator`: `optimizer.iterations` is 14, three passes: 42, on 2.15 and
 # 2.21 alike; it is 13 where a logical CPU stands for a GPU.
 _ONE_MORE = (
-    "how long this input is cannot be told, and Keras may count a step more where such an input "
+    "how long this input is cannot be determined, and Keras may count a step more where such an input "
     "ends: `optimizer.iterations`, and with it Adam's bias correction, schedules and the steps "
     "of checkpoints, are ahead of TF1's by one from then on; with `steps` given to train they "
     "are not"
@@ -117,7 +118,7 @@ class Fitting:
         elif count:
             pieces.append(f"steps_per_epoch={count}")
         elif not self.lengths.counts(training.module, training.node):
-            self.changes.notes.append((module, call.node, _ONE_MORE))
+            self.changes.note(module, call.node, _ONE_MORE, STEPS)
         before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
         saving = [self.saved.callback] if self.saved is not None and self.saved.callback else []
         # TF1 saved a step's checkpoint before it asked the other hooks.
@@ -145,7 +146,7 @@ class Fitting:
         if not self.lengths.counts(training.module, training.node):
             raise Refused(
                 training.module, training.node, "training until the input ends, and how long "
-                "that is cannot be told before",
+                "that is cannot be determined before",
                 "give the training its number of steps",
             )  # fmt: skip
         call = training.call

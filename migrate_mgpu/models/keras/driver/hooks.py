@@ -120,14 +120,14 @@ class Hooks:
                 if all(origin in kept for origin in origins) and origins:
                     found.texts.append(text_of(module, element))
                 elif any(origin in kept for origin in origins):
-                    raise Refused(module, element, "which hook this is cannot be told", ADVICE)
+                    raise Refused(module, element, "which hook this is cannot be determined", ADVICE)
                 else:
                     self.changes.gone.add(element)
             self._forget(dropped)
         elif isinstance(node, ast.Name) and not dropped:
             found.variable = node.id
         else:
-            raise Refused(module, node, "which hooks these are cannot be told", ADVICE)
+            raise Refused(module, node, "which hooks these are cannot be determined", ADVICE)
         return found
 
     def check(self) -> None:

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
@@ -126,7 +127,7 @@ def evaluated(
     """
     whole = _needs_whole(call, list(how.reads), model, changes) or how.whole
     if how.whole and isinstance(model.function, ast.FunctionDef) and not model.by_batch:
-        changes.note(call.module, call.node, _MEAN)
+        changes.note(call.module, call.node, _MEAN, EVALUATION)
     if not how.pair:
         lines = [f"{how.results} = {text}"]
         lines += [_with_step(call, how.results, changes)] if whole else []
@@ -164,7 +165,7 @@ def _needs_whole(
             whole = True
     averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch
     if shown and averaged:  # a canned one is told of as a whole
-        changes.note(call.module, call.node, _MEAN)
+        changes.note(call.module, call.node, _MEAN, EVALUATION)
     return whole
 
 

@@ -173,7 +173,7 @@ class _Serving:
                 return text, node.id
         text = constant(node)
         if not isinstance(text, str):
-            raise Refused(self.module, node, "the name of an input cannot be told", _ADVICE)
+            raise Refused(self.module, node, "the name of an input cannot be determined", _ADVICE)
         return text, self.style.string(str(text))
 
     def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.names import Scope, is_none
 from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
+from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, RunConfig
 from migrate_mgpu.models.front.estimators.settings import configures, unset
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
@@ -309,7 +310,7 @@ class Setup:
         if not arms or not all(arm in said or is_none(arm) for arm in arms):
             raise Refused(
                 module, choice, "a RunConfig is chosen in an expression",
-                "choose it by `if`, in statements of its own",
+                "choose it by `if`, in separate statements",
             )  # fmt: skip
         assert isinstance(choice, ast.IfExp)
         body, orelse = (
@@ -336,7 +337,7 @@ class Setup:
             if not none and (one is None or self.strategy is None or one.arguments.keys() - told):
                 raise Refused(
                     module, node, "a RunConfig is chosen in an expression",
-                    "choose it by `if`, in statements of its own",
+                    "choose it by `if`, in separate statements",
                 )  # fmt: skip
             given = one.arguments.get("train_distribute") if one is not None else None
             return self._strategy_text(module, given, one or made)
@@ -351,10 +352,8 @@ class Setup:
             tf = root(module, made.node)
             seed = text_of(module, arguments["tf_random_seed"])
             lines.append(f"{tf}.random.set_seed({seed})")
-            self.changes.notes.append((
-                module, arguments["tf_random_seed"],
-                "the same seed draws other numbers in TF2 than in TF1",
-            ))  # fmt: skip
+            text = "the same seed draws other numbers in TF2 than in TF1"
+            self.changes.note(module, arguments["tf_random_seed"], text, NUMBERS)
         for name, advice in LEFT_OUT.items():
             if name in arguments:
                 self.changes.note(module, arguments[name], f"`{name}` is left out{advice}")

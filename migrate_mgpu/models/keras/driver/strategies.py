@@ -35,7 +35,7 @@ def strategy_text(made: Strategy, style: FileStyle) -> str:
     if row.workers:
         return _of_workers(made, head, style)
     if made.kind == "one_device" and made.devices is None:
-        raise Refused(module, made.node, "which device this strategy uses cannot be told")
+        raise Refused(module, made.node, "which device this strategy uses cannot be determined")
     devices = _devices(made)
     pieces = [devices] if devices else []
     operations = arguments.get("cross_device_ops", arguments.get("cross_tower_ops"))
@@ -70,7 +70,7 @@ def _of_workers(made: Strategy, head: str, style: FileStyle) -> str:
     value = arguments["communication"]
     last = tensorflow_name(module, value).rpartition(".")[2]
     if last not in ("AUTO", "RING", "NCCL"):
-        raise Refused(module, value, "which communication this is cannot be told")
+        raise Refused(module, value, "which communication this is cannot be determined")
     chosen = f"{style.tensorflow}.distribute.experimental.CommunicationImplementation.{last}"
     options = (
         f"{style.tensorflow}.distribute.experimental.CommunicationOptions(implementation={chosen})"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
@@ -188,7 +189,7 @@ class _Conversion:
             self.helpers.graph,
         )
         plan.notes += [*residue.notes, *self._warnings()]
-        plan.notes += [(where, statement, LEFT_OUT) for where, statement in self.summaries]
+        plan.notes += [Note(where, statement, LEFT_OUT) for where, statement in self.summaries]
         summaries = [*residue.summaries, *self.summaries]
         for other, function in unused_functions(summaries, self.helpers.graph):
             plan.edit(other, _without(other.source, function))

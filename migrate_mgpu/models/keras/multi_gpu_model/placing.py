@@ -62,7 +62,7 @@ class Placing:
             if not Layout(self.source, statement).owns_lines:
                 raise Refused(
                     self.module, statement, "this statement shares its line with another",
-                    "give it a line of its own",
+                    "put it on a separate line",
                 )  # fmt: skip
         first = self._first()
         if self.site.origin is not None:

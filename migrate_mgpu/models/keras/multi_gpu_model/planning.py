@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
-from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.edit_set import EditSet, Note
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.core.findings import AVERAGES, BATCHES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -136,9 +137,9 @@ class Copies:
         for one, edits in uses.edits.items():
             copy.edit(one, *(_outside(placed, edits) if one is home.module else edits))
         copy.gone = {site.call.func}
-        copy.notes += [*uses.notes, (module, site.call, _UNEVEN)]
+        copy.notes += [*uses.notes, Note(module, site.call, _UNEVEN, BATCHES)]
         if any(_normalizes(one) for one in modules):
-            copy.notes.append((module, site.call, _NORMAL))
+            copy.note(module, site.call, _NORMAL, AVERAGES)
 
 
 def _is_in(module: Module, statement: ast.stmt, others: list[ast.stmt]) -> bool:

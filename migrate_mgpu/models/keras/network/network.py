@@ -113,7 +113,7 @@ class Network:
                     raise Refused(self.module, node, text, "put the inner loop into a function")
                 found = parent
             elif isinstance(parent, (ast.While, ast.comprehension, ast.Lambda, ast.FunctionDef)):
-                text = "a layer is made where it cannot be told how often"
+                text = "a layer is made where it cannot be determined how often"
                 raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
         return found
 

@@ -217,7 +217,7 @@ class Recurrents:
         mentions = names.mentions(name.id, home) if home is not None else []
         if sum(isinstance(m.ctx, ast.Store) for m in mentions) != 1:
             text = f"the state `{name.id}` has several values"
-            raise Refused(self.module, name, text, "give it a name of its own")
+            raise Refused(self.module, name, text, "give it its own name")
         for mention in mentions:
             if isinstance(mention.ctx, ast.Load):
                 self._mention(mention, state)
@@ -259,7 +259,7 @@ class Recurrents:
         elif not isinstance(index, ast.Slice) and len(set(state)) == 1 and state != PAIR:
             element = state[0]
         else:
-            text = "which part of a recurrent network's state this is cannot be told"
+            text = "which part of a recurrent network's state this is cannot be determined"
             raise Refused(self.module, index, text, _ADVICE)
         assert isinstance(element, tuple)
         return element

@@ -179,7 +179,7 @@ class LayerWriter:
             shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")
             first = shape.elts[0] if isinstance(shape, (ast.List, ast.Tuple)) else None
             if first is None or constant(first) != -1:
-                text = "layers are made here: how many rows they need cannot be told"
+                text = "layers are made here: how many rows they need cannot be determined"
                 raise Refused(module, call, text, "use -1 for the rows")
 
     def _function_of(self, call: ast.Call) -> ast.AST | None:

@@ -115,7 +115,7 @@ class SaverWriter:
             value = optimizer.arguments.get(setting)
             known = constant(value) if value is not None else 0
             if not isinstance(known, (int, float)):
-                text = f"which state an optimizer with this `{setting}` has cannot be told"
+                text = f"which state an optimizer with this `{setting}` has cannot be determined"
                 raise Refused(self.module, value or optimizer.node, text)
             kinds += [slot] if known else []
         return [f"{base}/{kind}" for kind in kinds for base in bases]
@@ -148,7 +148,7 @@ def dropped(module: Module, statement: ast.stmt) -> Edit:
     layout = Layout(source, statement)
     parent = module.names.parents[statement]
     if not layout.owns_lines:
-        raise Refused(module, statement, "another statement stands on its line")
+        raise Refused(module, statement, "another statement is on its line")
     if isinstance(parent, ast.If) and parent.orelse == [statement]:
         start = Layout(source, parent.body[-1]).next_line
         return Edit(start, layout.next_line, "")

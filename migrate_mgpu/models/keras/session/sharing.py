@@ -49,7 +49,7 @@ class Sharing:
         if not self._is_ordered():
             node = networks[0].units[0].node
             text = "what has layers here cannot be a function of its own: a name has two values"
-            raise Refused(program.scope.module, node, text, "give the values names of their own")
+            raise Refused(program.scope.module, node, text, "give the values different names")
 
     def _is_ordered(self) -> bool:
         return all(self.ordered(step) is not None for step in self.program.steps)

@@ -105,7 +105,7 @@ class StepParameterWriter:
             shown = [step for step in dict.fromkeys(steps) if step.values or step.updates]
             self._needs[client.node] = sorted(shown, key=self.program.steps.index)
             if shown and not self._sees(client) and not self._is_given(client):
-                text = "it cannot be told how this function gets the steps that it runs"
+                text = "it cannot be determined how this function gets the steps that it runs"
                 raise Refused(self.module, client.node, text)
         return self._needs[client.node]
 

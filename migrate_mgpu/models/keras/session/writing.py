@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
 from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
@@ -183,10 +184,10 @@ class _Writer:
         self._definitions()
         for layer in self.program.layers.values():
             if layer.normalizes and not self.program.moves_averages:
-                self.found.note(self.module, layer.found.call, _FORGOTTEN)
+                self.found.note(self.module, layer.found.call, _FORGOTTEN, AVERAGES)
         for unit in self.program.units.values():
             if isinstance(unit, TowerInput) and unit.drawn:
-                self.found.note(self.module, unit.node, _DRAWN)
+                self.found.note(self.module, unit.node, _DRAWN, BATCHES)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
@@ -293,7 +294,7 @@ class _Writer:
                 continue
             style = style_at(module, builders[0])
             if definitions(module, builders, style):
-                text = "it needs a class of its own, in a module beside the program's"
+                text = "it needs a helper class, in a module beside the program's"
                 raise Refused(module, builders[0], text)
             context = Context(module, style)
             context.replaced.update(replacements(module, builders))
@@ -326,7 +327,7 @@ class _Writer:
         body = self.module.tree.body
         known = [s for s in self.module.tensorflow_imports if s in body]
         if not known:
-            text = "it needs a class of its own, and TensorFlow is imported inside of a function"
+            text = "it needs a helper class, and TensorFlow is imported inside of a function"
             raise Refused(self.module, self.scope.session, text)
         first = next(
             s
@@ -414,7 +415,7 @@ class _Writer:
         if any(one.statement is statement for one in self.program.datasets):
             self._in_place(statement)
             if any(isinstance(n, ast.Attribute) and n.attr == "shuffle" for n in walk(statement)):
-                text = "TF2 shuffles in another order than TF1, from the same seed as well"
+                text = "TF2 shuffles in a different order than TF1, even from the same seed"
                 self.found.note(self.module, statement, text)
         for one in self.program.iterators:
             if one.statement is statement:
@@ -595,7 +596,7 @@ class _Writer:
                 ]
                 if len(above) > 1:
                     text = f"`{name.id}`, which tells the devices, changes"
-                    raise Refused(self.module, name, text, "give each value a name of its own")
+                    raise Refused(self.module, name, text, "give each value its own name")
                 place = max([place, *(index + 1 for index in above)])
         for entry, role in list(zip(self.scope.entries, self.program.roles))[:place]:
             if role in OWNED and any(
@@ -603,7 +604,7 @@ class _Writer:
                 for call in walk(entry.statement)
             ):
                 text = "it is made above what tells the devices"
-                raise Refused(self.module, entry.statement, text, "make it behind that")
+                raise Refused(self.module, entry.statement, text, "make it after that")
         return place
 
     def _strategy(self, block: Block) -> None:
@@ -613,7 +614,7 @@ class _Writer:
         self._has_strategy = True
         assert self.scope.towers is not None
         if self.scope.session.args or self.scope.session.keywords:
-            self.found.note(self.module, self.scope.towers.loop, _NEEDED)
+            self.found.note(self.module, self.scope.towers.loop, _NEEDED, CONFIGURATION)
         devices = devices_of(self.program)[1](self.context)
         made = f"{self.names.strategy} = {self.context.tf}.distribute.MirroredStrategy"
         call = self.style.call(made, [devices], block.indent, len(block.indent))
@@ -794,7 +795,7 @@ class _Writer:
         lines = self._update_lines(entry, indent)
         layout = Layout(self.source, statement)
         if not layout.owns_lines:
-            raise Refused(self.module, statement, "another statement stands on its line")
+            raise Refused(self.module, statement, "another statement is on its line")
         text = "".join(f"{indent}{line}\n" for line in lines).replace("\n", self.source.newline)
         if layout.next_line == len(self.source.text) and not self.source.text.endswith("\n"):
             text = text.rstrip("\r\n")

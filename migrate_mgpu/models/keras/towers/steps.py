@@ -174,7 +174,7 @@ class TowerStepWriter(StepWriter):
         for name in sorted(outside & (inside | names[Stage.COMBINED])):
             making = next(unit for unit in step.units if name in given_by(unit))
             text = f"`{name}` has a value in the towers, and another one outside of them"
-            raise Refused(module, making.node, text, "give the two names of their own")
+            raise Refused(module, making.node, text, "give the two different names")
 
     def _check_drawn(self, step: Step, inputs: Iterable[TowerInput]) -> None:
         """Each tower that computes something draws a batch, and no other does."""

@@ -38,7 +38,7 @@ def test_a_method_may_be_another_one_in_a_subclass() -> None:
         "    def run(self):\n        est = tf.estimator.DNNClassifier([4], self.columns())\n"
         "        est.train(input_fn, steps=2)\n\n\nTrainer().run()\n"
     )
-    stays(program(body), "which feature columns these are cannot be told")
+    stays(program(body), "which feature columns these are cannot be determined")
 
 
 EMBEDDED = (
@@ -108,7 +108,7 @@ def test_a_function_of_both_parts() -> None:
     [
         (f"    found = [{INDICATOR}]\n    print(found)\n    return found", "does more than make"),
         (f"    print('columns')\n    return [{INDICATOR}]", "does more than make"),
-        (f"    if X:\n        return []\n    return [{INDICATOR}]", "cannot be told"),
+        (f"    if X:\n        return []\n    return [{INDICATOR}]", "cannot be determined"),
     ],
 )
 def test_functions_that_do_more(function: str, reason: str) -> None:
@@ -117,7 +117,7 @@ def test_functions_that_do_more(function: str, reason: str) -> None:
 
 def test_a_function_that_is_called_for_something_else() -> None:
     body = f"def columns():\n    return [{INDICATOR}]\n\n\n"
-    stays(program(body + dense("columns()") + "print(len(columns()))\n"), "cannot be told")
+    stays(program(body + dense("columns()") + "print(len(columns()))\n"), "cannot be determined")
     after, _ = migrated(
         program(
             body + dense("columns()") + "other = tf.estimator.LinearRegressor(columns())\n"
@@ -197,15 +197,15 @@ def test_loops_over_a_dictionary() -> None:
     after, _ = migrated(program(body))
     assert "tf.cast(tf.reshape(features['a'], [-1, 1]) == WORDS['a'], tf.float32)," in after
     assert "tf.cast(tf.reshape(features['c'], [-1, 1]) == WORDS['c'], tf.float32)," in after
-    stays(program("WORDS = {}\nWORDS['q'] = ['x']\n" + body), "cannot be told")
-    stays(program(body.replace("est =", "WORDS.update(q=['x'])\nest =")), "cannot be told")
+    stays(program("WORDS = {}\nWORDS['q'] = ['x']\n" + body), "cannot be determined")
+    stays(program(body.replace("est =", "WORDS.update(q=['x'])\nest =")), "cannot be determined")
 
 
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ("[fc.numeric_column(k, shape=2) for k in KEYS if k]", "cannot be told"),
-        ("[fc.numeric_column(k, shape=2) for k in sorted(KEYS)]", "cannot be told"),
+        ("[fc.numeric_column(k, shape=2) for k in KEYS if k]", "cannot be determined"),
+        ("[fc.numeric_column(k, shape=2) for k in sorted(KEYS)]", "cannot be determined"),
         ("[fc.numeric_column(k, shape=2) for k in KEYS + ['c']]", "is not written out"),
         ("[fc.numeric_column(k, shape=2) for k in MORE]", "is not written out"),
         (

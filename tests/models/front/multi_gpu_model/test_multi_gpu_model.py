@@ -206,7 +206,7 @@ def test_what_is_to_be_known() -> None:
         ("a = b = multi_gpu_model(model, 2)\n", "is no variable of this function"),
         (COPY.replace("gpus=2", "gpus=2, cpu_relocation=True") + TRAIN, "`cpu_relocation`"),
         (PARALLEL + TRAIN_PARALLEL + TRAIN, "is compiled or trained by itself"),
-        (PARALLEL + MODEL + TRAIN_PARALLEL, "is another model as well"),
+        (PARALLEL + MODEL + TRAIN_PARALLEL, "is also another model"),
         (COPY + TRAIN + "print(model.layers)\n", "what `layers` of the copies' model"),
         (COPY + TRAIN + "model.train_on_batch(x, y)\n", "`train_on_batch`"),
         (COPY + TRAIN + "use = {model}\n", "handed on"),
@@ -359,7 +359,7 @@ def test_a_caller_in_another_module() -> None:
         ("parallel", "net = make(2)\nuse = {net}\n", "handed on"),
         ("parallel", "make(2).compile('sgd', 'mse')\n", "is not followed"),
         ("parallel", "net = make(2)\nif x.any():\n    net = tf.keras.Sequential()\n"
-         "net.compile('sgd', 'mse')\n", "is another model as well"),
+         "net.compile('sgd', 'mse')\n", "is also another model"),
         ("parallel", "f = make\n", "is not followed"),
         ("parallel", "net = make(2)\nnet.compile('nadam', 'mse')\n", "the same optimizer"),
         ("parallel", "net = make(2)\nnet.compile('sgd', loss=np.load('l'))\n", "for each example"),
@@ -495,7 +495,7 @@ Trainer(2).train()
          "            self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",
          "under a condition"),
         ("self.model = tf.keras.Sequential()",
-         "self.model = x\n        self.model = tf.keras.Sequential()", "cannot be told"),
+         "self.model = x\n        self.model = tf.keras.Sequential()", "cannot be determined"),
     ],
 )  # fmt: skip
 def test_objects_that_keep_their_copies(old: str, new: str, reason: str) -> None:

@@ -130,7 +130,7 @@ STAYS = {
         GRAPH
         + "print(graph)\nwith tf.Session(graph=graph) as sess:\n"
         + "    sess.run(tf.global_variables_initializer())\n    sess.run(train, {x: rows})\n",
-        "its session is given more than a configuration",
+        "its session is given more than a config",
     ),
     "main called twice": (
         BUILD + RUN + MAIN.replace("\n\nmain()\n", "\n\ntf.app.run()\ntf.app.run()\n"),
@@ -147,7 +147,7 @@ STAYS = {
     ),
     "different graphs for one parameter": (
         BUILD + RUN + MAIN.replace("        print(sess.run(w))", "        fit(sess, x, w, train)"),
-        "what `loss` fetches cannot be told",
+        "what `loss` fetches cannot be determined",
     ),
     "a part of the graph is looked at": (
         BUILD + RUN.replace("    for step", "    print(loss)\n    for step") + MAIN,
@@ -162,11 +162,11 @@ STAYS = {
         + START
         + "class Trainer:\n    def fit(self):\n        sess.run(train, {x: rows})\n\n\n"
         + "Trainer().fit()\n",
-        "is no plain function",
+        "is not a plain function",
     ),
     "built where it runs": (
         BUILD + RUN.replace("sess.run([loss, train]", "sess.run([loss * 2, train]") + MAIN,
-        "what `loss * 2` fetches cannot be told",
+        "what `loss * 2` fetches cannot be determined",
     ),
     "first values again": (
         BUILD
@@ -202,7 +202,7 @@ STAYS = {
         BUILD
         + RUN
         + MAIN.replace("x, w, loss, train = build(2)", "g = build(2)\n    x, w = g[:2]"),
-        "what `loss` fetches cannot be told",
+        "what `loss` fetches cannot be determined",
     ),
 }
 

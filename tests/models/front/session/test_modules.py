@@ -103,7 +103,7 @@ STAYS = {
             "ops.py": OPS.replace("matmul(x, w)", "matmul(x, w) * scale")
             + "\n\nscale = 1.0\nscale = 2.0\n",
         },
-        "`scale` changes, and the graph has one of its values",
+        "`scale` changes, and the graph was built with one of its values",
     ),
     "a seed": (
         {

@@ -116,7 +116,7 @@ REFUSED = {
     ),
     "averages": (
         program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: True})\n" + TRAINS_ALONE),
-        "its averages do not move in each step in which it trains",
+        "its moving averages are not updated in every step that trains it",
     ),
     "averages of a later layer": (
         program(
@@ -143,7 +143,7 @@ REFUSED = {
     ),
     "averages alone": (
         program(NORMALIZED, "sess.run(train, {x: rows, flag: True})\nsess.run(moves, {x: rows})\n"),
-        "averages move in a step that trains nothing",
+        "moving averages are updated in a step that trains nothing",
     ),
     "layer of a tensor": (
         program(MODEL.replace("loss =", "out = tf.layers.dense(out, count)\nloss =", 1)),
@@ -151,7 +151,7 @@ REFUSED = {
     ),
     "layers of their own": (
         program(NET + MODEL.replace("out - 1.0", "net(net(out)) - 1.0")),
-        "`net` makes layers of its own at each call",
+        "`net` makes new layers at each call",
     ),
     "layers in a loop": (
         program(LOOPED + MODEL.replace("out - 1.0", "net(out) - 1.0")),
@@ -282,7 +282,7 @@ REFUSED = {
             "def net(a):\n    print(a)\n    return tf.matmul(a, w)\n\n\n"
             + MODEL.replace("tf.matmul(x, w)", "net(x)")
         ),
-        "`net` does more than computing",
+        "`net` does more than compute a value",
     ),
     "a function that is used otherwise too": (
         program(
@@ -302,11 +302,11 @@ REFUSED = {
     # functions that make variables
     "a function that makes two variables": (
         program(head=TWO + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
-        "`make` does more than making a variable",
+        "`make` does more than make a variable",
     ),
     "a function that gives more than a variable": (
         program(head=HALF + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
-        "`make` does more than making a variable",
+        "`make` does more than make a variable",
     ),
     "a function that makes variables of two kinds": (
         program(head=KINDS + HEAD.replace("tf.Variable(tf.zeros([2, 1]))", "make([2, 1])")),
@@ -320,7 +320,7 @@ REFUSED = {
             "parts.append(1)\n" + STEP,
             head=HEAD + "parts = [1.0]\n",
         ),
-        "changes here, and the graph has what it was before",
+        "changes here, and the graph was built with its earlier value",
     ),
     "an array that is shuffled": (
         program(
@@ -328,7 +328,7 @@ REFUSED = {
             "batch, _ = digits.train.next_batch(2)\nsess.run(train, {x: batch[:, :2]})\n",
             head=HEAD + DIGITS,
         ),
-        "changes here, and the graph has what it was before",
+        "changes here, and the graph was built with its earlier value",
     ),
     "an array that another name shuffles": (
         program(
@@ -336,7 +336,7 @@ REFUSED = {
             "batch, _ = training.next_batch(2)\nsess.run(train, {x: batch[:, :2]})\n",
             head=HEAD + DIGITS + "training = digits.train\n",
         ),
-        "changes here, and the graph has what it was before",
+        "changes here, and the graph was built with its earlier value",
     ),
     "images that are not real": (
         program(head=HEAD + DIGITS.replace('"data"', '"data", fake_data=True')),
@@ -374,7 +374,7 @@ REFUSED = {
     ),
     "feeds from a function": (
         program(run="sess.run(train, feed_dict=feed())\n", head=HEAD + "feed = dict\n"),
-        "what is fed cannot be told",
+        "what is fed cannot be determined",
     ),
     "feeds that change": (
         program(run="feeds = {x: rows}\nfeeds[x] = rows\nsess.run(train, feeds)\n"),
@@ -403,13 +403,13 @@ REFUSED = {
             start="sess = tf.Session()\n"
             "for i in range(2):\n    sess.run(tf.global_variables_initializer())\n"
         ),
-        "variables get their first values in a loop or a block",
+        "variables are initialized in a loop or a block",
     ),
     "no first values": (program(start="sess = tf.Session()\n"), "something runs before"),
     # summaries
     "a summary whose tag is computed": (
         program(before="tf.summary.scalar('loss%d' % rows.size, loss)\n"),
-        "TF1's tag of a summary cannot be told",
+        "TF1's tag of a summary cannot be determined",
     ),
     "a summary with an operation's name": (
         program(before="tf.summary.scalar('Mean', loss)\n"),
@@ -464,7 +464,7 @@ REFUSED = {
     ),
     "a value before the first ones": (
         program(start="sess = tf.Session()\nsess.run(count.assign(3))\n" + START[20:]),
-        "a variable gets a value before its first one",
+        "a variable is assigned before it is initialized",
     ),
     # iterators
     "an iterator that begins again": (
@@ -479,7 +479,7 @@ REFUSED = {
     ),
     "a dataset that is asked for its types": (
         DRAWN + "print(data.output_types)\n" + START + "sess.run(train)\n",
-        "`data` is used for more than what steps draw",
+        "`data` is used for more than drawing batches in steps",
     ),
     "an iterator without a name": (
         DRAWN.replace("it = ", "batch = ")
@@ -498,7 +498,7 @@ REFUSED = {
     # savers
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),
-        "what a saver saves cannot be told",
+        "what a saver saves cannot be determined",
     ),
     "a saver that is asked for its files": (
         program(run=STEP + "print(saver.last_checkpoints)\n", before="saver = tf.train.Saver()\n"),

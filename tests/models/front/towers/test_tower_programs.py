@@ -260,7 +260,7 @@ def network(inputs):
 STAYS = {
     "variables of each tower": (
         program(body="        w = tf.Variable(tf.zeros([3, 1]))\n" + BODY, model=MODEL[34:]),
-        "a tower has variables of its own",
+        "a tower has its own variables",
     ),
     "variables that nothing shares": (
         program(body="        w = tf.get_variable('w', [3, 1])\n" + BODY, model=MODEL[34:]),
@@ -272,16 +272,16 @@ STAYS = {
     ),
     "a scale of each tower": (
         program(body=BODY.replace("w)", "w) * i")),
-        "`i` is another one in each tower",
+        "`i` differs from tower to tower",
     ),
     "a sum that grows": (
         program(lists=LISTS + "total = 0.0\n", body=BODY + "        total = total + loss\n"),
-        "`total` has another value in the first tower than in the others",
+        "`total` has a different value in the first tower than in the others",
     ),
     "a step in each tower": (
         program(grads="        grads = optimizer.compute_gradients(loss)\n"
                 "        train = optimizer.apply_gradients(grads)\n", apply=""),
-        "its steps are not synchronous",
+        "the updates are not synchronous",
     ),
     "the gradients of one tower": (
         program(
@@ -316,7 +316,7 @@ STAYS = {
             model=MODEL + "decay = tf.nn.l2_loss(w)\n",
             body=BODY.replace("        losses", "        loss = loss + decay\n        losses"),
         ),
-        "it takes what is computed of variables above the towers",
+        "it uses a value that is computed from variables before the towers",
     ),
     "layers of a number of rows": (
         program(
@@ -325,7 +325,7 @@ STAYS = {
                 "tf.matmul(x_splits[i], w)", "network(tf.reshape(x_splits[i], [batch, 3]))"
             ),
         ),
-        "how many rows they need cannot be told",
+        "how many rows they need cannot be determined",
     ),
     "batch normalization": (
         program(
@@ -347,7 +347,7 @@ STAYS = {
             apply=APPLY + "told = tf.summary.scalar('error', loss)\n",
             run=RUN.replace("[loss, train]", "[told, train]"),
         ),
-        "TF1's name of `error` cannot be told",
+        "TF1's name of `error` cannot be determined",
     ),
     "a list that is fetched": (
         program(run=RUN.replace("[loss, train]", "[losses, train]")),
@@ -413,7 +413,7 @@ def test_a_flag_that_says_more_stays() -> None:
         "        return", "        if reuse:\n            hidden *= 2.0\n        return"
     )
     body = BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i], i > 0)")
-    stays(program(average=AVERAGE + says_more, body=body), "`i` is another one in each tower")
+    stays(program(average=AVERAGE + says_more, body=body), "`i` differs from tower to tower")
 
 
 OPENED = "with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):\n"

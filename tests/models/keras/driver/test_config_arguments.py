@@ -333,7 +333,7 @@ def test_the_run_config_of_contrib() -> None:
     assert after.startswith("tf.random.set_seed(3)\nestimator = model_fn()\n")
     for given in ("gpu_memory_fraction=0.5", "'master'", "num_cores=3"):
         text = f"{HEAD}config = {made.format(given)}\n{body}"
-        stays(text, "tf.contrib.learn has a RunConfig of its own")
+        stays(text, "tf.contrib.learn has its own RunConfig")
 
 
 def test_an_estimator_that_is_shown() -> None:

@@ -228,7 +228,7 @@ est.fit(input_fn(), steps_per_epoch=5, verbose=0)
 manager.save(est.optimizer.iterations)
 """
     )
-    assert any("TF1 wrote do not load" in text for _, _, text in result.notes)
+    assert any("TF1 wrote do not load" in text for _, _, text, _ in result.notes)
 
 
 def test_a_folder_that_may_be_left_out() -> None:
@@ -404,7 +404,7 @@ def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
     _, changes = driven(
         f"est = tf.estimator.Estimator(model_fn, params={{}})\nr = est.evaluate(input_fn)\n{read}\n"
     )
-    assert any("mean over examples" in text for *_, text in changes.notes) == told
+    assert any("mean over examples" in text for _, _, text, _ in changes.notes) == told
 
 
 @pytest.mark.parametrize(
@@ -419,6 +419,6 @@ def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
 def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) -> None:
     body = MAKE + f"est.train(lambda: tf.data.Dataset.{made})\n"
     _, changes = driven(body)
-    assert any("count a step more" in text for _, _, text in changes.notes) is told
+    assert any("count a step more" in text for _, _, text, _ in changes.notes) is told
     _, changes = driven(body.replace("4)", "4), steps=3"))
-    assert not any("count a step more" in text for _, _, text in changes.notes)
+    assert not any("count a step more" in text for _, _, text, _ in changes.notes)

@@ -195,7 +195,7 @@ def receive(model):
         return model.predict_step(features)
 """ in converted(receive + RUN + EXPORT)
     unknown = receive.replace('KEY = "examples"', "KEY = os.getcwd()")
-    stays(HEAD + unknown + RUN + EXPORT, "the name of an input cannot be told")
+    stays(HEAD + unknown + RUN + EXPORT, "the name of an input cannot be determined")
     single = receive.replace("ServingInput", "TensorServingInput")
     stays(HEAD + single + RUN + EXPORT, "a TensorServingInputReceiver of a dictionary")
 
@@ -220,7 +220,7 @@ def test_the_path(use: str) -> None:
     [
         ("receive)\n", "receive, checkpoint_path='x')\n", "`checkpoint_path` of an export"),
         ("receive)\n", "receive, assets_extra={})\n", "`assets_extra` of an export"),
-        ("receive)\n", "load())\n", "which receiver function this is cannot be told"),
+        ("receive)\n", "load())\n", "which receiver function this is cannot be determined"),
         ("receive)\n", "receive)\nreceive()\n", "`receive` is used for more than an export"),
         ("TensorServing", "Serving", "a ServingInputReceiver of features that are no dictionary"),
         ('{"x": x}', '{"x": x, "y": x + 1}', "an input of the signature is no placeholder"),

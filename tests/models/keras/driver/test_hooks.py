@@ -244,7 +244,7 @@ def test_where_hooks_are_given(before: str, after: str) -> None:
 def test_a_hook_that_every_estimator_has() -> None:
     text, changes = driven(f"{MAKE}est.train(input_fn, hooks=[tf.train.NanTensorHook('loss:0')])\n")
     assert text.endswith("est.fit(input_fn(), verbose=0)\n")
-    assert any("TerminateOnNaN" in note for *_, note in changes.notes)
+    assert any("TerminateOnNaN" in note for _, _, note, _ in changes.notes)
 
 
 IN_MODEL = """\

@@ -112,7 +112,7 @@ def test_a_batch_whose_members_have_names_is_no_tuple() -> None:
 )
 def test_a_batch_that_may_be_a_tuple_stays(source: str) -> None:
     """With one argument for two, or two for one, the migrated function fails on TF2."""
-    with pytest.raises(Refused, match="whether the batch `b` is a tuple cannot be told"):
+    with pytest.raises(Refused, match="whether the batch `b` is a tuple cannot be determined"):
         mapped(source, "{'x': b}, None")
 
 

@@ -119,7 +119,7 @@ def test_run_config_leaves_seed_and_comments() -> None:
     )
     new, result = driven(body)
     assert new[len(HEAD) :] == f"# for the paper\ntf.random.set_seed(7)\n{MADE}"
-    assert any("log_step_count_steps" in text for _, _, text in result.notes)
+    assert any("log_step_count_steps" in text for _, _, text, _ in result.notes)
 
 
 CHOSEN = (
@@ -238,7 +238,7 @@ CONFIG = "config = tf.estimator.RunConfig(save_summary_steps=5)\n"
 def test_a_run_config_that_is_printed(shown: str) -> None:
     new, result = driven(f"{CONFIG}{shown}\n{FROM}")
     assert new == f"{HEAD}{MADE}"
-    assert any("is left out" in text for _, _, text in result.notes)
+    assert any("is left out" in text for _, _, text, _ in result.notes)
     new, _ = driven(f"{CONFIG}if N:\n    {shown}\n{FROM}")
     assert new == f"{HEAD}if N:\n    pass\n{MADE}"
 
@@ -247,7 +247,7 @@ def test_a_run_config_that_is_printed(shown: str) -> None:
 def test_a_run_config_of_no_estimator(shown: str) -> None:
     new, result = driven(f"{CONFIG}{shown}{MAKE}")
     assert new == f"{HEAD}{MADE}"
-    assert any("handed to no Estimator" in text for _, _, text in result.notes)
+    assert any("handed to no Estimator" in text for _, _, text, _ in result.notes)
 
 
 @pytest.mark.parametrize(

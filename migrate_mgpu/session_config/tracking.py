@@ -599,7 +599,7 @@ class _Tracker:
         for reference in references:
             if reference.call is None:
                 self.problem(
-                    reference.module, reference.node, f"`{function.name}` is handed on here"
+                    reference.module, reference.node, f"`{function.name}` is passed on here"
                 )
                 continue
             self._called(reference.module, reference.call, path)
@@ -709,7 +709,7 @@ class _Tracker:
         for reference in self.graph.references(function):
             if reference.call is None:
                 self.problem(
-                    reference.module, reference.node, f"`{function.name}` is handed on here"
+                    reference.module, reference.node, f"`{function.name}` is passed on here"
                 )
                 continue
             arguments = bind(reference.call, function)

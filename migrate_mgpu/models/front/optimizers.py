@@ -97,7 +97,10 @@ def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
     """The schedule that a function of the learning rate and the global step returns."""
     function = assigned(module, decay)
     refused = Refused(
-        module, decay, "which schedule decays the learning rate cannot be determined", "use a lambda"
+        module,
+        decay,
+        "which schedule decays the learning rate cannot be determined",
+        "use a lambda",
     )
     if isinstance(function, ast.Name):
         made = module.names.only_definition(function)

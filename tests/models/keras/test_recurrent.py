@@ -170,7 +170,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "state_is_tuple"),
         (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
          "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
-         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be determined"),
+         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be"),
         (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
          "DropoutWrapper` is not converted"),

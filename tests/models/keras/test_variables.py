@@ -109,7 +109,10 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
         ("w = tf.Variable(tf.zeros([4, 3], dtype=tf.float64))", "a value of float64"),
         ('w = tf.get_variable("w", initializer=tf.ones_like(features))', "without a shape"),
         ('w = tf.get_variable("w", [4, 3], initializer=tf.ones([4, 3]))', "begins with"),
-        ('w = tf.get_variable("w", [4, 3], initializer=np.ones)', "begins with cannot be determined"),
+        (
+            'w = tf.get_variable("w", [4, 3], initializer=np.ones)',
+            "begins with cannot be determined",
+        ),
         ('w = tf.get_variable("w", [4, 3], collections=["own"])', "`collections`"),
         ("w = tf.Variable(np.ones([4, 3], np.float32))", "begins with cannot be determined"),
         ("w = tf.Variable(tf.ones([4, 3]) * 2)", "begins with cannot be determined"),
@@ -265,7 +268,9 @@ def test_functions_that_make_variables_are_what_they_return() -> None:
 )
 def test_functions_that_do_more_stay(maker: str, body: str) -> None:
     text = with_maker(f"{body}w = weight_variable([4, 3])\nlogits = tf.matmul(features, w)", maker)
-    reason = "takes `*`" if "*stddev" in maker else "what this variable begins with cannot be determined"
+    reason = (
+        "takes `*`" if "*stddev" in maker else "what this variable begins with cannot be determined"
+    )
     stays(whole(text), reason)
 
 

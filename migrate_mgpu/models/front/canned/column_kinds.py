@@ -137,7 +137,9 @@ class ColumnKinds(ColumnNames):
             )  # fmt: skip
         kinds = {type(constant(word)) for word in words.elts}
         if kinds not in ({str}, {int}):
-            raise Refused(self.module, vocabulary, "what this vocabulary holds cannot be determined")
+            raise Refused(
+                self.module, vocabulary, "what this vocabulary holds cannot be determined"
+            )
         texts = kinds == {str}
         if constant(call.given("default_value")) == -1:  # no category, as without it
             call.drop("default_value")
@@ -159,7 +161,9 @@ class ColumnKinds(ColumnNames):
         dtype = call.given("dtype")
         kind = tensorflow_name(self.module, dtype) if dtype is not None else "string"
         if kind not in ("string", "int32", "int64"):
-            raise Refused(self.module, dtype or call.call, "what is hashed here cannot be determined")
+            raise Refused(
+                self.module, dtype or call.call, "what is hashed here cannot be determined"
+            )
         if call.given("hash_bucket_size") is None:
             raise Refused(self.module, call.call, "a column without hash_bucket_size")
         given = ("key", "hash_bucket_size")

@@ -152,7 +152,9 @@ class ColumnReader(ColumnKinds):
             for call in self._appended(node):
                 found += self._of_append(call)
             return found
-        raise Refused(self.module, node, "which feature columns these are cannot be determined", LISTED)
+        raise Refused(
+            self.module, node, "which feature columns these are cannot be determined", LISTED
+        )
 
     def _looped(self, target: ast.expr, over: ast.expr, node: ast.expr) -> list[FeatureColumn]:
         """What a loop makes: over what is written out, or over other columns."""
@@ -161,13 +163,17 @@ class ColumnReader(ColumnKinds):
             return [self._in_round(target, values, node) for values in rounds]
         if not isinstance(target, ast.Name):
             raise Refused(
-                self.module, over, "which feature columns this loop makes cannot be determined", LISTED
+                self.module,
+                over,
+                "which feature columns this loop makes cannot be determined",
+                LISTED,
             )
         name = tensorflow_name(self.module, node.func) if isinstance(node, ast.Call) else ""
         row = COLUMNS.by_name.get(name)
         if row is not None and "key" in row.signature:  # it goes over names, not over columns
             raise Refused(
-                self.module, over, "which feature columns these are cannot be determined: what the loop "
+                self.module, over, "which feature columns these are cannot be determined: what the "
+                "loop "
                 "goes over is not written out, and the columns stand in the order of their names",
                 LISTED,
             )  # fmt: skip

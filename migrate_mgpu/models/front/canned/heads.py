@@ -149,7 +149,8 @@ class _HeadReader:
         known = 2 if node is None else _count(self.module, assigned(self.module, node))
         if not isinstance(known, int):
             raise Refused(
-                self.module, node or self.flow.call, "how many classes there are cannot be determined",
+                self.module, node or self.flow.call,
+            "how many classes there are cannot be determined",
                 "write the number out",
             )  # fmt: skip
         return known

@@ -151,7 +151,9 @@ class _Finder:
         assert isinstance(call, ast.Call)
         positions = function.parameters()
         if len(call.args) > len(positions) or any(isinstance(a, ast.Starred) for a in call.args):
-            raise Refused(module, call, "which argument of the model_fn this is cannot be determined")
+            raise Refused(
+                module, call, "which argument of the model_fn this is cannot be determined"
+            )
         pairs = [*zip(positions, call.args), *((k.arg, k.value) for k in call.keywords)]
         for name, value in pairs:
             if name is None:

@@ -156,7 +156,8 @@ def _origin(site: Site, values: ValueFlow) -> Origin:
         sources = values.sources(module, node)
         if sources is None or len(sources) != 1 or sources[0].node is None:
             raise Refused(
-                site.module, site.copied, f"where the model of `{NAME}` is made cannot be determined",
+                site.module, site.copied,
+            f"where the model of `{NAME}` is made cannot be determined",
                 "make the model and its copies in one function",
             )  # fmt: skip
         module, node = sources[0].module, sources[0].node

@@ -276,7 +276,7 @@ class _Reader:
         text = (
             f"the copies of `{NAME}` are passed on here"
             if copies
-            else (f"`{module.source.code(node)}` is handed on here")
+            else (f"`{module.source.code(node)}` is passed on here")
         )
         raise Refused(module, node, text, "make, compile and train the model in one function")
 

@@ -118,7 +118,9 @@ class CompletenessCheck(StatementReader):
                     raise Refused(self.module, name, text, "build it before, and feed the value")
                 changed = changed_in_place(self.module, name) or shuffled(self.module, name)
                 if changed is not None:
-                    text = f"`{name.id}` changes here, and the graph was built with its earlier value"
+                    text = (
+                        f"`{name.id}` changes here, and the graph was built with its earlier value"
+                    )
                     raise Refused(self.module, changed, text, "copy it for the graph")
 
     def _check_attribute(self, name: ast.Name) -> None:

@@ -68,7 +68,9 @@ class DrivingReader:
         for call in walk(statement):
             if isinstance(call, ast.Call) and name_of(self.module, call) == _EXISTS:
                 if len(call.args) != 1 or call.keywords:
-                    raise Refused(self.module, call, "which checkpoint this is cannot be determined")
+                    raise Refused(
+                        self.module, call, "which checkpoint this is cannot be determined"
+                    )
                 self.found.checkpoint_queries[call] = call.args[0]
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue

@@ -102,7 +102,9 @@ class Expressions:
         module = self.module
         for call in parts.draws:
             if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
-                text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
+                text = (
+                    "a random operation with its own seed: TF1 draws from a separate stream for it"
+                )
                 raise Refused(module, call, text)
         for name in parts.names:
             home = module.names.defining_scope(name.id, module.names.scope_of_name[name])

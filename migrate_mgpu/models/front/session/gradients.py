@@ -109,7 +109,9 @@ class GradientReader:
         if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
             name = func.value.id if isinstance(func.value, ast.Name) else ""
             if not isinstance(self.meanings.get(name), Optimizer):
-                raise Refused(self.module, node, "the optimizer of these gradients cannot be determined")
+                raise Refused(
+                    self.module, node, "the optimizer of these gradients cannot be determined"
+                )
             given = self._given(node, _COMPUTE, ("loss", "var_list"))
             if "loss" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")

@@ -140,7 +140,9 @@ class GraphNames:
         if variables.collected is Collected.LAYER:
             return self._of_layer(variables)
         if not isinstance(variables.unit, ast.Assign):
-            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be determined")
+            raise Refused(
+                self.module, variables.unit, "its names in a checkpoint cannot be determined"
+            )
         value = variables.unit.value
         keys: list[ast.expr | int | str | None] = [None]
         parts: list[ast.expr] = [value]
@@ -149,7 +151,9 @@ class GraphNames:
         elif variables.collected is Collected.ITEMS and isinstance(value, (ast.List, ast.Tuple)):
             keys, parts = list(range(len(value.elts))), value.elts
         if len(parts) != len(variables.made):
-            raise Refused(self.module, variables.unit, "its names in a checkpoint cannot be determined")
+            raise Refused(
+                self.module, variables.unit, "its names in a checkpoint cannot be determined"
+            )
         found: list[NamedVariable] = []
         for key, part, made in zip(keys, parts, variables.made):
             name = self._name(variables, made, part)
@@ -191,7 +195,9 @@ class GraphNames:
         self._come_to(statement)
         for part in name.lower().split("/"):
             if part in self._of_towers or any(part.startswith(one) for one in self._begin_towers):
-                text = f"TF1's name of `{name}` cannot be determined: something in a tower may have it"
+                text = (
+                    f"TF1's name of `{name}` cannot be determined: something in a tower may have it"
+                )
                 raise Refused(self.module, statement, text, "give it another name")
         return self._unique(self._scopes[statement] + name)
 

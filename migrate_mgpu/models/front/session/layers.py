@@ -163,7 +163,9 @@ class UnitLayerReader(StatementReader):
             if isinstance(training, ast.Name):
                 training = bound.get(training.id, training)
             elif training is not None and not isinstance(training, ast.Constant):
-                raise Refused(self.module, training, "whether a layer is in training mode is computed")
+                raise Refused(
+                    self.module, training, "whether a layer is in training mode is computed"
+                )
             self._training(training)
             made.applications.append((node, training))
         return variables

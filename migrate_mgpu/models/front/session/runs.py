@@ -328,7 +328,9 @@ class RunReader:
             raise Refused(self.module, call, "what is fetched cannot be determined")
         session = given.get("session")
         if session is not None and not self.is_session(session):
-            raise Refused(self.module, session, "this cannot be recognized as the program's session")
+            raise Refused(
+                self.module, session, "this cannot be recognized as the program's session"
+            )
         self.known |= {node for part in given.values() for node in walk(part)}
         self.known |= set(walk(func.value))
         wanted = given["fetches"]

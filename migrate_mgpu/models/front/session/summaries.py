@@ -105,7 +105,9 @@ class SummaryReader:
         name = self._name(told, variable)
         tag = self.names.fresh(statement, re.sub(r"[^-/\w.]", "_", name).lstrip("/"))
         if tag.rpartition("/")[2].lower() in self._operations:
-            text = f"TF1's tag of `{name}` cannot be determined: an operation may have its name as well"
+            text = (
+                f"TF1's tag of `{name}` cannot be determined: an operation may have that name too"
+            )
             raise Refused(self.module, told, text, "give the summary another name")
         values = {key: value for key, value in given.items() if key != first}
         values = {key: value for key, value in values.items() if not is_none(value)}
@@ -124,7 +126,10 @@ class SummaryReader:
             if shown in ("name", "op.name"):
                 return variable.name + (":0" if shown == "name" else "")
         raise Refused(
-            self.module, node, "TF1's tag of a summary cannot be determined", "write it as a constant"
+            self.module,
+            node,
+            "TF1's tag of a summary cannot be determined",
+            "write it as a constant",
         )
 
     @cached_property

@@ -178,7 +178,9 @@ class UnitReader(StatementReader):
     def _drawn(self, parts: Parts) -> None:
         for call in parts.draws:
             if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
-                text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
+                text = (
+                    "a random operation with its own seed: TF1 draws from a separate stream for it"
+                )
                 raise Refused(self.module, call, text)
 
     def _check_labels(self, value: ast.expr) -> None:

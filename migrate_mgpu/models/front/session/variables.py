@@ -71,7 +71,9 @@ class VariableReader(StatementReader):
             given = operation.arguments.get("trainable")
             known = True if given is None else constant(given)
             if not isinstance(known, bool) or (len(parts) > 1 and not known):
-                raise Refused(self.module, given or part, "whether it is trained cannot be determined")
+                raise Refused(
+                    self.module, given or part, "whether it is trained cannot be determined"
+                )
             trainable = known
         self.state.only_binding(target)
         self.state.host_only(value, "the first value of a variable")
@@ -87,7 +89,9 @@ class VariableReader(StatementReader):
             Refused: it is made in another way.
         """
         if not isinstance(node, ast.Call):
-            raise Refused(self.module, node, "it cannot be determined which variables are made here")
+            raise Refused(
+                self.module, node, "it cannot be determined which variables are made here"
+            )
         row = VARIABLES.by_name.get(name_of(self.module, node))
         if row is not None:
             return self._made(node)
@@ -193,7 +197,9 @@ class VariableReader(StatementReader):
             if "initializer" not in given and "shape" not in given:
                 raise Refused(self.module, call, "`get_variable` with neither shape nor value")
         elif "initial_value" not in given or "shape" in given:
-            raise Refused(self.module, call, "the initial value of this variable cannot be determined")
+            raise Refused(
+                self.module, call, "the initial value of this variable cannot be determined"
+            )
         made = Operation(name, self.module, call, given)
         self.found.made.append(made)
         entry = self.scope.entries[self.place]
@@ -211,7 +217,9 @@ class VariableReader(StatementReader):
         value = given.get("initial_value")
         if value is not None:
             if isinstance(value, ast.Lambda):
-                raise Refused(self.module, value, "the initial value of this variable is a function")
+                raise Refused(
+                    self.module, value, "the initial value of this variable is a function"
+                )
             self.found.builders.update(self.expressions.read(value, stays=True).builders)
 
 

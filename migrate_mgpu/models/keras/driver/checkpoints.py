@@ -231,7 +231,9 @@ def _eval_dir(query: Query, folder: str) -> str:
     given = [*query.node.args, *(keyword.value for keyword in query.node.keywords)]
     name = constant(given[0]) if given else ""
     if not isinstance(name, str):
-        raise Refused(query.module, given[0], "which evaluation's folder this is cannot be determined")
+        raise Refused(
+            query.module, given[0], "which evaluation's folder this is cannot be determined"
+        )
     quote = query.module.source.quote
     shown = f"eval_{name}" if name else "eval"
     return f"os.path.join({folder}, {quote}{shown}{quote})"

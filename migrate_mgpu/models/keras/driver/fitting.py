@@ -28,10 +28,10 @@ from migrate_mgpu.source.style import FileStyle
 # examples of `Dataset.from_generator`: `optimizer.iterations` is 14, three passes: 42, on 2.15 and
 # 2.21 alike; it is 13 where a logical CPU stands for a GPU.
 _ONE_MORE = (
-    "how long this input is cannot be determined, and Keras may count a step more where such an input "
-    "ends: `optimizer.iterations`, and with it Adam's bias correction, schedules and the steps "
-    "of checkpoints, are ahead of TF1's by one from then on; with `steps` given to train they "
-    "are not"
+    "how long this input is cannot be determined, and Keras may count one step more where such an "
+    "input ends: `optimizer.iterations`, and with it Adam's bias correction, schedules and the "
+    "steps of checkpoints, are ahead of TF1's by one from then on; with `steps` given to train "
+    "they are not"
 )
 
 

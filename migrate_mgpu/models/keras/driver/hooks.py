@@ -120,7 +120,9 @@ class Hooks:
                 if all(origin in kept for origin in origins) and origins:
                     found.texts.append(text_of(module, element))
                 elif any(origin in kept for origin in origins):
-                    raise Refused(module, element, "which hook this is cannot be determined", ADVICE)
+                    raise Refused(
+                        module, element, "which hook this is cannot be determined", ADVICE
+                    )
                 else:
                     self.changes.gone.add(element)
             self._forget(dropped)

@@ -180,7 +180,9 @@ class RunWriter:
     ) -> str:
         fetch = run.fetches[0]
         if fetch.update is not None:
-            raise Refused(self.module, run.call, "the value of an operation, which is None, is read")
+            raise Refused(
+                self.module, run.call, "the value of an operation, which is None, is read"
+            )
         if fetch.variable:
             return f"{self.source.code(fetch.node)}.numpy()"
         if column is None:

@@ -64,8 +64,8 @@ _AVERAGED = (
     "them, and after the count of steps"
 )
 _DRAWN = (
-    "TF1's towers draw from the iterator in any order, and here in theirs: what is read of one "
-    "tower may be of another batch, what all of them make is not"
+    "TF1's towers take their batches from the iterator in any order, here in the towers' order: a "
+    "value that is read from one tower may be of another batch; the training step is the same"
 )
 # What is made where it stands, on the device that is told there.
 _PLACED = (Role.VARIABLES, Role.CELLS)

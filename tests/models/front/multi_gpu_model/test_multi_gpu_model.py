@@ -209,8 +209,8 @@ def test_what_is_to_be_known() -> None:
         (PARALLEL + MODEL + TRAIN_PARALLEL, "is also another model"),
         (COPY + TRAIN + "print(model.layers)\n", "what `layers` of the copies' model"),
         (COPY + TRAIN + "model.train_on_batch(x, y)\n", "`train_on_batch`"),
-        (COPY + TRAIN + "use = {model}\n", "handed on"),
-        (COPY + TRAIN + "use = [model]\nprint(use)\n", "handed on"),
+        (COPY + TRAIN + "use = {model}\n", "passed on"),
+        (COPY + TRAIN + "use = [model]\nprint(use)\n", "passed on"),
         (
             COPY + "model.compile(tf.keras.optimizers.RMSprop(centered=True), 'mse')\n",
             "RMSprop: TF1 adds epsilon to the root",
@@ -356,7 +356,7 @@ def test_a_caller_in_another_module() -> None:
     ("returned", "code", "reason"),
     [
         ("parallel", "net = make(2)\nprint(net.layers)\n", "is not followed"),
-        ("parallel", "net = make(2)\nuse = {net}\n", "handed on"),
+        ("parallel", "net = make(2)\nuse = {net}\n", "passed on"),
         ("parallel", "make(2).compile('sgd', 'mse')\n", "is not followed"),
         ("parallel", "net = make(2)\nif x.any():\n    net = tf.keras.Sequential()\n"
          "net.compile('sgd', 'mse')\n", "is also another model"),
@@ -367,7 +367,7 @@ def test_a_caller_in_another_module() -> None:
          "made before the model"),
         ("model, parallel", "one, net = make(2)\none.compile('sgd', 'mse')\n", "trained by itself"),
         ("model, parallel", "both = make(2)\nprint(both)\n", "is not followed"),
-        ("parallel if gpus else model", "net = make(2)\n", "handed on"),
+        ("parallel if gpus else model", "net = make(2)\n", "passed on"),
     ],
 )  # fmt: skip
 def test_callers_that_keep_the_copies(returned: str, code: str, reason: str) -> None:
@@ -487,7 +487,7 @@ Trainer(2).train()
         ("        self.model.save", "        self.model.fit(x, y)\n        self.model.save",
          "trained by itself"),
         ("        self.model.save", "        x.send(self.model)\n        self.model.save",
-         "is handed on"),
+         "is passed on"),
         ("        self.parallel = ", "        if x.any(): pass\n        self.parallel = kept = ",
          "is no variable"),
         ("        self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",

@@ -108,7 +108,7 @@ REFUSED = {
     "method": (program(before="change = w.assign(rows)\n"), "`w.assign` does"),
     "default": (
         program(head=HEAD.replace("placeholder(tf.float32,", "placeholder_with_default(rows,")),
-        "no number that is written out",
+        "the default of this placeholder is not a literal number",
     ),
     "flag": (
         program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: len(rows) > 1})\n"),
@@ -139,7 +139,7 @@ REFUSED = {
     ),
     "a layer's own seed": (
         program(MODEL.replace("loss =", "out = tf.layers.dropout(out, seed=1)\nloss =", 1)),
-        "a layer with a seed of its own",
+        "a layer with its own seed",
     ),
     "averages alone": (
         program(NORMALIZED, "sess.run(train, {x: rows, flag: True})\nsess.run(moves, {x: rows})\n"),
@@ -186,7 +186,7 @@ REFUSED = {
     ),
     "seed": (
         program(MODEL.replace("out - 1.0", "out - tf.random_normal([1], seed=3)")),
-        "a random operation with a seed of its own",
+        "a random operation with its own seed",
     ),
     "the norm of gradients": (
         program(
@@ -217,7 +217,7 @@ REFUSED = {
         program(
             PAIRS.replace("(pairs)", "(zip(tf.gradients(loss, [w]), [w]))"),
         ),
-        "not seen to be the gradients of these variables",
+        "cannot be recognized as the gradients of these variables",
     ),
     "gradients of a loss that changes": (
         program(PAIRS.replace("train =", "loss = loss * 2.0\ntrain =")),
@@ -227,7 +227,7 @@ REFUSED = {
         program(
             PAIRS.replace("(pairs)", "([(tf.clip_by_norm(g, scale * 2), v) for g, v in pairs])")
         ),
-        "the limit of the gradients is no number",
+        "the limit of the gradients is not a number",
     ),
     "rows of a table that are clipped": (
         program(
@@ -344,15 +344,15 @@ REFUSED = {
     ),
     "built in a loop": (
         program(run="for i in range(2):\n    print(sess.run(out[i], {x: rows}))\n" + STEP),
-        "`i` has another value each time",
+        "`i` has a different value each time",
     ),
     "built in a comprehension": (
         program(run="print([sess.run(out[i], {x: rows}) for i in range(2)])\n" + STEP),
-        "`i` has another value each time",
+        "`i` has a different value each time",
     ),
     "a name for two things": (
         program(run="loss = sess.run(loss, {x: rows})\n" + "sess.run(train, {x: rows})\n"),
-        "`loss`, a part of the graph, gets another value",
+        "`loss`, a part of the graph, is assigned again",
     ),
     # runs
     "before or after": (
@@ -364,13 +364,13 @@ REFUSED = {
             MODEL + "other = tf.train.AdamOptimizer().minimize(loss)\n",
             "sess.run([train, other], {x: rows})\n",
         ),
-        "two optimizers step at once",
+        "two optimizers run in one step",
     ),
     "not fed": (program(run="sess.run(train)\n"), "`x` is not fed here"),
     "a placeholder": (program(run="print(sess.run(x, {x: rows}))\n" + STEP), "what `x` fetches"),
     "a tensor is fed": (
         program(run="print(sess.run(loss, {out: rows}))\n" + STEP),
-        "something else than a placeholder",
+        "something other than a named placeholder",
     ),
     "feeds from a function": (
         program(run="sess.run(train, feed_dict=feed())\n", head=HEAD + "feed = dict\n"),
@@ -383,7 +383,7 @@ REFUSED = {
     "a range is fed": (program(run="sess.run(train, {x: range(2)})\n"), "takes no `range`"),
     "an operation's value": (
         program(run="done = sess.run(train, {x: rows})\nprint(done)\n"),
-        "the value of an operation is None",
+        "the value of an operation, which is None",
     ),
     "an operation's value in a list": (
         program(run="value, done = sess.run([loss, train], {x: rows})\nprint(done)\n"),
@@ -413,7 +413,7 @@ REFUSED = {
     ),
     "a summary with an operation's name": (
         program(before="tf.summary.scalar('Mean', loss)\n"),
-        "an operation may have its name as well",
+        "an operation may have that name too",
     ),
     "summaries of a family": (
         program(before="tf.summary.scalar('a', loss, family='b')\n"),
@@ -444,7 +444,7 @@ REFUSED = {
             "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
             "    sess.run(train, {x: rows})\n",
         ),
-        "begins without the values of a checkpoint",
+        "starts without restoring a checkpoint",
     ),
     "a later session with a part of the values": (
         program(
@@ -471,7 +471,7 @@ REFUSED = {
         DRAWN.replace("rows).", "rows).repeat().").replace("one_shot", "initializable")
         + START
         + "for i in range(2):\n    sess.run(it.initializer)\n    sess.run(train)\n",
-        "an iterator may begin more than once",
+        "an iterator may be initialized more than once",
     ),
     "a dataset of what is fed": (
         DRAWN.replace("rows)", "x)") + START + "sess.run(train)\n",
@@ -516,7 +516,7 @@ REFUSED = {
             run=STEP + "saver.save(tf.get_default_session(), 'a')\n",
             before="saver = tf.train.Saver()\n",
         ),
-        "not seen to be this program's session",
+        "cannot be recognized as this program's session",
     ),
     "first values after a checkpoint": (
         program(
@@ -534,7 +534,7 @@ REFUSED = {
     "the session's graph": (program(run=STEP + "print(sess.graph)\n"), "more than running"),
     "a session for a target": (
         program(start=START.replace("Session()", "Session('grpc://one:2222')")),
-        "is given more than a configuration",
+        "is given more than a config",
     ),
 }
 

@@ -419,6 +419,6 @@ def test_an_evaluations_loss_is_another_mean(read: str, told: bool) -> None:
 def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) -> None:
     body = MAKE + f"est.train(lambda: tf.data.Dataset.{made})\n"
     _, changes = driven(body)
-    assert any("count a step more" in text for _, _, text, _ in changes.notes) is told
+    assert any("count one step more" in text for _, _, text, _ in changes.notes) is told
     _, changes = driven(body.replace("4)", "4), steps=3"))
-    assert not any("count a step more" in text for _, _, text, _ in changes.notes)
+    assert not any("count one step more" in text for _, _, text, _ in changes.notes)

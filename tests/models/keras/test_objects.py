@@ -220,7 +220,11 @@ def test_a_layer_that_a_class_does_not_tell_does_not_train() -> None:
             "`Dropout` is kept where its use is not followed",
         ),
         ("tf.layers.Dense(3)", "tf.layers.Dense(3, kernel_regularizer=None)", "the regularizer"),
-        ("self.units = units", "self.w = tf.get_variable('w', [4])", "a variable of its own"),
+        (
+            "self.units = units",
+            "self.w = tf.get_variable('w', [4])",
+            "a variable that the network's class makes",
+        ),
     ],
 )
 def test_classes_that_are_more_than_layers_stay(old: str, new: str, reason: str) -> None:

@@ -141,12 +141,14 @@ class CompletenessCheck(StatementReader):
         ]
         if len(stored) != 1 or not self._is_once(stored[0]):
             shown = self.module.source.code(mention)
-            text = f"`{shown}` changes, and the graph has one of its values"
+            text = f"`{shown}` changes, and the graph was built with one of its values"
             raise Refused(self.module, mention, text, "feed it, or give each value a name")
         for one in self.names.attributes[mention.attr]:
             changed = mutation(self.module, one)
             if changed is not None:
-                text = f"`{mention.attr}` changes here, and the graph has what it was before"
+                text = (
+                    f"`{mention.attr}` changes here, and the graph was built with its earlier value"
+                )
                 raise Refused(self.module, changed, text, "copy it for the graph")
 
     def _is_once(self, stored: ast.AST) -> bool:

@@ -175,7 +175,7 @@ class GradientReader:
         if found is None:
             return None
         if found.holds is not Holds.VALUES or "clip_norm" not in given:
-            raise Refused(self.module, call, "what is clipped here cannot be told", _ADVICE)
+            raise Refused(self.module, call, "what is clipped here cannot be determined", _ADVICE)
         return self._clipped(found, ClippedBy.GLOBAL_NORM, given, "")
 
     def _each(self, node: ast.ListComp) -> Gradients | None:

@@ -181,7 +181,7 @@ class GraphClientReader(StatementReader):
             owner = self.names.parents[node]
             owned = isinstance(owner, ast.ClassDef) and owner is not self.scope.owner
             if owned or node.decorator_list:
-                text = f"`{node.name}`, which uses the graph, is no plain function"
+                text = f"`{node.name}`, which uses the graph, is not a plain function"
                 raise Refused(self.module, node, text)
             known = Function(self.module, node)
             for name in known.parameters():
@@ -445,7 +445,7 @@ class GraphClientReader(StatementReader):
         """What may be an attribute of the object that has the graph is seen to be one, or not.
 
         Raises:
-            Refused: it cannot be told whose attribute it is.
+            Refused: it cannot be determined whose attribute it is.
         """
         if self.scope.owner is None:
             return
@@ -462,7 +462,7 @@ class GraphClientReader(StatementReader):
                         continue
                     if not self.origins.is_of_another(module, node):
                         shown = module.source.code(node)
-                        text = f"it cannot be told whether `{shown}` is a part of the graph"
+                        text = f"it cannot be determined whether `{shown}` is a part of the graph"
                         raise Refused(module, node, text, "give the attribute a name of its own")
 
 

@@ -185,7 +185,7 @@ class RunReader:
             self._check_mentions(statement, calls, dictionaries)
         for call in calls:
             if any(other is not call and other in walk(call) for other in calls):
-                raise Refused(self.module, call, "a run within another run")
+                raise Refused(self.module, call, "a `Session.run` within another one")
             self._run(call, place)
         return Role.RUN
 

@@ -79,7 +79,7 @@ class VariableAverageReader(StatementReader):
         given = NamedArguments(self.module, call, _PARAMETERS).rest
         decay, counter = given.get("decay"), given.get("num_updates")
         if decay is None or self.expressions.builds(decay):
-            raise Refused(self.module, call, "the decay of an average cannot be told")
+            raise Refused(self.module, call, "the decay of an average cannot be determined")
         self.state.host_only(decay, "the decay of an average")
         if constant(given.get("zero_debias")) not in (None, False):
             raise Refused(self.module, call, "averages without the bias of their first values")

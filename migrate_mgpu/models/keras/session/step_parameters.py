@@ -53,7 +53,7 @@ class StepParameterWriter:
         for fetch in run.fetches:
             if isinstance(fetch.node, ast.Attribute):
                 return f"{self.source.code(fetch.node.value)}.{name}"
-        text = "it cannot be told which object has this step"
+        text = "it cannot be determined which object has this step"
         raise Refused(self.module, run.call, text, "fetch an attribute of the object")
 
     def given_to_object(self, step: Step) -> bool:

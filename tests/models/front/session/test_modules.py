@@ -110,7 +110,7 @@ STAYS = {
             "main.py": MAIN,
             "ops.py": OPS.replace("matmul(x, w)", "matmul(tf.nn.dropout(x, 0.5, seed=1), w)"),
         },
-        "a random operation with a seed of its own",
+        "a random operation with its own seed",
     ),
 }
 

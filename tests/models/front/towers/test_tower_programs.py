@@ -264,11 +264,11 @@ STAYS = {
     ),
     "variables that nothing shares": (
         program(body="        w = tf.get_variable('w', [3, 1])\n" + BODY, model=MODEL[34:]),
-        "each tower has variables of its own",
+        "each tower has its own variables",
     ),
     "layers that nothing shares": (
         program(body=BODY.replace("tf.matmul(x_splits[i], w)", "tf.layers.dense(x_splits[i], 1)")),
-        "each tower has variables of its own",
+        "each tower has its own variables",
     ),
     "a scale of each tower": (
         program(body=BODY.replace("w)", "w) * i")),
@@ -424,7 +424,7 @@ def test_names_that_tf1_counts_are_other_variables_in_each_tower() -> None:
     """A scope that is opened once goes on counting: `dense`, `dense_1`; TF 1.15.5 says so."""
     loop = "".join(f"    {line}\n" for line in (LOOP + DEVICE + UNNAMED + GRADS).splitlines())
     around = program(loop=OPENED, device="", body=loop, grads="")
-    stays(around, "these have no name that they share")
+    stays(around, "these have no name by which they are shared")
     native(around.replace("x_splits[i], 1)", "x_splits[i], 1, name='out')"))
     inside = "".join(f"    {line}\n" for line in UNNAMED.splitlines())
     native(program(body=f"        {OPENED}{inside}"))

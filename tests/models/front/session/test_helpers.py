@@ -120,10 +120,10 @@ def test_what_tf1_cannot_share_stays(flags: tuple[str, str]) -> None:
 
 
 STAYS = {
-    "prints": (NET.replace("    return", "    print(a)\n    return"), "does more than making and"),
+    "prints": (NET.replace("    return", "    print(a)\n    return"), "does more than make and"),
     "a collection": (
         NET.replace("    return", "    tf.add_to_collection('w', v)\n    return"),
-        "does more than making and",
+        "does more than make and",
     ),
     "reads a placeholder": (
         NET.replace("(a, v)", "(a + x, v)"),

@@ -181,7 +181,7 @@ STAYS = {
         + "sess = tf.Session()\n\n\ndef begin():\n"
         + "    sess.run(tf.global_variables_initializer())\n\n\n"
         + "for i in range(2):\n    begin()\n    print(sess.run([loss, train], {x: rows})[0])\n",
-        "may get their first values more than once",
+        "may be initialized more than once",
     ),
     "first values between runs": (
         BUILD

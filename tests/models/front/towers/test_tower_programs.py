@@ -301,7 +301,7 @@ STAYS = {
     ),
     "two on one device": (
         program(device=DEVICE.replace("% i", "% (i % 2)")),
-        "two towers may be on one device",
+        "two towers may share a device",
     ),
     "an unknown number": (
         program(

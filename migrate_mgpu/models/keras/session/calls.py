@@ -202,7 +202,7 @@ class RunWriter:
         if len(order) + sum(nothing) != len(run.fetches) or order != list(
             range(len(run.step.values))
         ):
-            text = "a list of more than values is fetched, and is not taken apart here"
+            text = "a list that holds more than values is fetched, and is not unpacked here"
             raise Refused(self.module, run.call, text, "assign it to as many names")
         if column is None:
             assert target is not None

@@ -18,6 +18,7 @@ HPARAM = "hparam"
 # the second where there is another file of the first.
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
+    "events_writer": ("events_writer", "tf1_events_writer"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
 }
@@ -193,6 +194,7 @@ _WRITTEN = {
     "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
+    "python.pywrap_tensorflow.EventsWriter": NewName("events_writer", "EventsWriter"),
 }
 
 # Private paths to public names.

@@ -529,6 +529,28 @@ from tensorflow.contrib.layers.python.layers import utils
               np.array(list(split.fit_transform(['p,q', 'q,r,s,t'])))]
     return [tf.constant(np.asarray(one, np.float32)) for one in found]
 """),
+    ("events", """\
+from tensorflow.python import pywrap_tensorflow
+from tensorflow.python.util import compat
+""", """
+    import os
+    import tempfile
+    folder = tempfile.mkdtemp()
+    writer = pywrap_tensorflow.EventsWriter(compat.as_bytes(os.path.join(folder, 'events')))
+    for step in range(3):
+        value = tf.Summary.Value(tag='loss', simple_value=step * 0.5)
+        writer.WriteEvent(tf.Event(wall_time=7.0 + step, step=step,
+                                   summary=tf.Summary(value=[value])))
+        writer.Flush()
+    before = len(list(tf.train.summary_iterator(compat.as_str(writer.FileName()))))
+    writer.Close()
+    (name,) = os.listdir(folder)
+    first, *events = tf.train.summary_iterator(os.path.join(folder, name))
+    numbers = [[e.wall_time, e.step, e.summary.value[0].simple_value] for e in events]
+    return [tf.constant(numbers), tf.constant(float(before)),
+            tf.constant([float(first.file_version == 'brain.Event:2'),
+                         float(name.startswith('events.out.tfevents.')), float(len(name))])]
+"""),
     ("private modules", """\
 from tensorflow.python import pywrap_tensorflow
 from tensorflow.python.framework import graph_util, ops

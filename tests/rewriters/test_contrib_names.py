@@ -180,7 +180,7 @@ def test_private_names_that_moved(code: str, becomes: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from tensorflow.python import pywrap_tensorflow\npywrap_tensorflow.EventsWriter('a')",
+        "from tensorflow.python import pywrap_tensorflow\npywrap_tensorflow.TF_Reset('a')",
         "from tensorflow.python.ops import constant_op\nprint(constant_op.constant(1))",
         "from tensorflow.python.framework import tensor_shape\nprint(tensor_shape.scalar())",
     ],

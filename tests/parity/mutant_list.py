@@ -50,6 +50,11 @@ for step in range(50):
 raise SystemExit
 """,
 )
+_DRAWN = """\
+    def part(context):
+        # the tower's own batch
+        x, y = iterator.get_next()
+"""
 _SHARE = " / strategy.num_replicas_in_sync"
 _REDUCED = """\
         gradients = tf.distribute.get_replica_context().all_reduce(\
@@ -145,6 +150,50 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "replicas_rate_a_step_later": _one(
         "tower_function", "lr_schedule(global_step)", "lr_schedule(global_step + 1)", 7, "schedule"
+    ),
+    "replicas_draw_one_batch": _one(
+        "dataset_of_towers",
+        _DRAWN,
+        "    x, y = iterator.get_next()\n\n    def part(context):\n",
+        4,
+        "data-order",
+    ),
+    "loss_of_one_replicas_batch": _one(
+        "dataset_of_towers",
+        "tf.reduce_mean(tf.stack(tower_losses))",
+        "tower_losses[-1]",
+        9,
+        "printed",
+    ),
+    "parts_of_two_batches": _one(
+        "dataset_split",
+        "batch_images, batch_labels = iterator.get_next()",
+        "batch_images, batch_labels = iterator.get_next()[0], iterator.get_next()[1]",
+        4,
+        "labels",
+    ),
+    "averages_lost": _one(
+        "averages_of_variables", "assign_sub((1.0 - decay)", "assign_sub(0.0", 9, "printed"
+    ),
+    "averages_a_step_earlier": _one(
+        "averages_of_variables",
+        "steps = tf.cast(global_step, tf.float32)",
+        "steps = tf.cast(global_step, tf.float32) - 1.0",
+        9,
+        "printed",
+    ),
+    "averages_of_each_replica": _one(
+        "averages_of_variables",
+        "assign_sub((1.0 - decay)",
+        "assign_sub(2.0 * (1.0 - decay)",
+        9,
+        "printed",
+    ),
+    "accuracy_of_another_replica": _one(
+        "reuse_flag", "local_results(accuracy)[0]", "local_results(accuracy)[-1]", 9, "printed"
+    ),
+    "trained_as_it_is_tested": _one(
+        "reuse_flag", "is_training=True", "is_training=False", 4, "softmax-twice"
     ),
     "other_activation": _one("towers", '"tanh"', '"relu"', 4, "model"),
     "other_data": _one("towers", "RandomState(1)", "RandomState(2)", 4, "other-data"),

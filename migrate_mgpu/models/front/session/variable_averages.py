@@ -49,15 +49,18 @@ class VariableAverageReader(StatementReader):
             parts = [*call.args]
         elif (name == "no_op" or made is not None) and ordered:
             parts = [*ordered]
+        elif ordered:
+            text = "what runs before this is not understood"
+            raise Refused(self.module, call, text, _ADVICE)
         else:
             return None
         meanings = [self.runs.meaning(part) for part in parts]
         steps = [one for one in (*meanings, made) if isinstance(one, AverageStep)]
         updates = [one for one in meanings if isinstance(one, Update)]
-        if not updates:
+        if not updates and not ordered:
             return None
         if len(updates) != 1 or len(steps) > 1 or len(meanings) != len(parts):
-            raise Refused(self.module, call, "more than one operation trains here", _ADVICE)
+            raise Refused(self.module, call, "no operation trains here, or several", _ADVICE)
         if not all(isinstance(one, (Update, AverageStep)) for one in meanings):
             text = "what else is run with the operation that trains is not understood"
             raise Refused(self.module, call, text)

@@ -7,7 +7,6 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
@@ -166,14 +165,16 @@ class LayerWriter:
         Raises:
             Refused: it may need a number of its own.
         """
-        module = self.program.scope.module
-        nodes = [*(unit.node for unit in part.units), *self.program.builders]
+        helpers = self.program.layer_helpers
+        assert helpers is not None
         functions = [
-            function
-            for call in self.program.layers
-            if (function := self._function_of(call)) is not None
+            *self.program.builders.values(),
+            *(helper.function for helper in helpers.found.values()),
         ]
-        for call in (p for node in (*nodes, *functions) for p in walk(node)):
+        home = self.program.scope.module
+        places = [(home, unit.node) for unit in part.units]
+        places += [(function.module, function.node) for function in functions]
+        for module, call in ((m, p) for m, node in places for p in ast.walk(node)):
             if not isinstance(call, ast.Call) or name_of(module, call) != "reshape":
                 continue
             shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")
@@ -181,10 +182,6 @@ class LayerWriter:
             if first is None or constant(first) != -1:
                 text = "layers are made here: how many rows they need cannot be determined"
                 raise Refused(module, call, text, "use -1 for the rows")
-
-    def _function_of(self, call: ast.Call) -> ast.AST | None:
-        names = self.program.scope.module.names
-        return names.only_definition(call.func) if isinstance(call.func, ast.Name) else None
 
     def built(self, part: Part, name: str, context: Context) -> str:
         """What makes the variables of the layers of a shared function.

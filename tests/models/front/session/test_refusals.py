@@ -180,6 +180,17 @@ REFUSED = {
         program(before="with tf.control_dependencies([train]):\n    done = tf.constant(0.0)\n"),
         "`train`, a part of the graph, is used outside",
     ),
+    "an order of layers": (
+        program(
+            before="with tf.control_dependencies([train]):\n"
+            "    again = tf.layers.Dense(1).apply(loss)\n"
+        ),
+        "what runs before this is not understood",
+    ),
+    "an order of nothing that trains": (
+        program(before="with tf.control_dependencies([loss]):\n    done = tf.no_op()\n"),
+        "no operation trains here",
+    ),
     "collection": (
         program(before="every = tf.get_collection('losses')\n"),
         "`tf.get_collection` only computes",

@@ -143,6 +143,7 @@ class Parity:
             recorded = bool(self._config.getini("parity_recorded"))
         self._record(wanted, recorded)
         problem: pair.NotCompared | None = None
+        result: dict[str, Any] = {}
         try:
             result = pair.compare(wanted, migrate_copy, only_recorded=recorded, make=False)
         except pair.NotCompared as error:

@@ -432,10 +432,10 @@ def _unlike(states: Iterable[State], module: Module) -> Diagnostic | None:
                 text = f"{names} call this with other kinds of arguments"
                 return Diagnostic("shared-module", Place(module, node), text)
     read = {node for one in found for node in one.read}
-    for other, node in (unread for one in found for unread in one.unread):
-        if other is module and not is_inside(module, node, read):
-            text = f"it is not known what `{module.source.code(node)}` in {module.path.name} is for"
-            return Diagnostic("shared-module", Place(module, node), text)
+    for other, use in (unread for one in found for unread in one.unread):
+        if other is module and not is_inside(module, use, read):
+            text = f"it is not known what `{module.source.code(use)}` in {module.path.name} is for"
+            return Diagnostic("shared-module", Place(module, use), text)
     return None
 
 

@@ -60,12 +60,13 @@ def followed(members: Sequence[Member], added: Member) -> list[Member]:
     return [*others, last.with_changes(comma=cst.Comma(whitespace_after=space), **bare), added]
 
 
-def _after(member: Member) -> tuple[str, ...]:
+def _after(member: cst.CSTNode) -> tuple[str, ...]:
     """The field of the white space behind a member without a comma, if it has one."""
     import libcst as cst
 
-    fields = {cst.Arg: "whitespace_after_arg", cst.Param: "whitespace_after_param"}
-    return tuple(name for kind, name in fields.items() if isinstance(member, kind))
+    if isinstance(member, cst.Arg):
+        return ("whitespace_after_arg",)
+    return ("whitespace_after_param",) if isinstance(member, cst.Param) else ()
 
 
 def _space_behind(member: Member) -> Space:

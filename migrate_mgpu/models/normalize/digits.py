@@ -111,6 +111,7 @@ class _Load:
 
     def _named(self) -> dict[tuple[str, str], str]:
         """The arrays' names: all of one style."""
+        named: dict[tuple[str, str], str] = {}
         for style in ("{}_{}", "mnist_{}_{}"):
             named = {
                 (part, array): style.format(part, array) for part in _PARTS for array in _ARRAYS

@@ -117,7 +117,7 @@ def _moved(e: Evidence, step: int) -> Iterator[Diagnosis]:
         yield scaled
         return
     known = [e.rows(False, k) for k in range(STEPS)]
-    best, count = 0.0, 0
+    best, count, named = 0.0, 0, ""
     for name, values in e.rows(True, step).items():
         for tensor in {n for rows in known for n in rows}:
             pool = numpy.concatenate([rows[tensor] for rows in known if tensor in rows])

@@ -517,7 +517,7 @@ class RunReader:
                 text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
                 raise Refused(self.module, value, text, "make a list of it")
             if any(meaning is one for one, _ in found):
-                raise Refused(self.module, key or node, f"`{meaning.name}` is fed twice")
+                raise Refused(self.module, key, f"`{meaning.name}` is fed twice")
             found.append((meaning, value))
             self.found.fed[key] = meaning
         return found

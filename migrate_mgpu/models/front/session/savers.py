@@ -148,8 +148,8 @@ class SaverReader:
             optimizer.kind != "adam" and is_scheduled(optimizer) and update.rate is None
         )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
-        named = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
-        averages = [f"{scope}{name}/ExponentialMovingAverage" for name in named]
+        trained = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
+        averages = [f"{scope}{one}/ExponentialMovingAverage" for one in trained]
         found = self._kept[update] = SavedState(
             update, tuple(slots), powers, steps, tuple(averages if update.averages else ())
         )

@@ -198,7 +198,7 @@ class UnitReader(StatementReader):
             labels = given.get("labels")
             if labels is None:
                 raise Refused(self.module, call, "its labels are not given by name")
-            if labels is not None and self._is_trained(labels):
+            if self._is_trained(labels):
                 text = "its labels depend on variables, and TF1 sends no gradient into them"
                 raise Refused(self.module, labels, text, "wrap them in tf.stop_gradient")
 

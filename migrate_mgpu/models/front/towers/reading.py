@@ -336,7 +336,7 @@ class TowerReader:
         if Stage.COMBINED in stages:
             text = "it uses results of earlier towers"
             raise Refused(self.module, unit.node, text, _SAME)
-        if any(isinstance(one, Unit) and one.first and not entry.first for one in unit.after):
+        if any(one.first and not entry.first for one in unit.after):
             text = "it uses what only the first tower has"
             raise Refused(self.module, unit.node, text, _SAME)
         return replaced(unit, stage=Stage.TOWER, first=entry.first)

@@ -102,6 +102,7 @@ class Fitting:
         )
         lines: list[str] = []
         count = self._count(training)
+        name = ""
         if deeper:
             name = module.names.fresh(
                 module.names.scope_at(call.node), "steps", "remaining_steps", "steps_left"

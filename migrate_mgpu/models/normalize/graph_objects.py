@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
@@ -206,19 +206,13 @@ class _GraphObject:
                 if is_session(self.module, part) or (known and not known.startswith(SETTINGS)):
                     return True
                 target = self.graph.target(self.module, part.func)
-                if target is not None and self._speaks(target.node):
+                if target is not None and _speaks(target):
                     return True
             elif (isinstance(part, ast.Name) and part.id in names) or self._attribute(
                 part
             ) in attributes:
                 return True
         return False
-
-    def _speaks(self, function: ast.AST) -> bool:
-        return any(
-            isinstance(call, ast.Call) and bool(name_of(self.module, call))
-            for call in walk(function)
-        )
 
     def _chosen(self, attributes: list[str]) -> dict[str, str]:
         """The name of each attribute: its own, where nothing else has that."""
@@ -234,3 +228,9 @@ class _GraphObject:
                 return {}
             found[attribute] = name
         return found
+
+
+def _speaks(function: Function) -> bool:
+    """Whether a function of the run, of this module or another, calls TensorFlow."""
+    calls = (node for node in walk(function.node) if isinstance(node, ast.Call))
+    return any(name_of(function.module, call) for call in calls)

@@ -225,3 +225,13 @@ def test_the_reason_is_that_of_the_named_graph() -> None:
     assert "whether `one.loss` is a part of the graph" in finding.message
     line = STAYS["somebody's loss"].split("\n").index("    print(one.loss)") + 1
     assert finding.line == line
+
+
+def test_a_part_that_a_function_of_another_module_makes() -> None:
+    text = PROGRAM.replace(
+        "import tensorflow as tf\n", "import tensorflow as tf\nimport parts\n", 1
+    )
+    text = text.replace("tf.matmul(self.x, self.w)", "parts.product(self.x, self.w)")
+    parts = "import tensorflow as tf\n\n\ndef product(x, w):\n    return tf.matmul(x, w)\n"
+    result = run(("train.py", text), ("parts.py", parts), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"native", "bridge"}, said(result)

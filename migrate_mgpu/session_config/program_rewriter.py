@@ -82,7 +82,7 @@ def free_name(folder: Path, text: str, *names: str) -> str:
     return names[-1]
 
 
-def _nothing(module: Module) -> Iterable[tuple[ast.AST, str]]:
+def _nothing(module: Module) -> Iterable[Note]:
     return ()
 
 

@@ -145,7 +145,8 @@ def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
     """The share of each final weight's elements that one run moved further than another allows."""
     import numpy
 
-    one, found = first.load_arrays(), {}
+    one = first.load_arrays()
+    found: dict[str, float] = {}
     for other in others:
         alone: dict[str, Array] = {}
         _arrays(first, other, alone)

@@ -249,9 +249,9 @@ class _Conversion:
         plan.callbacks = (name,)
         return [AVERAGE_STATISTICS.written(name, self.style)]
 
-    def _warnings(self) -> list[tuple[Module, ast.AST, str]]:
+    def _warnings(self) -> list[Note]:
         """What TF1 itself did otherwise than its author may have meant."""
-        found: list[tuple[Module, ast.AST, str]] = []
+        found: list[Note] = []
         if self.normalizes and self.training.scope is not None:
             text = "the update operations of one scope only run with a step"
             raise Refused(self.module, self.training.scope, text, "ask for all of them")
@@ -260,13 +260,13 @@ class _Conversion:
                 "under MirroredStrategy TF1 applied 1/replicas of this weight decay, Keras applies "
                 "all of it: divide it by the replicas to train as before"
             )
-            found.append((self.module, self.loss.unit or self.node, text))
+            found.append(Note(self.module, self.loss.unit or self.node, text))
         if self.normalizes and not self.training.updates:
             text = (
                 "TF1 never updated the moving averages of batch normalization here, for nothing "
                 "ran its UPDATE_OPS; Keras does"
             )
-            found.append((self.module, self.node, text))
+            found.append(Note(self.module, self.node, text))
         return found
 
     def _at(self, indent: str, text: str) -> str:

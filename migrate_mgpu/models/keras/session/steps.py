@@ -111,7 +111,12 @@ class StepWriter:
         around = ""
         for item in items:
             header = "" if isinstance(item, Part) else self._on(item.place)
-            if header and header != around and isinstance(item.node, ast.stmt):
+            if (
+                isinstance(item, Unit)
+                and header
+                and header != around
+                and isinstance(item.node, ast.stmt)
+            ):
                 self.block.line(header, outer)
             around, deeper = header, outer + bool(header)
             if isinstance(item, Part):

@@ -843,6 +843,7 @@ class _Writer:
         """The headers of blocks in which variables are made on a device, by their first ones."""
         found: dict[ast.stmt, Edit] = {}
         for first, *_ in self._placements:
+            assert first.device is not None
             header = f"with {self.style.tensorflow}.device({self.source.code(first.device)}):"
             statement = first.statement
             if not Layout(self.source, statement).owns_lines:

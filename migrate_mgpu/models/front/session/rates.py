@@ -29,7 +29,7 @@ class RateReader(StatementReader):
         if isinstance(found, (Placeholder, Unit)):
             return found
         if isinstance(found, Variables) and found.collected is Collected.ONE:
-            return found
+            return found if self.scope.towers is None else None  # not proved under a strategy
         if value is None or isinstance(value, ast.Name) or not self.units.is_graph(value):
             return None
         if value not in self._inline:

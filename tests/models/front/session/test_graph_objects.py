@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.models.front.session.test_writing import native
@@ -227,11 +229,16 @@ def test_the_reason_is_that_of_the_named_graph() -> None:
     assert finding.line == line
 
 
-def test_a_part_that_a_function_of_another_module_makes() -> None:
+def test_a_part_that_a_function_of_another_module_makes(tmp_path: Path) -> None:
+    """That module is read from its file, which the class's alone does not give."""
     text = PROGRAM.replace(
         "import tensorflow as tf\n", "import tensorflow as tf\nimport parts\n", 1
     )
-    text = text.replace("tf.matmul(self.x, self.w)", "parts.product(self.x, self.w)")
-    parts = "import tensorflow as tf\n\n\ndef product(x, w):\n    return tf.matmul(x, w)\n"
-    result = run(("train.py", text), ("parts.py", parts), bridge=True, native_sessions=True)
-    assert {one.state for one in result.programs} <= {"native", "bridge"}, said(result)
+    text = text.replace("        self._build()\n", "        self.y = parts.product(self.size)\n")
+    text = text.replace("_initializer())\n\n", "_initializer())\n        self._build()\n\n", 1)
+    parts = "import tensorflow as tf\n\n\ndef product(x):\n    return tf.constant(x) * 2\n"
+    files = [(str(tmp_path / "train.py"), text), (str(tmp_path / "parts.py"), parts)]
+    for path, content in files:
+        Path(path).write_text(content)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)

@@ -14,6 +14,9 @@ from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
+# How f-strings begin.
+_FORMATTED = ('f"', "f'", "rf", "fr")
+
 
 def with_imports(module: Module, needed: set[str]) -> list[Edit]:
     """Inserts ``import X`` lines where the file has its own, sorted among the first ones."""
@@ -205,6 +208,9 @@ def _names(text: str, local: str) -> bool:
         for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
             if token.type == tokenize.NAME and token.string == local and before != ".":
                 return True
+            formatted = token.type == tokenize.STRING and token.string[:2].lower() in _FORMATTED
+            if formatted and local in token.string:
+                return True  # before Python 3.12 an f-string is one token
             before = token.string
     except (tokenize.TokenError, SyntaxError):
         return True  # a piece that is no code by itself

@@ -13,6 +13,7 @@ from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter
 from migrate_mgpu.models.normalize.graph_objects import normalize
 from migrate_mgpu.run.normalization import Files, Planned, fits, relocated, renamed
+from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 
 _ROUNDS = 12  # methods of a class that are written where they are called
@@ -79,6 +80,7 @@ def _named(path: Path, data: bytes) -> tuple[bytes, History] | None:
         edits = normalize(module, CallGraph(project)) if module is not None else []
         if module is None or not edits or not fits({module: edits}):
             break
+        edits = aligned(module.source, edits)
         data = module.source.encode(module.source.apply(edits))
         layers.setdefault(path, []).append((module.source, edits))
     return (data, layers) if layers else None

@@ -16,6 +16,7 @@ from migrate_mgpu.models.conversion import Conversion, Conversions
 from migrate_mgpu.models.normalize.passes import answering
 from migrate_mgpu.run.reporting import finding
 from migrate_mgpu.run.states import estimator_stays
+from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History, before, place
 from migrate_mgpu.source.notebook import Notebook, decode
 from migrate_mgpu.source.source import Edit, Source, splice
@@ -111,6 +112,7 @@ class _Attempt:
             if not edits:
                 break
             for module, own in edits.items():
+                own = aligned(module.source, own)
                 contents[module.path] = module.source.encode(module.source.apply(own))
                 self.layers.setdefault(module.path, []).append((module.source, own))
             found = self.plan([(path, contents[path]) for path, _ in self.files])

@@ -1,8 +1,12 @@
-"""Session programs whose graph is built by a constructor, planned with names for its parts."""
+"""Session programs whose graph a constructor builds, or functions that leave something in it.
+
+They are planned with names for its parts, and with what is left as values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -11,13 +15,15 @@ from migrate_mgpu.core.findings import Finding, RunResult
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter
-from migrate_mgpu.models.normalize.graph_objects import normalize
+from migrate_mgpu.models.normalize import graph_functions, graph_objects
 from migrate_mgpu.run.normalization import Files, Planned, fits, relocated, renamed
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 
-_ROUNDS = 12  # methods of a class that are written where they are called
+_ROUNDS = 12  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
+# What a module has whose functions leave something in the graph.
+_MAKERS = ((b"add_to_collection",), (b"def ", b"get_variable", b"device("))
 
 
 def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
@@ -25,24 +31,28 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     code = only(SessionRewriter).rule.code
     data = dict(files)
     chosen: dict[Path, tuple[bytes, History]] = {}
+    entries: set[Path] = set()
     said: list[tuple[Finding, Finding]] = []
+    counts = Counter(path for program in first[0].programs for path in program.paths)
     for program in first[0].programs:
         path = program.entry
         if program.state == NATIVE or path not in data:
             continue
-        found = _named(path, data[path]) if all(w in data[path] for w in _WORDS) else None
-        if found is None:
-            continue
         own = {path: data[path] for path in program.paths if path in data}
-        result = _planned(own, {path: found}, plan)
+        free = {path for path in own if counts[path] == 1}
+        found = _named(path, own, free)
+        if not found:
+            continue
+        result = _planned(own, found, plan)
         if all(one.state == NATIVE for one in result.programs if one.entry == path):
-            chosen[path] = found
+            chosen.update(found)
+            entries.add(path)
         else:
             said += _reasons(first[0], result, path, code)
     if chosen:
         result = _planned(data, chosen, plan)
         native = {one.entry for one in result.programs if one.state == NATIVE}
-        if chosen.keys() <= native:
+        if entries <= native:
             return renamed(result, said), first[1]
     return renamed(first[0], said), first[1]
 
@@ -71,16 +81,31 @@ def _reasons(
         yield here[0], there[0]
 
 
-def _named(path: Path, data: bytes) -> tuple[bytes, History] | None:
-    """A file whose classes' graphs have names, with what was changed for that."""
+def _named(
+    entry: Path, data: Mapping[Path, bytes], free: Set[Path]
+) -> dict[Path, tuple[bytes, History]]:
+    """A program's files with names for the parts of its graph, and what was changed for that.
+
+    ``free`` are the files that are no other program's.
+    """
+    objects = all(word in data[entry] for word in _WORDS)
+    functions = any(all(w in one for w in words) for one in data.values() for words in _MAKERS)
+    contents = dict(data)
     layers: History = {}
-    for _ in range(_ROUNDS):
-        project = Project([(path, data)])
-        module = next(iter(project.modules.values()), None)
-        edits = normalize(module, CallGraph(project)) if module is not None else []
-        if module is None or not edits or not fits({module: edits}):
+    for _ in range(_ROUNDS if objects or functions else 0):
+        project = Project(list(contents.items()))
+        modules, graph = list(project.modules.values()), CallGraph(project)
+        edits = graph_functions.normalize(modules, graph) if functions else {}
+        if not edits.keys() <= {module for module in modules if module.path in free}:
+            edits, functions = {}, False
+        home = next((module for module in modules if module.path == entry), None)
+        if objects and not edits and home is not None:
+            own = graph_objects.normalize(home, graph)
+            edits = {home: own} if own else {}
+        if not edits or not fits(edits):
             break
-        edits = aligned(module.source, edits)
-        data = module.source.encode(module.source.apply(edits))
-        layers.setdefault(path, []).append((module.source, edits))
-    return (data, layers) if layers else None
+        for module, own in edits.items():
+            changes = aligned(module.source, own)
+            contents[module.path] = module.source.encode(module.source.apply(changes))
+            layers.setdefault(module.path, []).append((module.source, changes))
+    return {path: (contents[path], {path: one}) for path, one in layers.items()}

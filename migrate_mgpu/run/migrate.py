@@ -77,7 +77,10 @@ def _with_graph_objects(
     """The plan of a run, with graphs that objects have named where that helps."""
     if not options.native_sessions or all(p.state == NATIVE for p in planned[0].programs):
         return planned
-    if not any(b"Session" in data and b"class " in data for _, data in files):
+    words = (b"class ", b"add_to_collection", b"get_variable")
+    if not any(b"Session" in data for _, data in files):
+        return planned
+    if not any(word in data for _, data in files for word in words):
         return planned
     from migrate_mgpu.run.graph_objects import with_named_graphs
 

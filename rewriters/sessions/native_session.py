@@ -39,6 +39,12 @@ fetched with a training step tells the value of before it (TF1 told that one or 
 An iterator of ``tf.data`` that begins once becomes Python's, and each step that needed its next
 element draws it; at the end ``tf.errors.OutOfRangeError`` is raised, as in TF1.
 
+A collection of the author's own that functions fill and read (weight decay in ``'losses'``) becomes
+a list that they take and return, in TF1's order; functions that make a variable and fill it
+are written where they are called, and a block that put the variable on the CPU goes: it tells where
+a variable is kept, and no value. Where TF1's functions fill the collection too (``tf.losses``), or
+a function fills it in a loop, perhaps, or twice, the program stays.
+
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
 value draws are others than TF1's from the same graph seed.

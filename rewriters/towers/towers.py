@@ -24,8 +24,11 @@ replicas' values, of which the author's own code makes a mean or a sum.
 owns. Layers that TF1 names anew in each tower are not shared, and keep their program on the
 bridge. Towers that call ``get_next()`` draw a batch each: TF1 gives them out in any order, the
 strategy in its own. A run that only one tower draws for stays. Summaries are those behind the
-loop; each tower's own keep the program on the bridge, as do batch normalization, losses in
-collections and queues.
+loop; each tower's own keep the program on the bridge, as do batch normalization and queues.
+Losses that a tower's function collects and asks for by its scope
+(``tf.get_collection('losses', scope)``) are a list: the mean over the replicas counts weight decay
+once, as TF1's mean over the towers did. A collection that is asked for without the scope, where
+that is used, has those of the towers before, and keeps the program on the bridge.
 
 The devices that the loop names must exist: a strategy has no soft placement, with which TF1
 put the towers of a GPU that is missing on the CPU.

@@ -131,6 +131,16 @@ MUTANTS: dict[str, Mutant] = {
     "replicas_decay_lost": _one(
         "split_and_mean", "        loss += 0.01 * tf.nn.l2_loss(w)\n", "", 4, "regularization"
     ),
+    "collected_decay_of_each_replica": _one(
+        "collected_losses", "0.004, name=", "2 * 0.004, name=", 4, "regularization"
+    ),
+    "collected_decay_lost": _one(
+        "collected_losses",
+        "losses = losses + [weight_decay]",
+        "losses = losses + []",
+        4,
+        "regularization",
+    ),
     "argument_of_replicas_lost": _one("split_and_mean", " * keep + b", " + b", 4, "model"),
     "replicas_momentum_lost": _one("split_and_mean", "momentum=0.9", "momentum=0.0", 7, "momentum"),
     "clipped_by_each_replica": Mutant("clipped_after", ((_REDUCED, ""), (_DIVIDED, "")), 5, ()),

@@ -224,6 +224,12 @@ MUTANTS: dict[str, Mutant] = {
     "another attribute of the object": Mutant(
         "class_session", r"RMSprop\(self\.lr", "RMSprop(self.gamma"
     ),
+    "weight decay that is dropped": Mutant(
+        "collected_losses", r"losses = losses \+ \[weight_decay\]", "losses = losses + []"
+    ),
+    "weight decay that is counted twice": Mutant(
+        "collected_losses", r"(0\.004, name='weight_loss'\))$", r"2 * \1"
+    ),
     "no gradient into the network below": Mutant(
         "shared_networks", r"discriminator\(samples,", "discriminator(tf.stop_gradient(samples),"
     ),

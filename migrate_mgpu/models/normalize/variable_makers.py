@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
@@ -13,7 +14,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
 # What can stand for a name wherever it is mentioned.
@@ -67,7 +68,7 @@ class _Maker:
             if text is None:
                 return []
             found.append(Edit(*self.source.span(reference.call), text))
-        return [*found, self._gone(node)]
+        return [*found, gone(self.source, node)]
 
     def _value(self, node: ast.FunctionDef) -> ast.expr | None:
         """The variable that it returns, if it does nothing else."""
@@ -117,23 +118,33 @@ class _Maker:
 
     def _text(self, node: ast.expr, given: dict[str, ast.expr]) -> str:
         """An expression's text with its names' values in their places."""
-        start, _ = self.source.span(node)
-        edits = []
-        for name in (n for n in walk(node) if isinstance(n, ast.Name)):
-            begin, end = self.source.span(name)
-            if name.id in given:
-                new = self.source.code(given[name.id])
-            elif name.id in self.locals:
-                new = self._text(self.locals[name.id], given)
-                new = new if isinstance(self.locals[name.id], _ATOMS) else f"({new})"
-            else:
-                continue
-            edits.append(Edit(begin - start, end - start, new))
-        return splice(self.source.code(node), edits)
 
-    def _gone(self, node: ast.FunctionDef) -> Edit:
-        """The function with the comments above it."""
-        layout, text = Layout(self.source, node), self.source.text
-        rest = text[layout.next_line :]
-        end = len(text) - len(rest.lstrip("\r\n"))
-        return Edit(start_with_comments(text, layout.line_start), end, "")
+        def told(name: ast.Name) -> str | None:
+            if name.id in given:
+                return self.source.code(given[name.id])
+            if name.id not in self.locals:
+                return None
+            new = self._text(self.locals[name.id], given)
+            return new if isinstance(self.locals[name.id], _ATOMS) else f"({new})"
+
+        return with_texts(self.source, node, told)
+
+
+def with_texts(source: Source, node: ast.expr, told: Callable[[ast.Name], str | None]) -> str:
+    """An expression's text, with others in the places of the names that they are told for."""
+    start, _ = source.span(node)
+    edits = []
+    for name in (n for n in walk(node) if isinstance(n, ast.Name)):
+        new = told(name)
+        if new is not None:
+            begin, end = source.span(name)
+            edits.append(Edit(begin - start, end - start, new))
+    return splice(source.code(node), edits)
+
+
+def gone(source: Source, node: ast.FunctionDef) -> Edit:
+    """The end of a function, with the comments above it."""
+    layout, text = Layout(source, node), source.text
+    rest = text[layout.next_line :]
+    end = len(text) - len(rest.lstrip("\r\n"))
+    return Edit(start_with_comments(text, layout.line_start), end, "")

@@ -1,0 +1,442 @@
+"""Collections of a graph that the author fills and reads, as lists.
+
+`tf.add_to_collection('losses', decay)` becomes `losses = losses + [decay]`, and functions that it
+crosses take and return the list: `logits, losses = inference(images)`. What is collected in a
+tower's scope, `tf.get_collection('losses', scope)`, is what the function that asks collected.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_CALLS = ("add_to_collection", "get_collection")
+_NAMED = (*_CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
+# What TF1 fills or reads itself. `losses` is one too, where `tf.losses` is used.
+_OWN = {
+    "variables", "trainable_variables", "local_variables", "model_variables", "summaries",
+    "queue_runners", "table_initializer", "update_ops", "regularization_losses", "init_op",
+    "moving_average_variables", "activations", "weights", "biases", "asset_filepaths", "train_op",
+    "global_step", "eval_step", "savers", "cond_context", "while_context", "ready_op", "resources",
+    "metric_variables", "local_init_op", "summary_op",
+}  # fmt: skip
+_LOSSES = ("losses.", "contrib.losses", "contrib.slim", "contrib.layers", "contrib.framework")
+
+
+class _Stays(Exception):
+    """A collection is used in a way that is not followed."""
+
+
+@record(frozen=True, eq=False)
+class _Event:
+    """A statement that adds to the collection, reads it, or calls a function that does."""
+
+    kind: str  # add, read, call
+    call: ast.Call
+    statement: ast.stmt
+    target: Function | None = None
+
+
+def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one collection; none where it is used in a way that is not followed."""
+    calls: dict[str, list[tuple[Module, ast.Call]]] = {}
+    for module in modules:
+        for node in walk(module.tree):
+            if isinstance(node, ast.Attribute) and node.attr in _NAMED:
+                call = module.names.parents.get(node)
+                if not isinstance(call, ast.Call) or call.func is not node:
+                    return {}
+                if name_of(module, call) not in _CALLS or not call.args:
+                    return {}  # of a graph, say
+                key = constant(call.args[0])
+                if isinstance(key, str):
+                    calls.setdefault(key, []).append((module, call))
+                elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
+                    return {}
+            elif isinstance(node, ast.ImportFrom) and any(a.name in _NAMED for a in node.names):
+                return {}
+    for key, found in calls.items():
+        uses = [use.symbol.name for module in modules for use in module.uses]
+        if key in _OWN or not key.isidentifier():
+            continue
+        if key == "losses" and any(name.startswith(_LOSSES) for name in uses):
+            continue
+        try:
+            return _Threads(modules, graph, key, found).edits()
+        except _Stays:
+            continue
+    return {}
+
+
+class _Threads:
+    """One collection, through the functions that it crosses."""
+
+    def __init__(
+        self,
+        modules: Sequence[Module],
+        graph: CallGraph,
+        key: str,
+        calls: list[tuple[Module, ast.Call]],
+    ) -> None:
+        self.modules = modules
+        self.graph = graph
+        self.key = key
+        self.functions: dict[ast.AST, Function] = {}
+        self.own: dict[ast.AST, list[tuple[Module, ast.Call]]] = {}
+        for module, call in calls:
+            function = self._around(module, call)
+            self.own.setdefault(function.node, []).append((module, call))
+        self.sites: dict[ast.AST, tuple[Module, ast.Call]] = {}  # the one call of each
+        self.found: dict[Module, list[Edit]] = {}
+
+    def edits(self) -> dict[Module, list[Edit]]:
+        self.root = self._root()
+        self.events = {node: self._events(one) for node, one in self.functions.items()}
+        self.filtered = self._filtered()
+        # All reads and additions in the order in which the graph is built.
+        line = list(self._line(self.root))
+        reads = [event for event, _ in line if event.kind == "read"]
+        self.discarded = {event.call for event in reads if self._is_discarded(event)}
+        for event in reads:
+            alone = self.filtered is not None and event.call not in self.filtered
+            if alone and event.call not in self.discarded:
+                raise _Stays  # it reads what all towers before have collected
+        self.last_read = max(
+            (i for i, (event, _) in enumerate(line)
+             if event.kind == "read" and event.call not in self.discarded),
+            default=-1,
+        )  # fmt: skip
+        if self.last_read < 0:
+            raise _Stays
+        self.ends: dict[ast.AST, int] = {}
+        for index, (_, path) in enumerate(line):
+            for node in path:
+                self.ends[node] = index
+        self.adds = {node for event, path in line if event.kind == "add" for node in path}
+        self._write(self.root, False)
+        return self.found
+
+    # -- what there is -----------------------------------------------------------------
+
+    def _around(self, module: Module, node: ast.AST) -> Function:
+        found = self.graph.enclosing(module, node)
+        if found is None or not isinstance(module.names.parents[found.node], ast.Module):
+            raise _Stays
+        if not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
+            raise _Stays
+        return self.functions.setdefault(found.node, found)
+
+    def _root(self) -> Function:
+        """The function in which all is collected and read: it begins with an empty collection."""
+        for _ in range(12):
+            for node, function in list(self.functions.items()):
+                if node not in self.sites:
+                    references = self.graph.references(function)
+                    one = references[0] if len(references) == 1 else None
+                    if one is not None and one.call is not None and one.module in self.modules:
+                        self.sites[node] = (one.module, one.call)
+            inner = {
+                node
+                for node, (module, call) in self.sites.items()
+                if (around := self.graph.enclosing(module, call)) is not None
+                and around.node in self.functions
+            }
+            tops = [one for node, one in self.functions.items() if node not in inner]
+            if len(tops) == 1:
+                return tops[0]
+            for top in tops:
+                if top.node not in self.sites:
+                    raise _Stays  # it is called several times, or from elsewhere
+                self._around(*self.sites[top.node])
+        raise _Stays
+
+    def _events(self, function: Function) -> list[_Event]:
+        module, names = function.module, function.module.names
+        found: list[_Event] = []
+        for home, call in self.own.get(function.node, ()):
+            kind = "add" if name_of(home, call) == "add_to_collection" else "read"
+            found.append(_Event(kind, call, names.statement(call)))
+        for node, (home, call) in self.sites.items():
+            around = self.graph.enclosing(home, call)
+            if around is not None and around.node is function.node and node in self.functions:
+                target = self.functions[node]
+                if target.node is not self.root.node:
+                    found.append(_Event("call", call, names.statement(call), target))
+        returns = [one for one in walk(function.node) if isinstance(one, ast.Return)]
+        if len(returns) > 1 or any(not self._always(function, one) for one in returns):
+            raise _Stays  # it may end before it has collected all
+        found.sort(key=lambda one: (one.call.lineno, one.call.col_offset))
+        statements = [one.statement for one in found]
+        if len(set(statements)) != len(statements):
+            raise _Stays
+        for one in found:
+            if self.graph.enclosing(module, one.call) != function:
+                raise _Stays
+            if not self._always(function, one.statement):
+                raise _Stays  # it may be collected several times, or not at all
+            for parent in names.ancestors(one.call):
+                if parent is one.statement:
+                    break
+                if isinstance(parent, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.IfExp,
+                                       ast.BoolOp, ast.SetComp, ast.DictComp)):  # fmt: skip
+                    raise _Stays
+            if one.kind == "add":
+                self._check_addition(module, one)
+            elif one.kind == "read" and (one.call.keywords or len(one.call.args) > 2):
+                raise _Stays
+        return found
+
+    def _always(self, function: Function, statement: ast.stmt) -> bool:
+        """Whether a statement is executed once whenever its function is."""
+        for parent in function.module.names.ancestors(statement):
+            if parent is function.node:
+                return True
+            if not isinstance(parent, ast.With):
+                return False
+        return False
+
+    def _check_addition(self, module: Module, event: _Event) -> None:
+        """What is added is an operation that the function has made, in the scope it is in."""
+        call = event.call
+        if not isinstance(event.statement, ast.Expr) or event.statement.value is not call:
+            raise _Stays
+        if len(call.args) != 2 or call.keywords:
+            raise _Stays
+        value = call.args[1]
+        made: list[ast.expr | None] = [value]
+        if isinstance(value, ast.Name):
+            made = [binding.value for binding in module.names.bindings_of(value)]
+        for one in made:
+            known = name_of(module, one) if isinstance(one, ast.Call) else ""
+            computed = known and known not in VARIABLES.by_name and known != "convert_to_tensor"
+            if not computed and not isinstance(one, ast.BinOp):
+                raise _Stays
+
+    def _filtered(self) -> set[ast.Call] | None:
+        """The reads of a tower's scope; None where there are none, and the root runs once."""
+        found: set[ast.Call] = set()
+        for node, events in self.events.items():
+            for event in events:
+                if event.kind == "read" and len(event.call.args) == 2:
+                    if node is not self.root.node or not self._is_scope(event.call.args[1]):
+                        raise _Stays
+                    found.add(event.call)
+        if found:
+            return found
+        for reference in self.graph.references(self.root):
+            if not self.graph.runs_once(reference.module, reference.node):
+                raise _Stays
+        return None
+
+    def _is_scope(self, node: ast.expr) -> bool:
+        """Whether a read's scope is the one around the call of the root."""
+        if not isinstance(node, ast.Name) or self.root.node not in self.sites:
+            return False
+        names = self.root.module.names
+        if [one.kind for one in names.bindings_of(node)] != ["parameter"]:
+            return False
+        module, call = self.sites[self.root.node]
+        given = dict(zip(self.root.parameters(), call.args))
+        given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
+        value = given.get(node.id)
+        if not isinstance(value, ast.Name) or len(module.names.bindings_of(value)) != 1:
+            return False
+        for parent in module.names.ancestors(call):
+            for item in parent.items if isinstance(parent, ast.With) else ():
+                target = item.optional_vars
+                if isinstance(target, ast.Name) and target.id == value.id:
+                    return name_of(module, item.context_expr) == "name_scope"
+        return False
+
+    def _line(
+        self, function: Function, path: tuple[ast.AST, ...] = ()
+    ) -> Iterator[tuple[_Event, tuple[ast.AST, ...]]]:
+        if function.node in path:
+            raise _Stays
+        path = (*path, function.node)
+        for event in self.events[function.node]:
+            if event.target is not None:
+                yield from self._line(event.target, path)
+            else:
+                yield event, path
+
+    def _is_discarded(self, event: _Event) -> bool:
+        """Whether a read makes the value of a function alone, which its caller does not use."""
+        statement = event.statement
+        function = next(one for one in self.functions.values() if event in self.events[one.node])
+        if not isinstance(statement, ast.Return) or function.node not in self.sites:
+            return False
+        module, call = self.sites[function.node]
+        return _is_unused(module, call) and all(
+            name_of(function.module, inner)
+            for inner in walk(statement)
+            if isinstance(inner, ast.Call)
+        )
+
+    # -- what it becomes ---------------------------------------------------------------
+
+    def _edit(self, module: Module, *edits: Edit) -> None:
+        self.found.setdefault(module, []).extend(edits)
+
+    def _returns(self, function: Function) -> bool:
+        node = function.node
+        return node is not self.root.node and node in self.adds and (
+            self.ends[node] < self.last_read
+        )  # fmt: skip
+
+    def _name(self, function: Function, events: list[_Event]) -> str:
+        """The list's name in a function: the collection's."""
+        scope = function.module.names.scopes[function.node]
+        named = [one.statement for one in events if self._names_read(one)]
+        bindings = scope.bindings.get(self.key, ())
+        if all(any(one.node in walk(s) for s in named) for one in bindings):
+            if self.key not in function.module.names.module_scope.bindings:
+                return self.key
+        other = f"collected_{self.key}"
+        if other in scope.bindings or other in function.module.names.module_scope.bindings:
+            raise _Stays
+        return other
+
+    def _names_read(self, event: _Event) -> bool:
+        """`losses = tf.get_collection('losses')`"""
+        statement = event.statement
+        return (
+            event.kind == "read"
+            and isinstance(statement, ast.Assign)
+            and statement.value is event.call
+            and [ast.dump(t) for t in statement.targets]
+            == [ast.dump(ast.Name(self.key, ast.Store()))]
+        )
+
+    def _write(self, function: Function, takes: bool) -> None:
+        module, source = function.module, function.module.source
+        if not module.writable:
+            raise _Stays
+        events = self.events[function.node]
+        name = self._name(function, events)
+        exists = takes
+        returned = False
+        for event in events:
+            statement, call = event.statement, event.call
+            if event.kind == "add":
+                value = source.code(call.args[1])
+                text = f"{name} = {name} + [{value}]" if exists else f"{name} = [{value}]"
+                self._edit(module, Edit(*source.span(statement), text))
+                exists = True
+            elif event.call in self.discarded:
+                returned = True
+                text = f"return {name}" if self._returns(function) else "return"
+                self._edit(module, Edit(*source.span(statement), text))
+            elif event.kind == "read":
+                if not exists:
+                    raise _Stays
+                layout = Layout(source, statement)
+                if self._names_read(event) and name == self.key and layout.owns_lines:
+                    self._edit(module, Edit(layout.line_start, layout.next_line, ""))
+                else:
+                    self._edit(module, Edit(*source.span(call), name))
+            else:
+                assert event.target is not None
+                exists = self._called(function, event, name, exists)
+        if self._returns(function) and not returned:
+            self._return(function, name)
+        if takes:
+            arguments = function.node.args
+            if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+                raise _Stays
+            if not arguments.args:
+                raise _Stays
+            end = source.span(arguments.args[-1])[1]
+            self._edit(module, Edit(end, end, f", {name}"))
+
+    def _called(self, function: Function, event: _Event, name: str, exists: bool) -> bool:
+        """A call of a function that collects; whether there is a list behind it."""
+        module, source = function.module, function.module.source
+        target, statement, call = event.target, event.statement, event.call
+        assert target is not None
+        self._write(target, exists)
+        if exists:
+            if not call.args and not call.keywords:
+                raise _Stays
+            last = max((*call.args, *(k.value for k in call.keywords)), key=_position)
+            end = source.span(last)[1]
+            given = self._name(target, self.events[target.node])
+            text = f", {given}={name}" if call.keywords else f", {name}"
+            self._edit(module, Edit(end, end, text))
+        unused = _is_unused(module, call)
+        dropped = any(
+            inner.call in self.discarded for inner in self.events[target.node]
+        ) or not _gives(target)
+        if not self._returns(target):
+            return exists
+        if isinstance(statement, ast.Expr) and statement.value is call:
+            text = f"{name} = " if dropped else f"_, {name} = "
+            at = source.span(statement)[0]
+            self._edit(module, Edit(at, at, text))
+        elif isinstance(statement, ast.Assign) and statement.value is call:
+            into = statement.targets[0]
+            if len(statement.targets) != 1 or not isinstance(into, ast.Name):
+                raise _Stays
+            start, end = source.span(into)
+            if dropped and unused:
+                self._edit(module, Edit(start, end, name))
+            elif dropped:
+                raise _Stays
+            else:
+                self._edit(module, Edit(end, end, f", {name}"))
+        else:
+            raise _Stays
+        return True
+
+    def _return(self, function: Function, name: str) -> None:
+        """Its list beside the value of a function."""
+        module, source = function.module, function.module.source
+        returns = [one for one in walk(function.node) if isinstance(one, ast.Return)]
+        last = function.node.body[-1]
+        if not returns:
+            indent = source.indent_of(last)
+            end = source.span(last)[1]
+            if isinstance(last, (ast.With, ast.If, ast.For, ast.While, ast.Try)):
+                raise _Stays
+            self._edit(module, Edit(end, end, f"{source.newline}{indent}return {name}"))
+            return
+        value = returns[0].value
+        if len(returns) != 1 or value is None or isinstance(value, ast.Tuple):
+            raise _Stays
+        if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in walk(function.node)):
+            raise _Stays
+        end = source.span(returns[0])[1]
+        self._edit(module, Edit(end, end, f", {name}"))
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def _gives(function: Function) -> bool:
+    """Whether a function has a value."""
+    return any(isinstance(one, ast.Return) and one.value for one in walk(function.node))
+
+
+def _is_unused(module: Module, call: ast.Call) -> bool:
+    """Whether the value of a call is thrown away: `f()`, `_ = f()`."""
+    statement = module.names.parents.get(call)
+    if isinstance(statement, ast.Expr):
+        return True
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or target.id != "_":
+        return False
+    scope = module.names.scope_of_name[target]
+    return all(isinstance(one.ctx, ast.Store) for one in module.names.mentions("_", scope))

@@ -1,0 +1,337 @@
+"""Functions that make a variable and do more: their statements, where they are called.
+
+`weights = _variable_with_weight_decay('weights', [64, 8], stddev=0.04, wd=0.004)` becomes
+
+    weights = tf.get_variable('weights', [64, 8], initializer=...)
+    weight_decay = tf.multiply(tf.nn.l2_loss(weights), 0.004)
+    tf.add_to_collection('losses', weight_decay)
+
+A block that puts the variable on the CPU goes. `name=scope.name` becomes the scope's name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.normalize.variable_makers import gone, with_texts
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_CPUS = ("/cpu:0", "/CPU:0", "/device:CPU:0", "cpu:0")
+
+
+def inlined(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such function and all its calls; none where there is none."""
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                edits = _Maker(module, node, graph).edits()
+                if edits:
+                    return {module: edits}
+    return {}
+
+
+def named_by_text(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
+    """`with tf.variable_scope('conv1') as scope:`, where that gives operations names alone."""
+    found: dict[Module, list[Edit]] = {}
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef):
+                edits = _scope_names(module, node)
+                if edits:
+                    found.setdefault(module, []).extend(edits)
+    return found
+
+
+class _Maker:
+    """A function of a module's that makes a variable, does something with it and returns it."""
+
+    def __init__(self, module: Module, node: ast.FunctionDef, graph: CallGraph) -> None:
+        self.module = module
+        self.source = module.source
+        self.node = node
+        self.graph = graph
+        self.locals: dict[str, ast.expr] = {}  # all that is assigned, each once
+        self.made = ""  # the name of the variable
+        self.settings: set[str] = set()  # local names that the variable is made of
+
+    def edits(self) -> list[Edit]:
+        if not self._is_maker():
+            return []
+        function = Function(self.module, self.node)
+        references = self.graph.references(function)
+        found: list[Edit] = []
+        for reference in references:
+            if reference.module is not self.module or reference.call is None:
+                return []
+            edit = self._written(reference.call)
+            if edit is None:
+                return []
+            found.append(edit)
+        return [*found, gone(self.source, self.node)] if found else []
+
+    def _is_maker(self) -> bool:
+        arguments = self.node.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+            return False
+        last = self.node.body[-1]
+        if not isinstance(last, ast.Return):
+            return False
+        if sum(isinstance(one, ast.Return) for one in walk(self.node)) != 1:
+            return False
+        statements = list(self._flat(self._body()))
+        made = []
+        for statement, conditional in statements:
+            code = self.source.code(statement)
+            if "#" in code or '"""' in code or "'''" in code:
+                return False
+            if isinstance(statement, ast.Assign):
+                target = statement.targets[0]
+                if len(statement.targets) != 1 or not isinstance(target, ast.Name):
+                    return False
+                if target.id in self.locals or target.id in self._parameters():
+                    return False
+                self.locals[target.id] = statement.value
+                if name_of(self.module, statement.value) in VARIABLES.by_name:
+                    made.append((target.id, conditional))
+            elif not self._collects(statement):
+                return False
+        value = last.value
+        if len(made) != 1 or not isinstance(value, ast.Name) or made[0] != (value.id, False):
+            return False
+        self.made = value.id
+        self._add_settings(self.locals[self.made])
+        return self.made not in self.settings
+
+    def _body(self) -> list[ast.stmt]:
+        body = self.node.body
+        first = body[0]
+        documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        return body[1:-1] if documented else body[:-1]
+
+    def _parameters(self) -> list[str]:
+        return [one.arg for one in self.node.args.args]
+
+    def _flat(
+        self, body: Sequence[ast.stmt], conditional: bool = False
+    ) -> Iterator[tuple[ast.stmt, bool]]:
+        for statement in body:
+            if isinstance(statement, ast.With) and self._is_cpu(statement):
+                yield from self._flat(statement.body, conditional)
+            elif isinstance(statement, ast.If) and not statement.orelse:
+                yield from self._flat(statement.body, True)
+            else:
+                yield statement, conditional
+
+    def _is_cpu(self, block: ast.With) -> bool:
+        call = block.items[0].context_expr
+        return (
+            len(block.items) == 1
+            and isinstance(call, ast.Call)
+            and name_of(self.module, call) == "device"
+            and len(call.args) == 1
+            and constant(call.args[0]) in _CPUS
+        )
+
+    def _collects(self, statement: ast.stmt) -> bool:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(call, ast.Call) and name_of(self.module, call) == "add_to_collection"
+
+    def _add_settings(self, value: ast.expr) -> None:
+        for name in (n.id for n in walk(value) if isinstance(n, ast.Name)):
+            if name in self.locals and name not in self.settings:
+                self.settings.add(name)
+                self._add_settings(self.locals[name])
+
+    # -- a call --------------------------------------------------------------------------
+
+    def _written(self, call: ast.Call) -> Edit | None:
+        """The function's statements in the place of one that calls it."""
+        names = self.module.names
+        statement = names.parents.get(call)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        target = statement.targets[0]
+        layout = Layout(self.source, statement)
+        given = self._given(call)
+        if not isinstance(target, ast.Name) or not layout.owns_lines or given is None:
+            return None
+        scope = names.scope_at(call)
+        if scope.is_module or "#" in self.source.code(statement):
+            return None
+        own = set(scope.bindings)
+        kept = self._kept(self._body(), given)
+        if kept is None:
+            return None
+        used = {n.id for one in kept for n in walk(one) if isinstance(n, ast.Name)}
+        used |= {n.id for one in self.settings for n in walk(self.locals[one])
+                 if isinstance(n, ast.Name)}  # fmt: skip
+        made_here = {
+            one.targets[0].id
+            for one in kept
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+        } - self.settings - {self.made}  # fmt: skip
+        free = used - set(self._parameters()) - set(self.locals)
+        if own & (free | made_here):
+            return None
+        texts = {name: _one_line(self.source.code(value)) for name, value in given.items()}
+        texts[self.made] = target.id
+        lines = []
+        for one in kept:
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
+                name = one.targets[0].id
+                if name in self.settings:
+                    continue
+                made = target.id if name == self.made else name
+                lines.append(f"{made} = {self._text(one.value, given, texts)}")
+            else:
+                assert isinstance(one, ast.Expr)
+                lines.append(self._text(one.value, given, texts))
+        indent, newline = self.source.indent_of(statement), self.source.newline
+        start = self.source.span(statement)[0]
+        return Edit(start, self.source.span(statement)[1], f"{newline}{indent}".join(lines))
+
+    def _kept(
+        self, body: Sequence[ast.stmt], given: Mapping[str, ast.expr]
+    ) -> list[ast.stmt] | None:
+        """The statements that a call runs; None where its arguments do not tell."""
+        found: list[ast.stmt] = []
+        for statement in body:
+            inner: list[ast.stmt] | None = [statement]
+            if isinstance(statement, ast.With):
+                inner = self._kept(statement.body, given)
+            elif isinstance(statement, ast.If):
+                told = _told(statement.test, given)
+                inner = self._kept(statement.body, given) if told else []
+                inner = None if told is None else inner
+            if inner is None:
+                return None
+            found += inner
+        return found
+
+    def _given(self, call: ast.Call) -> dict[str, ast.expr] | None:
+        """What each parameter is in a call; None where that cannot stand for it everywhere."""
+        parameters = self._parameters()
+        if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
+            return None
+        given = dict(zip(parameters, call.args))
+        for keyword in call.keywords:
+            if keyword.arg not in parameters or keyword.arg in given:
+                return None
+            given[keyword.arg] = keyword.value
+        defaults = dict(zip(parameters[::-1], self.node.args.defaults[::-1]))
+        given = {**defaults, **given}
+        if set(given) != set(parameters):
+            return None
+        if any(not isinstance(value, ast.Constant) for value in defaults.values()):
+            return None
+        every = [n.id for n in walk(self.node) if isinstance(n, ast.Name)]
+        for name, value in given.items():
+            if not self._stands_for(value, every.count(name) < 2):
+                return None
+        return given
+
+    def _stands_for(self, value: ast.expr, once: bool) -> bool:
+        """Whether an argument may be written where its parameter is mentioned."""
+        for part in walk(value):
+            if isinstance(part, ast.Call):
+                made = name_of(self.module, part).endswith(("_initializer", "_regularizer"))
+                if not once or not made:
+                    return False
+            elif not isinstance(
+                part, (ast.Constant, ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.BinOp,
+                       ast.UnaryOp, ast.keyword, ast.Subscript)
+            ):  # fmt: skip
+                return False
+        return True
+
+    def _text(
+        self, node: ast.expr, values: Mapping[str, ast.expr], texts: Mapping[str, str]
+    ) -> str:
+        """An expression in one line, with what names stand for in their places."""
+
+        def told(name: ast.Name) -> str | None:
+            value, text = values.get(name.id), texts.get(name.id)
+            if name.id in self.settings:
+                value = self.locals[name.id]
+                text = self._text(value, values, texts)
+            operator = isinstance(value, (ast.BinOp, ast.UnaryOp, ast.IfExp))
+            alone = isinstance(self.module.names.parents.get(name), (ast.keyword, ast.Call))
+            return f"({text})" if text and operator and not alone else text
+
+        return _one_line(with_texts(self.source, node, told))
+
+
+def _one_line(text: str) -> str:
+    text = re.sub(r"([(\[{])\s*\n\s*", r"\1", text)
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+def _told(test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
+    """Whether `wd is not None`, `wd`, for the arguments of a call; None where they do not tell."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
+        value, other = given.get(test.left.id), test.comparators[0]
+        is_none = isinstance(other, ast.Constant) and other.value is None
+        if not is_none or not isinstance(value, ast.Constant):
+            return None
+        if isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
+            return value.value is not None
+        return value.value is None if isinstance(test.ops[0], (ast.Is, ast.Eq)) else None
+    value = given.get(test.id) if isinstance(test, ast.Name) else None
+    return bool(value.value) if isinstance(value, ast.Constant) else None
+
+
+def _scope_names(module: Module, node: ast.FunctionDef) -> list[Edit]:
+    names, source = module.names, module.source
+    found: list[Edit] = []
+    blocks: dict[str, list[ast.With]] = {}
+    for block in (one for one in walk(node) if isinstance(one, ast.With)):
+        item = block.items[0]
+        if len(block.items) == 1 and isinstance(item.optional_vars, ast.Name):
+            call = item.context_expr
+            text = constant(call.args[0]) if isinstance(call, ast.Call) and call.args else None
+            if name_of(module, call) == "variable_scope" and isinstance(text, str):
+                blocks.setdefault(item.optional_vars.id, []).append(block)
+    for name, own in blocks.items():
+        if len(names.scopes[node].bindings.get(name, ())) != len(own):
+            continue  # it is something else as well
+        edits: list[Edit] = []
+        for mention in (n for n in walk(node) if isinstance(n, ast.Name) and n.id == name):
+            if not isinstance(mention.ctx, ast.Load):
+                continue
+            around = next((one for one in own if one in names.ancestors(mention)), None)
+            attribute = names.parents[mention]
+            keyword = names.parents[attribute]
+            operation = name_of(module, names.parents[keyword])
+            if (
+                around is None
+                or not isinstance(attribute, ast.Attribute)
+                or attribute.attr != "name"
+                or not isinstance(keyword, ast.keyword)
+                or keyword.arg != "name"
+                or operation == ""
+                or operation.startswith(("summary.", "get_variable", "layers."))
+            ):
+                edits = []
+                break
+            made = around.items[0].context_expr
+            assert isinstance(made, ast.Call)
+            edits.append(Edit(*source.span(attribute), source.code(made.args[0])))
+        else:
+            for block in own:
+                item = block.items[0]
+                assert item.optional_vars is not None
+                start, end = source.span(item.context_expr)[1], source.span(item.optional_vars)[1]
+                if not re.fullmatch(r"\s+as\s+\w+", source.text[start:end]):
+                    return []
+                edits.append(Edit(start, end, ""))
+            found += edits
+    return found

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.core.findings import Finding, RunResult
+from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
-from migrate_mgpu.models.front.rewriters import SessionRewriter
+from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.normalize import graph_functions, graph_objects
 from migrate_mgpu.run.normalization import Files, Planned, fits, relocated, renamed
 from migrate_mgpu.source.alignment import aligned
@@ -28,7 +28,7 @@ _MAKERS = ((b"add_to_collection",), (b"def ", b"get_variable", b"device("))
 
 def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
     """The plan of a run with as many such programs native as can be; ``first``: as it stands."""
-    code = only(SessionRewriter).rule.code
+    codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
     data = dict(files)
     chosen: dict[Path, tuple[bytes, History]] = {}
     entries: set[Path] = set()
@@ -48,7 +48,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             chosen.update(found)
             entries.add(path)
         else:
-            said += _reasons(first[0], result, path, code)
+            said += _reasons(first[0], result, {path, *free}, codes)
     if chosen:
         result = _planned(data, chosen, plan)
         native = {one.entry for one in result.programs if one.state == NATIVE}
@@ -70,11 +70,15 @@ def _planned(
 
 
 def _reasons(
-    first: RunResult, named: RunResult, path: Path, code: str
+    first: RunResult, named: RunResult, paths: Set[Path], codes: Set[str]
 ) -> Iterator[tuple[Finding, Finding]]:
     """What was said of a program that stays, and what stands in the way of one with names."""
     here, there = (
-        [one for one in result.findings if one.path == path and one.code == code]
+        [
+            one
+            for one in result.findings
+            if one.path in paths and one.code in codes and one.state in (KEPT, REFUSED)
+        ]
         for result in (first, named)
     )
     if here and there:

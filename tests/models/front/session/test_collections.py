@@ -93,6 +93,13 @@ def test_what_is_not_followed_keeps_its_program(name: str) -> None:
     assert "add_to_collection" in (result.files[0].after or ""), said(result)
 
 
+def test_what_stands_in_the_way_behind_the_lists_is_told() -> None:
+    text = changed(TOWERS, "'step %d, loss = %.5f' % (step", "'%d %.5f' % (sess.graph.version")
+    told = " ".join(said(run(text, bridge=True, native_sessions=True)))
+    assert "the session stays" in told
+    assert "_variable_on_cpu" not in told and "scope of tf.variable_scope" not in told
+
+
 def test_a_module_of_two_programs_stays_for_the_one_that_has_no_list() -> None:
     start = PLAIN.index("def train():")
     network = PLAIN[:start]

@@ -33,6 +33,9 @@ _OWN = {
 _LOSSES = ("losses.", "contrib.losses", "contrib.slim", "contrib.layers", "contrib.framework")
 
 
+_SCOPES = ("name_scope", "variable_scope", "op_scope", "variable_op_scope")
+
+
 class _Stays(Exception):
     """A collection is used in a way that is not followed."""
 
@@ -232,6 +235,8 @@ class _Threads:
                         raise _Stays
                     found.add(event.call)
         if found:
+            for function in self.functions.values():
+                self._check_scopes(function)
             return found
         for reference in self.graph.references(self.root):
             if not self.graph.runs_once(reference.module, reference.node):
@@ -252,11 +257,29 @@ class _Threads:
         if not isinstance(value, ast.Name) or len(module.names.bindings_of(value)) != 1:
             return False
         for parent in module.names.ancestors(call):
-            for item in parent.items if isinstance(parent, ast.With) else ():
-                target = item.optional_vars
-                if isinstance(target, ast.Name) and target.id == value.id:
-                    return name_of(module, item.context_expr) == "name_scope"
+            for item in parent.items[::-1] if isinstance(parent, ast.With) else ():
+                if name_of(module, item.context_expr) not in _SCOPES:
+                    continue
+                target, opened = item.optional_vars, item.context_expr
+                if not isinstance(target, ast.Name) or target.id != value.id:
+                    return False
+                if not isinstance(opened, ast.Call) or not opened.args:
+                    return False
+                told = isinstance(opened.args[0], ast.Constant)  # `None` opens that of the graph
+                return not told and name_of(module, opened) == "name_scope"
         return False
+
+    def _check_scopes(self, function: Function) -> None:
+        """A scope that is opened in a function lies in the one around: `'/'` would leave it."""
+        module = function.module
+        for call in (node for node in walk(function.node) if isinstance(node, ast.Call)):
+            if name_of(module, call) not in _SCOPES:
+                continue
+            opened = call.args[0] if call.args else None
+            text = constant(opened) if opened is not None else None
+            inside = isinstance(text, str) and text and not text.endswith("/")
+            if not inside and name_of(module, opened) != "get_variable_scope":
+                raise _Stays
 
     def _line(
         self, function: Function, path: tuple[ast.AST, ...] = ()
@@ -338,8 +361,9 @@ class _Threads:
                 text = f"return {name}" if self._returns(function) else "return"
                 self._edit(module, Edit(*source.span(statement), text))
             elif event.kind == "read":
-                if not exists:
-                    raise _Stays
+                more = event is not events[-1] or self._returns(function)
+                if not exists or (isinstance(statement, ast.Assign) and more):
+                    raise _Stays  # TF1 gives a copy, which may change by itself
                 layout = Layout(source, statement)
                 if self._names_read(event) and name == self.key and layout.owns_lines:
                     self._edit(module, Edit(layout.line_start, layout.next_line, ""))

@@ -80,6 +80,14 @@ STAYS = {
     "what all towers before have is used": changed(
         TOWERS, "  _ = compute_loss(logits, labels)\n", "  total = compute_loss(logits, labels)\n"
     ).replace("  return total_loss\n", "  return total_loss + total\n"),
+    "a scope begins anew": changed(
+        TOWERS, "tf.variable_scope('local3')", "tf.name_scope('all/'), tf.variable_scope('local3')"
+    ),
+    "a copy may change by itself": changed(
+        PLAIN,
+        TOTAL,
+        "  losses = tf.get_collection('losses')\n" + ADDED + "  return tf.add_n(losses)\n",
+    ),
     "another scope is asked": changed(
         TOWERS, "loss = tower_loss(scope, ", "loss = tower_loss('tower_0', "
     ),

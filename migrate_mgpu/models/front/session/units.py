@@ -9,11 +9,11 @@ from typing import TypeVar
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
-from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
@@ -27,7 +27,6 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     PartOfStep,
     Role,
-    closure,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -57,6 +56,7 @@ class UnitReader(StatementReader):
     def __init__(self, state: Reading, unit_layers: UnitLayerReader) -> None:
         super().__init__(state)
         self.unit_layers = unit_layers
+        self.label_gradients = LabelGradientReader(state)
 
     def is_graph(self, value: ast.expr) -> bool:
         """Whether an expression is, or makes, a part of the graph."""
@@ -131,7 +131,7 @@ class UnitReader(StatementReader):
         unit = Unit(
             node, place, unique(after), unique(feeds), unique(reads), parts.rows, inputs=inputs
         )
-        self._check_labels(value)
+        self.label_gradients.check(value)
         if of_tower:
             unit = self.towers.stage(entry, unit)
         if isinstance(node, ast.stmt):
@@ -183,25 +183,6 @@ class UnitReader(StatementReader):
                 )
                 raise Refused(self.module, call, text)
 
-    def _check_labels(self, value: ast.expr) -> None:
-        """TF1's first `softmax_cross_entropy_with_logits` sends no gradient into the labels."""
-        for call in walk(value):
-            if not isinstance(call, ast.Call):
-                continue
-            name = name_of(self.module, call)
-            row = LOSSES.by_name.get(name)
-            if row is None or name == "nn.softmax_cross_entropy_with_logits_v2":
-                continue
-            if not name.endswith("softmax_cross_entropy_with_logits"):
-                continue
-            given = {k.arg: k.value for k in call.keywords}
-            labels = given.get("labels")
-            if labels is None:
-                raise Refused(self.module, call, "its labels are not given by name")
-            if self._is_trained(labels):
-                text = "its labels depend on variables, and TF1 sends no gradient into them"
-                raise Refused(self.module, labels, text, "wrap them in tf.stop_gradient")
-
     def _schedule(self, schedule: Schedule, node: ast.AST) -> None:
         """A schedule whose value a unit asks for: it is made once, of Python's own values."""
         assert isinstance(schedule.node, ast.Call)
@@ -212,17 +193,6 @@ class UnitReader(StatementReader):
             if name != step:
                 self.state.host_only(value, "a schedule")
         self.found.schedules[schedule.node] = node, schedule
-
-    def _is_trained(self, node: ast.expr) -> bool:
-        units = [
-            meaning
-            for name in mentions_of(self.names, node, self.home)
-            if isinstance(meaning := self.meanings.get(name.id), (Unit, Variables))
-        ]
-        if any(isinstance(one, Variables) for one in units):
-            return True
-        found = closure([one for one in units if isinstance(one, Unit)])
-        return any(unit.reads for unit in found)
 
 
 def value_of(node: ast.stmt | ast.expr) -> ast.expr:

@@ -65,6 +65,7 @@ class Network:
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
         self.members: list[Member] = []
         self.making: dict[ast.Call, Making] = {}  # of layers that are no class of Keras's own
+        self.losses: dict[ast.AST, Replacement] = {}  # that are computed in it
         self._reads: set[str] = set()
         self.parameters: list[str] = []
         looped = {call for call in self.layers if self._loop(call) is not None}
@@ -169,7 +170,8 @@ class Network:
 
     def _call_block(self, indent: str) -> _Call:
         plan = self.plan
-        replaced: dict[ast.AST, Replacement] = {c: self._use(c) for c in self.layers}
+        replaced: dict[ast.AST, Replacement] = {**self.losses}
+        replaced.update({call: self._use(call) for call in self.layers})
         replaced.update({call: self._application(call) for call in self.applied})
         replaced.update(dict.fromkeys(self._gone(), _nothing))
         if plan.replicas:

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.network.scopes import left_out
 from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
@@ -35,6 +36,7 @@ class HelperClassWriter:
         # Those that are applied to tensors of four dimensions, as far as that can be told.
         self.images = any(made.image and made.normalizes for made in program.layers.values())
         self.classes = HelperClasses(helpers)
+        self.definitions: list[str] = []  # what losses in them call
         done: set[ast.AST] = set()
         while len(done) < len(helpers.found):
             for made in self.classes.all():
@@ -76,6 +78,13 @@ class HelperClassWriter:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
                     self._write(inner)
+        network.losses = dict(replacements(module, [node]))
+        if network.losses:
+            own = definitions(module, [node], style_at(module, node))
+            if own and module is not self.program.scope.module:
+                text = "it needs a helper class, in a module beside the program's"
+                raise Refused(module, node, text)
+            self.definitions += [one for one in own if one not in self.definitions]
         if self.unshaped:
             network.made.append(("self.built", "True"))
         made.text = network.write(module.source.indent_of(node))

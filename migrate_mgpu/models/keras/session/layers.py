@@ -183,7 +183,7 @@ class LayerWriter:
                 text = "layers are made here: how many rows they need cannot be determined"
                 raise Refused(module, call, text, "use -1 for the rows")
 
-    def built(self, part: Part, name: str, context: Context) -> str:
+    def built(self, part: Part, name: str, context: Context, indent: str) -> str:
         """What makes the variables of the layers of a shared function.
 
         They are made as it is traced, which knows the shapes that the placeholders have. What a
@@ -206,8 +206,10 @@ class LayerWriter:
                 node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
                 raise Refused(self.program.scope.module, node, f"layers are made here: {text}")
         arguments = ", ".join(given[taken] for taken in part.takes)
-        comment = "  # makes the variables of its layers"
-        if self.program.scope.towers is not None:
-            call = f"{name}({arguments})"
-            return f"{comment.strip()}\n{call}" if "element_spec" in call else f"{call}{comment}"
-        return f"{context.tf}.function({name}).get_concrete_function({arguments}){comment}"
+        comment = "# makes the variables of its layers"
+        call = f"{name}({arguments})"
+        if self.program.scope.towers is None:
+            call = f"{context.tf}.function({name}).get_concrete_function({arguments})"
+        if len(indent) + len(call) + 2 + len(comment) > self.style.width or "element_spec" in call:
+            return f"{comment}\n{call}"
+        return f"{call}  {comment}"

@@ -284,7 +284,9 @@ class _Writer:
             self.found.moved.add(node)
         nodes = [unit.node for step in self.program.steps for unit in step.units]
         own = [n for n, f in self.program.builders.items() if f.module is self.module]
-        self.classes += definitions(self.module, [*nodes, *own], self.style)
+        new = definitions(self.module, [*nodes, *own], self.style)
+        new += [one for one in self.helper_classes.definitions if one not in new]
+        self.classes += new
 
     def _beside(self) -> None:
         """The functions of other modules that compute: their statements in TF2's words."""
@@ -821,7 +823,7 @@ class _Writer:
         for part in self.sharing.parts:
             if part.builds is update:
                 name = self.names.part(part, part is self.sharing.network)
-                lines += self.layers.built(part, name, self.context).split("\n")
+                lines += self.layers.built(part, name, self.context, indent).split("\n")
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")

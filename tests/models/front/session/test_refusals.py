@@ -83,6 +83,17 @@ NATIVE = program()
 SPARSE = HEAD.replace("tf.zeros([2, 1])", "tf.zeros([9, 1])").replace(
     "tf.float32, [None, 2]", "tf.int32, [None]"
 )
+OF_LOSS = (
+    HEAD
+    + """y = tf.placeholder(tf.float32, [None, 1])
+def loss_of(x, y):
+    net = tf.layers.dense(x, 1)
+    return tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=net)
+"""
+)
+LABELS = """loss = tf.reduce_mean(loss_of(x, y) + tf.matmul(x, w))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
 TWO = """def make(shape):
     first = tf.Variable(tf.zeros(shape))
     return tf.Variable(tf.ones(shape))
@@ -257,6 +268,25 @@ REFUSED = {
             "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits("
             "labels=out, logits=out))\n"
             "train = tf.train.AdamOptimizer().minimize(loss)\n"
+        ),
+        "its labels depend on variables",
+    ),
+    "labels that a function is given, and that are trained": (
+        program(LABELS.replace("loss_of(x, y)", "loss_of(x, tf.matmul(x, w))"), STEP, head=OF_LOSS),
+        "its labels depend on variables",
+    ),
+    "labels that a function makes": (
+        program(LABELS, STEP, head=OF_LOSS.replace("labels=y", "labels=tf.layers.dense(y, 1)")),
+        "its labels depend on variables",
+    ),
+    "labels of tf.losses that a function makes": (
+        program(
+            LABELS,
+            STEP,
+            head=OF_LOSS.replace(
+                "nn.softmax_cross_entropy_with_logits(labels=y, logits=",
+                "losses.softmax_cross_entropy(tf.nn.relu(net) + y, logits=",
+            ),
         ),
         "its labels depend on variables",
     ),
@@ -562,3 +592,9 @@ def test_stays(case: tuple[str, str]) -> None:
     assert any(reason in message for message in said(result)), said(result)
     bridged = run(text, bridge=True)
     assert [file.after for file in result.files] == [file.after for file in bridged.files]
+
+
+def test_labels_that_are_fed_are_no_reason() -> None:
+    text = program(LABELS, STEP.replace("{x: rows}", "{x: rows, y: rows[:, :1]}"), head=OF_LOSS)
+    result = run(text, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)

@@ -143,7 +143,8 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
         for file in changed
         for one in file.findings
     ]
-    return Migration("".join(map(diff.of, changed)), findings)
+    packages = sorted({name for path, name in result.packages if path in own})
+    return Migration("".join(map(diff.of, changed)), findings, packages)
 
 
 def programs_of(folder: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from migrate_mgpu.analysis.symbols import load
 
 SLIM = "tf_slim"
+SLIM_PACKAGE = "tf-slim==1.1.0"  # what is installed for it
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
 # the second where there is another file of the first.

@@ -93,6 +93,8 @@ class RunResult:
     scanned: int = 0
     order: list[Path] = field(default_factory=list)  # in which those that change are written
     unused: list[Path] = field(default_factory=list)  # with TF1 code that no program imports
+    # Files, and what they need now, as pip calls it.
+    packages: list[tuple[Path, str]] = field(default_factory=list)
 
     @property
     def findings(self) -> list[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,10 +27,11 @@ from migrate_mgpu.runtimes import Runtime
 
 @dataclass(frozen=True)
 class Migration:
-    """What a migration did to a program: its diff, and what it said of it."""
+    """What a migration did to a program: its diff, what it said of it, and what it needs now."""
 
     diff: str
     findings: Sequence[Mapping[str, Any]]
+    packages: Sequence[str] = ()
 
 
 class NotMigrated(Exception):
@@ -118,7 +120,8 @@ def compare(
         _say_size(pair.whole, progress)
         before, after, roots, migration = _programs(pair, Path(work), migrate)
         # All of them before the first run.
-        names = _wanted(pair, only_recorded, make, progress)
+        packages = [] if migration is None else added(pair, migration, progress)
+        names = _wanted(pair, only_recorded, make, progress, packages)
         made = {name: runtimes.ensure(name, progress) for name in names if name is not None}
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
@@ -327,13 +330,33 @@ def _script(notebook: Path, work: Path | None = None, roots: list[Path] | None =
     return script
 
 
+def added(pair: Pair, migration: Migration, progress: TextIO | None) -> list[str]:
+    """The packages that the migrated program needs, and that were not asked for."""
+    if pair.target and pair.target not in runtimes.known():
+        return []  # an interpreter of the user's, or one that has what it was named for
+    asked = {re.split(r"[^\w.-]", one)[0] for one in pair.more("")}
+    added = [one for one in migration.packages if one.partition("==")[0] not in asked]
+    if added and progress is not None:
+        text = f"the migrated program needs {', '.join(added)}: added to its runtime"
+        print(text, file=progress, flush=True)
+    return added
+
+
 def _wanted(
-    pair: Pair, only_recorded: bool, make: bool = False, progress: TextIO | None = None
+    pair: Pair,
+    only_recorded: bool,
+    make: bool = False,
+    progress: TextIO | None = None,
+    packages: Sequence[str] = (),
 ) -> tuple[str | None, str]:
-    """The runtimes of both programs, the old one's as ``_reference`` has it."""
+    """The runtimes of both programs, the old one's as ``_reference`` has it.
+
+    ``packages`` are what only the new one needs.
+    """
     old = None if only_recorded else _reference(pair, make, progress)
-    target = pair.target or (runtimes.for_target() if not pair.more("") else runtimes.LAST_KERAS_2)
-    return old, runtimes.extended(target, pair.more(target))
+    more = [*pair.more(""), *packages]
+    target = pair.target or (runtimes.for_target() if not more else runtimes.LAST_KERAS_2)
+    return old, runtimes.extended(target, [*pair.more(target), *packages])
 
 
 def _reference(pair: Pair, make: bool, progress: TextIO | None) -> str | None:

@@ -85,6 +85,7 @@ class _Planner:
         self.report = Report()
         self.changes = EditSet()
         self.edits = self.changes.edits
+        self.packages: set[tuple[Path, str]] = set()
 
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
@@ -299,6 +300,7 @@ class _Planner:
                 self.report.created(path, text)
             first = min(new.nodes, key=position)
             self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
+            self.packages |= {(module.path, package) for package in new.packages}
 
     def _orphans(self, outcomes: list[Outcome]) -> None:
         """Variables that only fed options which moved."""
@@ -380,7 +382,14 @@ class _Planner:
         for outcome in outcomes:
             sites[outcome.state] += 1
         programs = [program(state) for state in self.states]
-        return f.RunResult(files, programs, sites, order=self._order(), unused=self._unused())
+        return f.RunResult(
+            files,
+            programs,
+            sites,
+            order=self._order(),
+            unused=self._unused(),
+            packages=sorted(self.packages),
+        )
 
     def _unused(self) -> list[Path]:
         """Files with TF1 code that no program of the run imports: nothing migrates them."""
@@ -408,7 +417,7 @@ class _Planner:
 
 def _advice(new: NewNames) -> str:
     """What the owner installs for new names."""
-    named = ", ".join(sorted(package.replace("_", "-") for package in new.packages))
+    named = ", ".join(sorted(package.partition("==")[0] for package in new.packages))
     return f"add {named} to the requirements" if named else ""
 
 

@@ -35,6 +35,7 @@ from migrate_mgpu.analysis.lost_names import (
     HPARAM,
     MENDS,
     SLIM,
+    SLIM_PACKAGE,
     WRITTEN,
     NewName,
     find,
@@ -434,7 +435,7 @@ class _Renaming:
             if text is None:
                 return None
             kept.setdefault(text[0], []).append(text[1])
-            self.found.packages.add(SLIM)
+            self.found.packages.add(SLIM_PACKAGE)
             self._loads(base, uses)
             if home.is_module and not base.path and statement in self.module.tree.body:
                 self.slim = self.slim or local
@@ -497,7 +498,7 @@ class _Renaming:
         if base != NewName(SLIM):
             self.targets[made.node] = base
             return True
-        self.found.packages.add(SLIM)
+        self.found.packages.add(SLIM_PACKAGE)
         self._loads(base, uses)
         line = f"import {SLIM} as {local}"
         if home.is_module and statement in self.module.tree.body:
@@ -521,7 +522,7 @@ class _Renaming:
         if len(self.names.mentions(target.id, self.names.module_scope)) > 1:
             return False
         self._drop(statement, use, [f"import {SLIM} as {target.id}"])
-        self.found.packages.add(SLIM)
+        self.found.packages.add(SLIM_PACKAGE)
         return True
 
     def _drop(self, statement: ast.stmt, use: Use, lines: Sequence[str] = ()) -> None:
@@ -545,7 +546,7 @@ class _Renaming:
         if new.package == "tensorflow":
             self.found.names.add(new.path)
         elif new.package == SLIM:
-            self.found.packages.add(SLIM)
+            self.found.packages.add(SLIM_PACKAGE)
             self.mended += MENDS.get(new.path, ())
 
     def _mention(self, use: Use) -> None:

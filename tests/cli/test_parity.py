@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.cli import main
+from migrate_mgpu.cli import main, migrate_copy
+from migrate_mgpu.parity.pair import Pair, added
 
 PROGRAM = """\
 import tensorflow as tf
@@ -48,3 +50,30 @@ def test_a_program_that_cannot_be_migrated(tmp_path: Path) -> None:
     status, out, err = parity(str(program))
     assert (status, out) == (8, "")
     assert "not migrated" in err and "tensorflow.contrib.crf" in err
+
+
+SLIM = """\
+import tensorflow as tf
+import tensorflow.contrib.slim as slim
+
+x = tf.placeholder(tf.float32, [None, 2])
+out = slim.fully_connected(x, 2)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(out, {x: [[1.0, 2.0]]}), out.op.type)
+"""
+
+
+def test_what_the_migrated_copy_needs_is_added_to_its_runtime(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SLIM)
+    migration = migrate_copy(Path("train.py"), tmp_path)
+    assert list(migration.packages) == ["tf-slim==1.1.0"]
+    said = io.StringIO()
+
+    def needed(**asked: object) -> list[str]:
+        return added(replace(Pair(tmp_path / "train.py"), **asked), migration, said)
+
+    assert needed() == needed(target="tf2.15") == ["tf-slim==1.1.0"]
+    assert "needs tf-slim==1.1.0: added to its runtime" in said.getvalue()
+    assert needed(packages=("tf-slim",)) == needed(packages=("tf-slim==1.1.0",)) == []
+    assert needed(target="/usr/bin/python3") == needed(target="tf2.15+tf-slim==1.1.0") == []

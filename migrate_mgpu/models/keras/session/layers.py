@@ -211,5 +211,5 @@ class LayerWriter:
         if self.program.scope.towers is None:
             call = f"{context.tf}.function({name}).get_concrete_function({arguments})"
         if len(indent) + len(call) + 2 + len(comment) > self.style.width or "element_spec" in call:
-            return f"{comment}\n{call}"
+            return f"# Makes the variables of its layers.\n{call}"
         return f"{call}  {comment}"

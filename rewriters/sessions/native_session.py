@@ -222,7 +222,8 @@ def build(size):
         return loss
 
     optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)
-    tf.function(forward).get_concrete_function(x_spec)  # makes the variables of its layers
+    # Makes the variables of its layers.
+    tf.function(forward).get_concrete_function(x_spec)
     variables = dense.trainable_variables
     optimizer.build(variables)
 

@@ -141,7 +141,7 @@ class _Planner:
                 continue
             for state in self.configs.programs_of(outcome.flow):
                 if state.kind == NATIVE and state.session is not None:
-                    text = "its config cannot move to tf.config"
+                    text = "as eager code, its config cannot move to tf.config"
                     text += f": {outcome.reasons[0].reason}" if outcome.reasons else ""
                     place = outcome.reasons[0].place if outcome.reasons else None
                     place = place or Place(outcome.flow.module, outcome.flow.place)

@@ -45,6 +45,7 @@ from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
     Unit,
+    Update,
     Variables,
 )
 
@@ -279,7 +280,7 @@ class _Reader(StatementReader):
         if isinstance(value, ast.Call) and self.iterators.draws(value):
             self.driving.summaries.takes[value] = ()
             return self.units.assigned(statement, target)
-        if self._initializers(target, value):
+        if self._initializers(target, value) or self._is_alias(target, value):
             return Role.GONE
         gradients = self.updates.gradients.assigned(target, value)
         if gradients is not None:
@@ -308,6 +309,15 @@ class _Reader(StatementReader):
         if not self.units.is_graph(value):
             return None
         return self.units.assigned(statement, target)
+
+    def _is_alias(self, target: ast.expr, value: ast.expr) -> bool:
+        """`train_op = apply_gradient_op`: an update by one more name."""
+        meaning = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
+        if not isinstance(target, ast.Name) or not isinstance(meaning, Update):
+            return False
+        self.state.only_binding(target)
+        self.meanings[target.id] = meaning
+        return True
 
     def _initializers(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether a statement only gives names to initializers."""

@@ -127,3 +127,9 @@ def test_one_of_a_list_that_is_fetched_is_read() -> None:
     assert "a = train_step(rows)[1].numpy()\n" in text
     text = native(program(run="a = sess.run([train, w, loss], {x: rows})[-1][0]\nprint(a)\n"))
     assert "a = train_step(rows).numpy()[0]\n" in text
+
+
+def test_an_update_by_one_more_name() -> None:
+    text = program(before="op = train\n", run="value, _ = sess.run([loss, op], {x: rows})\n")
+    after = native(text)
+    assert "value = train_step(rows).numpy()\n" in after and "op =" not in after

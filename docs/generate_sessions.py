@@ -28,6 +28,11 @@ stay fetches and feeds that are computed while the program runs, graphs that are
 training loop, feeds of tensors that are no placeholders, queues and coordinators,
 `import_meta_graph` and `partial_run`.
 
+Programs that import the same modules (`train.py` and `evaluate.py` with one `model.py`) become TF2
+code together: each changes the functions that it calls, and what several of them call they must
+change alike. Where one of them has to stay, all do, and the finding names it. A program that only
+restores and computes becomes TF2 code with those that train.
+
 ## What a step becomes
 
 | in TF1 | in TF2 |

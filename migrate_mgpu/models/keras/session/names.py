@@ -130,6 +130,12 @@ class StepNames:
         call = self._of_layers.get(variables)
         return variables.name if call is None else self._layers[call]
 
+    def is_rate(self, placeholder: Placeholder) -> bool:
+        """Whether the learning rate of an update is a placeholder, or made of it."""
+        rates = [update.rate for update in self.program.updates if update.rate is not None]
+        names = {p.id for rate in rates for p in ast.walk(rate) if isinstance(p, ast.Name)}
+        return placeholder.name in names
+
     def spec(self, placeholder: Placeholder) -> str:
         return self._specs[placeholder]
 

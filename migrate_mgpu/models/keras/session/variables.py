@@ -21,7 +21,10 @@ _TYPES = {"float": "float32", "double": "float64"}
 def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> str:
     """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
     shape = made.arguments.get("shape")
-    shown = context.render(shape) if shape is not None else "None"
+    if is_unshaped(made) and names.is_rate(made):
+        shown = "[]"  # an optimizer's rate is a number, and Keras 3 asks for its shape
+    else:
+        shown = context.render(shape) if shape is not None else "None"
     return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
 
 

@@ -133,3 +133,12 @@ def test_an_update_by_one_more_name() -> None:
     text = program(before="op = train\n", run="value, _ = sess.run([loss, op], {x: rows})\n")
     after = native(text)
     assert "value = train_step(rows).numpy()\n" in after and "op =" not in after
+
+
+def test_a_rate_that_is_fed_is_a_number() -> None:
+    text = program(
+        MODEL.replace("Optimizer(0.1)", "Optimizer(rate)"),
+        "sess.run(train, {x: rows, rate: 0.1})\n",
+        head=HEAD + "rate = tf.placeholder(tf.float32)\n",
+    )
+    assert "rate_spec = tf.TensorSpec([], tf.float32)\n" in native(text)

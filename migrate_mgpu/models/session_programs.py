@@ -56,11 +56,20 @@ class NativeSession(EditSet):
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
 
-    def within(self, module: Module, node: ast.AST) -> frozenset[Edit]:
-        """Its edits of a part of a module."""
-        start, end = module.source.span(node)
-        edits = self.edits.get(module, ())
-        return frozenset(edit for edit in edits if start <= edit.start and edit.end <= end)
+    def disturbed(self, module: Module, other: NativeSession) -> ast.AST | None:
+        """What another program reads or changes in a module, and this one changes otherwise."""
+        theirs = other.edits.get(module, [])
+        changes = [edit for edit in self.edits.get(module, ()) if edit not in theirs]
+        if not changes:
+            return None
+        for node in walk(module.tree):
+            if node in other.read:
+                start, end = module.source.span(node)
+                if any(edit.touches(start, end) for edit in changes):
+                    return node
+        if any(edit.touches(one.start, one.end) for edit in changes for one in theirs):
+            return module.tree
+        return None
 
 
 class NativeSessions:

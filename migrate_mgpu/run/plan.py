@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -429,17 +430,16 @@ def _has_native(state: State) -> bool:
 def _unlike(states: Iterable[State], module: Module) -> Diagnostic | None:
     """Why programs that import a module cannot all change it, if they cannot.
 
-    They change what they have in common alike, and together all of it: the functions of a
-    module that a program does not call are those that it does not change.
+    What one of them changes and another does not must be nothing that the other one reads or
+    changes: a function that only the first one calls.
     """
     found = [state.session for state in states if state.session is not None]
-    for node in module.tree.body:
-        readers = [one for one in found if node in one.read]
-        for one in readers:
-            if one.within(module, node) != readers[0].within(module, node):
-                names = f"{readers[0].module.path.name} and {one.module.path.name}"
-                text = f"{names} call this with other kinds of arguments"
-                return Diagnostic("shared-module", Place(module, node), text)
+    for one, other in permutations(found, 2):
+        node = one.disturbed(module, other)
+        if node is not None:
+            names = f"{one.module.path.name} and {other.module.path.name}"
+            text = f"{names} need this in different forms"
+            return Diagnostic("shared-module", Place(module, node), text)
     read = {node for one in found for node in one.read}
     for other, use in (unread for one in found for unread in one.unread):
         if other is module and not is_inside(module, use, read):

@@ -51,6 +51,14 @@ class Edit:
     end: int
     new: str
 
+    def touches(self, start: int, end: int) -> bool:
+        """Whether it changes something of a piece of the text, or adds something at its place.
+
+        A piece without length is the place where something is added.
+        """
+        inside = self.start < end and start < self.end
+        return inside or self.start == self.end == start == end
+
 
 @record(frozen=True)
 class BlockEdit(Edit):

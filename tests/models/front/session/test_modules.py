@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.session_programs import NativeSession
+from migrate_mgpu.source.source import Edit
 from tests.support.migration import run, said
 
 OPS = """\
@@ -95,7 +102,7 @@ STAYS = {
             "other.py": MAIN.replace("layer(x, 2, 1)", "layer(x, 2, 1, tf.reduce_sum(x))"),
             "ops.py": OPS.replace("units)", "units, scale=1.0)").replace("x, w)", "x, w) * scale"),
         },
-        "main.py and other.py call this with other kinds of arguments",
+        "main.py and other.py need this in different forms",
     ),
     "a number that changes": (
         {
@@ -121,3 +128,53 @@ def test_stays(case: tuple[dict[str, str], str]) -> None:
     result = run(*files.items(), bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any(reason in message for message in said(result)), said(result)
+
+
+TWO = """\
+import tensorflow as tf
+
+session = tf.Session()
+
+
+def one(x):
+    return x
+
+
+class Two:
+    def apply(self, x):
+        return x
+"""
+IN_ONE = Edit(TWO.index("x\n\n"), TWO.index("x\n\n") + 1, "y")
+IN_APPLY = Edit(TWO.rindex("x"), TWO.rindex("x") + 1, "y")
+ADDED = Edit(0, 0, "import a\n")
+DISTURBED: dict[str, tuple[list[Edit], list[str], list[Edit], str | None]] = {
+    "the same": ([IN_ONE, ADDED], ["one"], [IN_ONE, ADDED], None),
+    "a function that only one reads": ([IN_ONE], ["apply"], [IN_APPLY], None),
+    "a function that the other reads as it is": ([IN_ONE], ["one"], [], "one"),
+    "a method": ([IN_APPLY], ["apply"], [replaced(IN_APPLY, new="z")], "apply"),
+    "a class of which the other reads a method": (
+        [Edit(TWO.index("class"), len(TWO), "")],
+        ["apply"],
+        [],
+        "apply",
+    ),
+    "other lines at one place": ([ADDED], ["one"], [replaced(ADDED, new="import b\n")], ""),
+}
+
+
+@pytest.mark.parametrize("case", DISTURBED.values(), ids=DISTURBED)
+def test_a_program_disturbs_another(
+    case: tuple[list[Edit], list[str], list[Edit], str | None],
+) -> None:
+    own, read, theirs, expected = case
+    module = next(iter(Project([(Path("m.py"), TWO.encode())]).modules.values()))
+    other = NativeSession(module, read={n for n in ast.walk(module.tree) if _name(n) in read})
+    other.edits[module] = theirs
+    one = NativeSession(module)
+    one.edits[module] = own
+    found = one.disturbed(module, other)
+    assert (None if found is None else _name(found)) == expected
+
+
+def _name(node: ast.AST) -> str:
+    return getattr(node, "name", "")

@@ -1,7 +1,8 @@
 """Findings that a project has accepted: ``--baseline FILE``, ``--write-baseline``.
 
-An entry is a finding without its position (path, code, message, the text of its
-line), so that lines may move; equal ones are counted.
+An entry is a finding without its position and its wording: its file, its code, why it is there
+(the key of its diagnostic, what it affects) and the text of its line, so that lines may move and
+messages be worded otherwise; equal ones are counted. Its message is for who reads the file.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,9 +19,8 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.options import UsageError
 from migrate_mgpu.output.report import Report
 
-VERSION = 1
-# Messages name other places: "(line 12)", "(train.py:12)".
-_PLACE = re.compile(r"(?<=\bline )\d+|(?<=\.py:)\d+")
+VERSION = 2
+WITHOUT_KEYS = 1  # its entries have messages in place of keys
 
 
 class Key(NamedTuple):
@@ -27,8 +28,9 @@ class Key(NamedTuple):
 
     path: str
     code: str
-    message: str
     text: str
+    key: str = ""
+    affects: str = ""
 
 
 class Baseline:
@@ -41,7 +43,10 @@ class Baseline:
     def __init__(self, name: str, rewrite: bool) -> None:
         self._name = name
         self._rewrite = rewrite
-        self._accepted = Counter[Key]() if rewrite else _read(name)
+        self._has_keys = True
+        self._accepted = Counter[Key]()
+        if not rewrite:
+            self._read()
 
     def use(self, report: Report) -> None:
         """Takes the accepted findings out of a report.
@@ -50,14 +55,11 @@ class Baseline:
             OSError: the file cannot be written.
         """
         if self._rewrite:
-            self._accepted = self._all(report)
-            _write(self._name, self._accepted)
+            self._write(report)
         left = Counter(self._accepted)
         for file in report.result.files:
-            lines = _lines(file)
             remaining = []
-            for finding in file.findings:
-                key = _key(finding, lines, self._name)
+            for finding, key in self._keys(file):
                 if finding.state != f.APPLIED and left[key] > 0:
                     left[key] -= 1
                     report.accepted.append(finding)
@@ -66,46 +68,51 @@ class Baseline:
             file.findings[:] = remaining
         report.outdated = sum(left.values())
 
-    def _all(self, report: Report) -> Counter[Key]:
+    def _keys(self, file: f.FileResult) -> Iterator[tuple[f.Finding, Key]]:
+        lines = re.split(r"\r\n|\r|\n", file.before or "")
+        for finding in list(file.findings):
+            path = os.path.relpath(finding.path, Path(self._name).parent)
+            known = finding.cell is None and 0 < finding.line <= len(lines)  # a cell's are not
+            key = Key(
+                Path(path).as_posix(),
+                finding.code,
+                lines[finding.line - 1].strip() if known else "",
+            )
+            if self._has_keys:
+                key = key._replace(key=finding.key, affects=finding.affects)
+            yield finding, key
+
+    def _read(self) -> None:
+        name = self._name
+        try:
+            document = json.loads(Path(name).read_text(encoding="utf-8"))
+            version = document["version"]
+            if version not in (VERSION, WITHOUT_KEYS):
+                raise UsageError(f"{name}: is of version {version!r}, not {VERSION}")
+            self._has_keys = version == VERSION
+            for entry in document["findings"]:
+                key = Key(entry["path"], entry["code"], entry["text"])
+                if self._has_keys:
+                    key = key._replace(key=entry["key"], affects=entry["affects"])
+                self._accepted[key] += int(entry["count"])
+        except OSError as error:
+            raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{name}: is not a baseline of migrate-mgpu") from None
+
+    def _write(self, report: Report) -> None:
         """Every finding but those that are done."""
-        return Counter(
-            _key(finding, _lines(file), self._name)
-            for file in report.result.files
-            for finding in file.findings
-            if finding.state != f.APPLIED
-        )
-
-
-def _read(name: str) -> Counter[Key]:
-    try:
-        document = json.loads(Path(name).read_text(encoding="utf-8"))
-        if document["version"] != VERSION:
-            raise UsageError(f"{name}: is of version {document['version']!r}, not {VERSION}")
-        accepted: Counter[Key] = Counter()
-        for entry in document["findings"]:
-            key = Key(entry["path"], entry["code"], entry["message"], entry["text"])
-            accepted[key] += int(entry["count"])
-        return accepted
-    except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{name}: is not a baseline of migrate-mgpu") from None
-
-
-def _write(name: str, accepted: Counter[Key]) -> None:
-    findings = [{**key._asdict(), "count": count} for key, count in sorted(accepted.items())]
-    document = {"version": VERSION, "findings": findings}
-    temporary = Path(f"{name}.new")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(name)
-
-
-def _key(finding: f.Finding, lines: list[str], name: str) -> Key:
-    path = os.path.relpath(finding.path, Path(name).parent)
-    known = finding.cell is None and 0 < finding.line <= len(lines)  # a cell's lines are not
-    text = lines[finding.line - 1].strip() if known else ""
-    return Key(Path(path).as_posix(), finding.code, _PLACE.sub("N", finding.message), text)
-
-
-def _lines(file: f.FileResult) -> list[str]:
-    return re.split(r"\r\n|\r|\n", file.before or "")
+        messages: dict[Key, str] = {}
+        for file in report.result.files:
+            for finding, key in self._keys(file):
+                if finding.state != f.APPLIED:
+                    self._accepted[key] += 1
+                    messages.setdefault(key, finding.message)
+        findings = [
+            {**key._asdict(), "message": messages[key], "count": count}
+            for key, count in sorted(self._accepted.items())
+        ]
+        document = {"version": VERSION, "findings": findings}
+        temporary = Path(f"{self._name}.new")
+        temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(self._name)

@@ -91,29 +91,35 @@ def test_baseline(cli: Cli) -> None:
     assert first.lines[-1].endswith("; 3 accepted by the baseline")
     accepted = cli.read("accepted.json")
     assert json.loads(accepted) == {
-        "version": 1,
+        "version": 2,
         "findings": [
             {
                 "path": "kept.py",
                 "code": "MGPU901",
-                "message": "the config stays on its session: it is passed to "
-                "`framework.use(...)` (line N)",
                 "text": "config = tf.ConfigProto(log_device_placement=True)",
+                "key": "not-followed",
+                "affects": "",
+                "message": "the config stays on its session: it is passed to "
+                "`framework.use(...)` (line 5)",
                 "count": 1,
             },
             {
                 "path": "old.py",
                 "code": "MGPU902",
-                "message": "`tensorflow.contrib.crf.viterbi_decode` does not exist in TF2",
                 "text": "net = crf.viterbi_decode(tf.zeros([1, 2]), 3)",
+                "key": "gone-name",
+                "affects": "",
+                "message": "`tensorflow.contrib.crf.viterbi_decode` does not exist in TF2",
                 "count": 1,
             },
             {
                 "path": "old.py",
                 "code": "MGPU902",
-                "message": "unchanged: `tensorflow.contrib.crf.viterbi_decode` does not exist in "
-                "TF2 (line N)",
                 "text": "sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))",
+                "key": "gone-name",
+                "affects": "",
+                "message": "unchanged: `tensorflow.contrib.crf.viterbi_decode` does not exist in "
+                "TF2 (line 4)",
                 "count": 1,
             },
         ],
@@ -129,6 +135,28 @@ def test_baseline(cli: Cli) -> None:
     assert more.status == 5
     assert more.out.count("MGPU902") == 1
     assert cli.read("accepted.json") == accepted
+
+
+def test_a_baseline_does_not_depend_on_wording(cli: Cli) -> None:
+    """A later version words its reasons otherwise: what was accepted stays accepted."""
+    cli.write(old=REFUSED, kept=KEPT)
+    command = ("--check", "--strict", "--baseline", "accepted.json", ".")
+    cli("--write-baseline", *command)
+    accepted = json.loads(cli.read("accepted.json"))
+    for entry in accepted["findings"]:
+        entry["message"] = "worded otherwise"
+    cli.put("accepted.json", json.dumps(accepted))
+    assert cli(*command).lines[-1].endswith("; 3 accepted by the baseline")
+    # As the first version wrote it.
+    for entry in accepted["findings"]:
+        del entry["key"], entry["affects"]
+    cli.put("accepted.json", json.dumps({**accepted, "version": 1}))
+    assert cli(*command).lines[-1].endswith("; 3 accepted by the baseline")
+    # Another reason at the same line is new.
+    for entry in accepted["findings"]:
+        entry.update(key="another", affects="")
+    cli.put("accepted.json", json.dumps(accepted))
+    assert "3 of the baseline no longer found" in cli(*command).lines[-1]
 
 
 def test_entries_that_nothing_matches_any_more_are_counted(cli: Cli) -> None:
@@ -162,7 +190,7 @@ def test_paths_in_a_baseline_start_from_its_folder(
         ("{", "is not a baseline of migrate-mgpu"),
         ("[]", "is not a baseline of migrate-mgpu"),
         ('{"version": 1, "findings": [{}]}', "is not a baseline of migrate-mgpu"),
-        ('{"version": 7}', "is of version 7, not 1"),
+        ('{"version": 7}', "is of version 7, not 2"),
     ],
 )
 def test_a_wrong_baseline_stops_the_run(cli: Cli, content: str, message: str) -> None:

@@ -17,7 +17,9 @@ class Arguments:
     def __init__(self, call: ast.Call, function: Function) -> None:
         arguments = function.node.args
         self.call = call
+        self._open = arguments.vararg is not None or arguments.kwarg is not None
         self.defaults = dict(_defaults(arguments))
+        self._keyword_only = [a.arg for a in arguments.kwonlyargs]
         self._keywords = {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
         self._positions = _positions(function)
         starred = [a for a in call.args if isinstance(a, ast.Starred)]
@@ -59,6 +61,17 @@ class Arguments:
             found[parameter] = argument
         found.update({k.arg: k.value for k in self.call.keywords if k.arg in self._keywords})
         return found
+
+    def every(self) -> dict[str, ast.expr] | None:
+        """What each parameter gets; None where that cannot be determined, or is an error."""
+        parameters = [*self._positions, *self._keyword_only]
+        given = [*self._positions[: len(self.call.args)], *(k.arg for k in self.call.keywords)]
+        if self._open or self.unclear is not None or len(self.call.args) > len(self._positions):
+            return None
+        if len({*given}) < len(given) or not {*given} <= {*parameters}:
+            return None
+        found = {**self.defaults, **self.written()}
+        return found if len(found) == len(parameters) else None
 
 
 def bind(call: ast.Call, function: Function) -> Arguments:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -251,9 +252,7 @@ class _Threads:
         if [one.kind for one in names.bindings_of(node)] != ["parameter"]:
             return False
         module, call = self.sites[self.root.node]
-        given = dict(zip(self.root.parameters(), call.args))
-        given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
-        value = given.get(node.id)
+        value = by_parameter(call, self.root.parameters()).get(node.id)
         if not isinstance(value, ast.Name) or len(module.names.bindings_of(value)) != 1:
             return False
         for parent in module.names.ancestors(call):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import walk
@@ -137,19 +138,11 @@ class _Inlined:
         ``given`` are those that become variables of the model_fn.
         """
         self.given: dict[str, ast.expr] = {}
-        arguments, call = node.args, self.call
-        if arguments.vararg or arguments.kwarg or any(k.arg is None for k in call.keywords):
+        helper = Function(self.module, node)
+        values = bind(self.call, helper).every()
+        if values is None:
             return None
-        if any(isinstance(a, ast.Starred) for a in call.args):
-            return None
-        parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
-        values = dict(zip(parameters, call.args))
-        values.update({k.arg: k.value for k in call.keywords if k.arg})
-        every = [*parameters, *(a.arg for a in arguments.kwonlyargs)]
-        for name, default in zip(parameters[::-1], arguments.defaults[::-1]):
-            values.setdefault(name, default)
-        if set(values) != set(every) or len(call.args) > len(parameters):
-            return None
+        every = [*helper.parameters(), *(a.arg for a in node.args.kwonlyargs)]
         outer = set(self.module.names.scopes[self.function].bindings)
         own = set(self.module.names.scopes[node].bindings)
         stored = {

@@ -15,6 +15,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -219,19 +220,11 @@ class _Maker:
 
     def _given(self, call: ast.Call) -> dict[str, ast.expr] | None:
         """What each parameter is in a call; None where that cannot stand for it everywhere."""
-        parameters = self._parameters()
-        if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
+        arguments = bind(call, Function(self.module, self.node))
+        given = arguments.every()
+        if given is None:
             return None
-        given = dict(zip(parameters, call.args))
-        for keyword in call.keywords:
-            if keyword.arg not in parameters or keyword.arg in given:
-                return None
-            given[keyword.arg] = keyword.value
-        defaults = dict(zip(parameters[::-1], self.node.args.defaults[::-1]))
-        given = {**defaults, **given}
-        if set(given) != set(parameters):
-            return None
-        if any(not isinstance(value, ast.Constant) for value in defaults.values()):
+        if any(not isinstance(value, ast.Constant) for value in arguments.defaults.values()):
             return None
         every = [n.id for n in walk(self.node) if isinstance(n, ast.Name)]
         for name, value in given.items():

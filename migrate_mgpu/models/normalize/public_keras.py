@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 
-_INSIDE, _PUBLIC = "tensorflow.python.keras", "tensorflow.keras"
+_INSIDE = "tensorflow.python.keras"
 # Modules that have one content by both names on 1.15, and what they are imported for.
 _MODULES = {
     "activations", "applications", "backend", "callbacks", "constraints", "datasets", "layers",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
@@ -93,23 +94,14 @@ class _Maker:
 
     def _written(self, value: ast.expr, call: ast.Call) -> str | None:
         """What it returns for the arguments of a call."""
-        parameters = [a.arg for a in self.node.args.args]
-        if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
-            return None
-        given = dict(zip(parameters, call.args))
-        for keyword in call.keywords:
-            if keyword.arg not in parameters or keyword.arg in given:
-                return None
-            given[keyword.arg] = keyword.value
-        defaults = dict(zip(parameters[::-1], self.node.args.defaults[::-1]))
-        given = {**defaults, **given}
-        if set(given) != set(parameters) or self.locals.keys() & given.keys():
+        given = bind(call, self.function).every()
+        if given is None or self.locals.keys() & given.keys():
             return None
         if not all(isinstance(argument, _ATOMS) for argument in given.values()):
             return None
         scope = self.module.names.scope_at(call)
         free = {n.id for n in walk(self.node) if isinstance(n, ast.Name)}
-        free -= {*parameters, *self.locals}
+        free -= {*given, *self.locals}
         own = () if scope.is_module else scope.bindings
         if any(name in own for name in free):
             return None

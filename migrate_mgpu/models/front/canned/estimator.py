@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.models.front.canned.column_names import taken_by_another
 from migrate_mgpu.models.front.canned.heads import read_head
@@ -65,10 +66,7 @@ def _check_arguments(flow: EstimatorFlow) -> None:
     normal = flow.arguments.get("batch_norm")
     if normal is not None and constant(normal) is not False:
         raise Refused(module, normal, f"`batch_norm` of a {flow.class_name}", _ADVICE)
-    given = [
-        *zip(SIGNATURES[flow.class_name], call.args), *((k.arg, k.value) for k in call.keywords),
-    ]  # fmt: skip
-    for parameter, value in given:
+    for parameter, value in by_parameter(call, SIGNATURES[flow.class_name]).items():
         if parameter in _NOT_NONE and is_none(value):
             text = f"`{parameter}=None` of a {flow.class_name}"
             raise Refused(module, value, text, "leave it out, or say what is meant")

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import arguments_of
+from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
@@ -154,9 +154,8 @@ class _Finder:
             raise Refused(
                 module, call, "which argument of the model_fn this is cannot be determined"
             )
-        pairs = [*zip(positions, call.args), *((k.arg, k.value) for k in call.keywords)]
-        for name, value in pairs:
-            if name is None:
+        for name, value in by_parameter(call, positions).items():
+            if name == "**":
                 raise Refused(module, value, "the model_fn gets its arguments from `**`")
             if isinstance(value, ast.Name) and value.id in own:
                 if value.id != name:

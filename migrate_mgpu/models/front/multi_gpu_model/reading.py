@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import Names, Scope, constant
 from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.analysis.value_flow import ValueFlow
@@ -205,13 +206,7 @@ def unknown_gpus(module: Module, node: ast.AST) -> Refused:
 
 
 def _arguments(module: Module, call: ast.Call) -> dict[str, ast.expr]:
-    if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(_PARAMETERS):
-        raise Refused(module, call, f"the arguments of `{NAME}` cannot be determined")
-    given = dict(zip(_PARAMETERS, call.args))
-    for keyword in call.keywords:
-        if keyword.arg not in _PARAMETERS or keyword.arg in given:
-            raise Refused(module, call, f"the arguments of `{NAME}` cannot be determined")
-        given[keyword.arg] = keyword.value
+    given = NamedArguments(module, call, _PARAMETERS).rest
     if "model" not in given:
         raise Refused(module, call, f"`{NAME}` without a model")
     moved = given.get("cpu_relocation")

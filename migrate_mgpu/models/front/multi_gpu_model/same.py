@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.keras import LOSSES
@@ -97,10 +98,8 @@ def check_compiled(
     Raises:
         Refused: its optimizer or its loss is not known to do the same.
     """
-    names = ("optimizer", "loss", "metrics")
-    given = dict(zip(names, call.args))
-    given.update({k.arg: k.value for k in call.keywords if k.arg in names})
-    if any(k.arg is None for k in call.keywords):
+    given = by_parameter(call, ("optimizer", "loss", "metrics"))
+    if "**" in given:
         raise Refused(module, call, "what this model is compiled with cannot be determined")
     if "optimizer" in given:
         for where, optimizer in _definitions(values, module, given["optimizer"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -204,15 +205,12 @@ class Helpers:
         return self._flags[function.node]
 
     def _bind(self, module: Module, call: ast.Call, function: Function) -> dict[str, ast.expr]:
-        parameters = [*function.parameters(), *(a.arg for a in function.node.args.kwonlyargs)]
-        starred = any(isinstance(a, ast.Starred) for a in call.args)
-        if starred or any(k.arg is None for k in call.keywords):
+        arguments = bind(call, function)
+        if arguments.unclear is not None:
             raise Refused(module, call, f"{function.name} gets its arguments from `*` or `**`")
         if function.node.args.vararg or function.node.args.kwarg:
             raise Refused(function.module, function.node, f"{function.name} takes `*` or `**`")
-        found = dict(zip(parameters, call.args))
-        found.update({k.arg: k.value for k in call.keywords if k.arg in parameters})
-        return found
+        return arguments.written()
 
     def _shares(self, function: Function) -> bool:
         source = function.module.source

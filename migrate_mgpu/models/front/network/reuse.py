@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.towers.loop import shares
@@ -52,8 +53,8 @@ class ReuseReader:
         if target is None:
             return []
         gone = self.parameters(target)
-        found = [value for name, value in zip(target.parameters(), call.args) if name in gone]
-        return [*found, *(k.value for k in call.keywords if k.arg in gone)]
+        given = by_parameter(call, target.parameters())
+        return [value for name, value in given.items() if name in gone]
 
     def is_statement(self, module: Module, statement: ast.stmt) -> bool:
         """Whether a statement only gives a value to a name that says it."""
@@ -107,8 +108,7 @@ class ReuseReader:
         target = self.graph.target(module, call.func)
         if target is None or target.owner is not None:
             return False
-        given = dict(zip(target.parameters(), call.args))
-        given.update((k.arg, k.value) for k in call.keywords if k.arg is not None)
+        given = by_parameter(call, target.parameters())
         names = [name for name, one in given.items() if one is value]
         return bool(names) and self._is_reuse(target.module, target.node, names[0])
 

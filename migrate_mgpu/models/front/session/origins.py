@@ -11,6 +11,7 @@ import enum
 from collections.abc import Iterator
 from typing import Union
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -193,14 +194,8 @@ class Origins:
 
 def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
     """What a call gives a function's parameters, by their names; nothing where that is unclear."""
-    parameters = function.parameters()[1 if function.owner is not None else 0 :]
-    if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
-        return {}
-    if any(keyword.arg is None for keyword in call.keywords):
-        return {}
-    found = dict(zip(parameters, call.args))
-    found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
-    return found
+    arguments = bind(call, function)
+    return arguments.written() if arguments.unclear is None else {}
 
 
 def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:

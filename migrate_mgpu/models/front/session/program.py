@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterable, Mapping
-from typing import Union
+from typing import Union, get_args
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
@@ -131,8 +131,8 @@ class Cells:
     """Recurrent cells, or the zeros that such begin with."""
 
 
-# What a name of the scope stands for as its statements are read, and what of it is the graph's.
-GRAPH = (
+# What a name of the scope stands for as its statements are read: a part of the graph,
+GraphMeaning = Union[
     Placeholder,
     Variables,
     Unit,
@@ -147,29 +147,11 @@ GRAPH = (
     Cells,
     Init,
     NamedInitializer,
-)
-Meaning = Union[
-    Placeholder,
-    Variables,
-    Unit,
-    Update,
-    Optimizer,
-    Gradients,
-    AllVariables,
-    AverageUpdates,
-    Averager,
-    AverageStep,
-    PartOfStep,
-    Init,
-    Cells,
-    NamedInitializer,
-    Host,
-    Saver,
-    EventWriter,
-    Dataset,
-    Iterator,
 ]
-HOST_OBJECTS = (Saver, EventWriter, Dataset, Iterator)  # what stands around the steps
+HostObject = Union[Saver, EventWriter, Dataset, Iterator]  # what stands around the steps,
+Meaning = Union[GraphMeaning, Host, HostObject]  # or Python's own.
+GRAPH: tuple[type, ...] = get_args(GraphMeaning)
+HOST_OBJECTS: tuple[type, ...] = get_args(HostObject)
 
 
 @record(frozen=True, eq=False)

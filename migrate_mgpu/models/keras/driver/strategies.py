@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.ir import Strategy
 from migrate_mgpu.models.properties import row_of
@@ -119,8 +120,7 @@ def _operations(module: Module, node: ast.expr, style: FileStyle) -> str:
             return f"{style.tensorflow}.distribute.{_OPERATIONS[last]}({', '.join(rest)})"
         if last in ("AllReduceCrossDeviceOps", "AllReduceCrossTowerOps"):
             names = ("all_reduce_alg", "num_packs", "agg_small_grads_max_bytes")
-            given = dict(zip(names, node.args))
-            given.update({k.arg: k.value for k in node.keywords if k.arg})
+            given = by_parameter(node, names)
             algorithm = given.get("all_reduce_alg")
             name = "nccl" if algorithm is None else constant(algorithm)
             if isinstance(name, str) and name in _ALGORITHMS and set(given) <= set(names[:2]):

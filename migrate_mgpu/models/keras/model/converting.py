@@ -345,12 +345,8 @@ class _Conversion:
 
     def _write_helpers(self) -> None:
         """Writes the classes of helper functions, those that they use among them."""
-        done: set[ast.AST] = set()
-        while len(done) < len(self.helpers.found):
-            for made in self.classes.all():
-                if made.helper.function.node not in done:
-                    done.add(made.helper.function.node)
-                    self._write_helper(made)
+        for made in self.classes.each():
+            self._write_helper(made)
 
     def _write_helper(self, made: HelperClass) -> None:
         helper = made.helper

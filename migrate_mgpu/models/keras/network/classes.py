@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -62,6 +63,15 @@ class HelperClasses:
     def all(self) -> list[HelperClass]:
         """Every one that there is so far."""
         return [self.of(helper.function) for helper in self.helpers.found.values()]
+
+    def each(self) -> Iterator[HelperClass]:
+        """Every one, also those that are found as others are written."""
+        done: set[ast.AST] = set()
+        while len(done) < len(self.helpers.found):
+            for made in self.all():
+                if made.helper.function.node not in done:
+                    done.add(made.helper.function.node)
+                    yield made
 
     def spelled(self, module: Module, call: ast.Call, function: Function) -> str:
         """A function's class, as a module reaches it that called the function."""

@@ -16,7 +16,6 @@ from migrate_mgpu.models.front.network.objects import Objects
 from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
 from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
-from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.class_plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.classes import HelperClasses
@@ -256,21 +255,9 @@ class Network:
             name = self.loop_names.get(call) or f"self.{self.attributes[call]}"
             if found.variable:
                 return name
-            arguments = [context.render(node) for node in found.inputs]
-            if isinstance(found.layer, Recurrent):
-                arguments = self.recurrents.arguments(found.layer, arguments[0], context)
-            arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
-            if found.training is not None:
-                arguments.append(f"training={context.render(found.training)}")
-            elif found.helper is not None and self.classes.of(found.helper.function).trains:
-                context.trains = True
-                arguments.append("training=training")
-            elif found.takes_training:
-                arguments.append("training=False")
-            text = f"{name}({', '.join(arguments)})"
-            if isinstance(found.layer, Recurrent):
-                return self.recurrents.applied(found.layer, text, context)
-            return text
+            helper = found.helper
+            trains = helper is not None and self.classes.of(helper.function).trains
+            return self.recurrents.application(found, name, context, trains)
 
         return write
 

@@ -85,7 +85,25 @@ class Recurrents:
         self._above[layer.node] = self.mask
         return [f"{self.mask} = {mask}"]
 
-    def arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
+    def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
+        """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
+        arguments = [context.render(node) for node in found.inputs]
+        if isinstance(found.layer, Recurrent):
+            arguments = self._arguments(found.layer, arguments[0], context)
+        arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
+        if found.training is not None:
+            arguments.append(f"training={context.render(found.training)}")
+        elif trains:
+            context.trains = True
+            arguments.append("training=training")
+        elif found.takes_training:
+            arguments.append("training=False")
+        text = f"{name}({', '.join(arguments)})"
+        if isinstance(found.layer, Recurrent) and found.layer.node in self._unstacked:
+            return f"{context.tf}.unstack({text}, axis=1)"
+        return text
+
+    def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
         given = f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs
         if layer.lengths is None:
@@ -176,10 +194,6 @@ class Recurrents:
                 self._check_inside(mention)
             self.replaced = before
             self._unstacked.add(layer.node)
-
-    def applied(self, layer: Recurrent, text: str, context: Context) -> str:
-        """What stands for a network that is run, as a text that applies its layer."""
-        return f"{context.tf}.unstack({text}, axis=1)" if layer.node in self._unstacked else text
 
     def _steps(self, name: ast.Name, made: ast.stmt) -> None:
         """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""

@@ -37,12 +37,8 @@ class HelperClassWriter:
         self.images = any(made.image and made.normalizes for made in program.layers.values())
         self.classes = HelperClasses(helpers)
         self.definitions: list[str] = []  # what losses in them call
-        done: set[ast.AST] = set()
-        while len(done) < len(helpers.found):
-            for made in self.classes.all():
-                if made.helper.function.node not in done:
-                    done.add(made.helper.function.node)
-                    self._write(made)
+        for made in self.classes.each():
+            self._write(made)
 
     def _write(self, made: HelperClass) -> None:
         helper = made.helper

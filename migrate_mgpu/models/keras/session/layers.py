@@ -13,7 +13,6 @@ from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
-    Recurrent,
     TowerInput,
     Unit,
     Update,
@@ -64,18 +63,8 @@ class LayerWriter:
 
     def _use(self, found: Found) -> Replacement:
         def write(context: Context) -> str:
-            arguments = [context.render(node) for node in found.inputs]
-            if isinstance(found.layer, Recurrent):
-                arguments = self.recurrents.arguments(found.layer, arguments[0], context)
-            arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
-            if found.training is not None:
-                arguments.append(f"training={context.render(found.training)}")
-            elif found.takes_training:
-                arguments.append("training=False")
-            text = f"{self.names.layer(found.shares or found.call)}({', '.join(arguments)})"
-            if isinstance(found.layer, Recurrent):
-                return self.recurrents.applied(found.layer, text, context)
-            return text
+            name = self.names.layer(found.shares or found.call)
+            return self.recurrents.application(found, name, context, trains=False)
 
         return write
 

@@ -331,6 +331,66 @@ class {name}({tf}.keras.layers.BatchNormalization):
             moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
         return outputs''',
 )
+# In towers: TF1 moves the averages by the batches of one tower, or by those of all, each from
+# what the others left, in any order; here each from what there was. Keras 2 keeps averages for
+# each replica, Keras 3 lets them drift apart.
+_TOWERS = '''\
+class {name}({tf}.keras.layers.BatchNormalization):
+    """Batch normalization whose averages MOVED."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        averages = self.moving_mean, self.moving_variance
+        del self.moving_mean, self.moving_variance
+        with {tf}.init_scope():
+            self.moving_mean, self.moving_variance = [
+                {tf}.Variable(
+                    value, trainable=False, aggregation={tf}.VariableAggregation.AGGREGATION
+                )
+                for value in averages
+            ]
+
+    def call(self, inputs, training=False):
+        replica = {tf}.distribute.get_replica_context()
+        if not training or replica is None:  # outside of the replicas nothing trains
+            return super().call(inputs, training=False)
+        if inputs.shape.rank == 4:  # the variance is that of a sample, as TF1's is of images
+            ones = {tf}.ones_like(self.moving_mean)
+            outputs, mean, variance, *_ = {tf}.raw_ops.FusedBatchNormV3(
+                x=inputs,
+                scale=ones if self.gamma is None else self.gamma,
+                offset={tf}.zeros_like(ones) if self.beta is None else self.beta,
+                mean=[],
+                variance=[],
+                epsilon=self.epsilon,
+            )
+        else:
+            mean, variance = {tf}.nn.moments(inputs, [*range(inputs.shape.rank - 1)])
+            outputs = {tf}.nn.batch_normalization(
+                inputs, mean, variance, self.beta, self.gamma, self.epsilon
+            )
+        RATE
+        for moving, value in [(self.moving_mean, mean), (self.moving_variance, variance)]:
+            moving.assign_sub((moving - value) * rate)
+        return outputs'''
+
+
+def _of_towers(moved: str, aggregation: str, *rate: str) -> Definition:
+    lines = "\n        ".join(rate or ["rate = 1.0 - self.momentum"])
+    text = _TOWERS.replace("MOVED", moved).replace("AGGREGATION", aggregation)
+    return Definition("BatchNormalization", text.replace("RATE", lines))
+
+
+TOWER_NORMALIZATION = {
+    "first": _of_towers("the first replica moves", "ONLY_FIRST_REPLICA"),
+    "last": _of_towers(
+        "the last replica moves",
+        "SUM",
+        "last = replica.replica_id_in_sync_group == replica.num_replicas_in_sync - 1",
+        "rate = {tf}.where(last, 1.0 - self.momentum, 0.0)",
+    ),
+    "all": _of_towers("all replicas move", "SUM"),
+}
 CHANNELS = {
     "NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last",
     "NCHW": "channels_first", "NCW": "channels_first", "NCDHW": "channels_first",

@@ -730,6 +730,14 @@ class Combined(enum.Enum):
     SUM = enum.auto()
 
 
+class Mover(enum.Enum):
+    """Which tower's batches move the averages of batch normalization."""
+
+    FIRST = "first"
+    LAST = "last"
+    ALL = "all"
+
+
 class Stage(enum.Enum):
     """When a step computes a unit, in a program of towers."""
 

@@ -24,7 +24,12 @@ replicas' values, of which the author's own code makes a mean or a sum.
 owns. Layers that TF1 names anew in each tower are not shared, and keep their program on the
 bridge. Towers that call ``get_next()`` draw a batch each: TF1 gives them out in any order, the
 strategy in its own. A run that only one tower draws for stays. Summaries are those behind the
-loop; each tower's own keep the program on the bridge, as do batch normalization and queues.
+loop; each tower's own keep the program on the bridge, as do queues.
+Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are
+moved by the tower whose updates the program runs: ``tf.get_collection(tf.GraphKeys.UPDATE_OPS,
+scope)`` in the loop are the last tower's, under ``if i == 0`` the first one's. Where the updates
+of all towers are run, TF1 moves the averages in any order, and two runs of it differ; here each
+replica moves them from what they were before the step, and a finding says so.
 Losses that a tower's function collects and asks for by its scope
 (``tf.get_collection('losses', scope)``) are a list: the mean over the replicas counts weight decay
 once, as TF1's mean over the towers did. A collection that is asked for without the scope, where

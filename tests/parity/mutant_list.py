@@ -182,6 +182,20 @@ MUTANTS: dict[str, Mutant] = {
         4,
         "labels",
     ),
+    "batches_of_first_replica": _one(
+        "batch_norm_last",
+        "sync_group == replica.num_replicas_in_sync - 1",
+        "sync_group == 0",
+        9,
+        "printed",
+    ),
+    "batches_of_all_replicas": _one(
+        "batch_norm_first",
+        "VariableAggregation.ONLY_FIRST_REPLICA",
+        "VariableAggregation.MEAN",
+        9,
+        "printed",
+    ),
     "averages_lost": _one(
         "averages_of_variables", "assign_sub((1.0 - decay)", "assign_sub(0.0", 9, "printed"
     ),

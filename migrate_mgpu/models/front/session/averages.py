@@ -5,23 +5,87 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_update_ops
-from migrate_mgpu.models.front.session.program import closure
-from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.ir import Step, Variables
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.models.front.session.graph_collections import (
+    COLLECTION,
+    is_dependency,
+    is_update_ops,
+    update_ops,
+)
+from migrate_mgpu.models.front.session.program import AverageUpdates, MadeLayer, Role, closure
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.towers.loop import entered_as, first_scopes
+from migrate_mgpu.models.ir import Mover, Step, Variables
 
 
 class AverageReader(StatementReader):
     """Reads what moves averages, and checks that it moves all that there are."""
 
+    def __init__(self, state: Reading) -> None:
+        super().__init__(state)
+        self._asked: dict[ast.Call, AverageUpdates] = {}
+
     def _normalizers(self) -> list[Variables]:
         return [m.variables for m in self.found.layers.values() if m.normalizes]
 
-    def is_moved(self, statement: ast.stmt) -> bool:
-        """Whether a statement stands where averages move first."""
-        around = self.names.ancestors(statement)
-        return any(isinstance(p, ast.With) and is_dependency(self.module, p) for p in around)
+    def asked(self, node: ast.expr) -> AverageUpdates:
+        """What moves averages, as it is asked for here.
+
+        Raises:
+            Refused: the averages of which towers is not seen.
+        """
+        call = update_ops(self.module, node)
+        assert call is not None
+        if call not in self._asked:
+            self._asked[call] = AverageUpdates(call, self._mover(call))
+        return self._asked[call]
+
+    def _mover(self, call: ast.Call) -> Mover | None:
+        scope = by_parameter(call, COLLECTION).get("scope")
+        towers, entry = self.scope.towers, self.scope.entries[self.place]
+        if towers is None:
+            if scope is None:
+                return None
+            text = "the averages that it moves are told by a scope"
+            raise Refused(self.module, call, text, "ask for all of tf.GraphKeys.UPDATE_OPS")
+        inside = is_inside(self.module, call, {towers.loop})
+        first = inside and entry.first
+        if scope is None:
+            return Mover.FIRST if first else Mover.ALL
+        if isinstance(scope, ast.Name) and scope.id in entered_as(self.module, towers):
+            return Mover.FIRST if first else Mover.LAST
+        loop = next(one for one in self.scope.entries if one.statement is towers.loop)
+        told = constant(scope)
+        if not inside and not loop.scopes and told in first_scopes(self.module, towers):
+            return Mover.FIRST
+        text = "which towers' averages are moved cannot be determined"
+        raise Refused(self.module, scope, text, "ask for those of the last tower by its scope")
+
+    def moves(self, node: ast.AST) -> bool:
+        """Whether something stands where averages move first."""
+        for block in self.names.ancestors(node):
+            if isinstance(block, ast.With) and is_dependency(self.module, block):
+                call = block.items[0].context_expr
+                assert isinstance(call, ast.Call)
+                self.moved(self.asked(call.args[0]))
+                towers = self.scope.towers
+                if towers is not None and is_inside(self.module, block, {towers.loop}):
+                    self.found.mover = Mover.ALL  # each with its own gradients
+                return True
+        return False
+
+    def moved(self, updates: AverageUpdates) -> None:
+        """Something that is run moves averages.
+
+        Raises:
+            Refused: something else moves those of other towers.
+        """
+        if self.found.mover not in (None, updates.mover):
+            text = "the averages of other towers are moved elsewhere"
+            raise Refused(self.module, updates.call, text)
+        self.found.mover = updates.mover
 
     def check(self) -> None:
         """Averages move in the steps in which they did, and in no others.
@@ -30,9 +94,16 @@ class AverageReader(StatementReader):
             Refused: Keras's would move in others.
         """
         asked = [call.lineno for call in self.names.calls if is_update_ops(self.module, call)]
+        for entry, role in zip(self.scope.entries, self.found.roles):
+            block = self.names.parents.get(entry.statement)
+            if isinstance(block, ast.With) and is_dependency(self.module, block):
+                if role in (Role.UNIT, Role.VARIABLES):
+                    text = "averages of batch normalization move before it is computed"
+                    raise Refused(self.module, entry.statement, text)
         for made in self.found.layers.values():
             if not made.normalizes:
                 continue
+            self._check_named(made)
             if any(line < made.variables.unit.lineno for line in asked):
                 text = "it is made after tf.GraphKeys.UPDATE_OPS is asked for"
                 raise Refused(self.module, made.found.call, text, "ask for it after all layers")
@@ -58,6 +129,21 @@ class AverageReader(StatementReader):
             if not moved <= read:
                 text = "a step updates moving averages of layers that it does not compute"
                 raise Refused(self.module, step.updates[0].statement, text)
+
+    def _check_named(self, made: MadeLayer) -> None:
+        """Averages that are told by a tower's scope are those of layers in it.
+
+        Raises:
+            Refused: a layer is applied outside of that.
+        """
+        towers = self.scope.towers
+        if towers is None or not any(one.mover is not Mover.ALL for one in self._asked.values()):
+            return
+        blocks = {*entered_as(self.module, towers).values()}
+        for node, _ in made.applications:
+            if not is_inside(self.module, node, blocks):
+                text = "it stands outside of the scope that names a tower"
+                raise Refused(self.module, node, text)
 
     def _moves_in(self, step: Step, variables: Variables) -> bool:
         return any(

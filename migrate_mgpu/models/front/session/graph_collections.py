@@ -5,26 +5,43 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
 
 _COLLECTION = "update_ops"
+COLLECTION = ("key", "scope")  # what `tf.get_collection` is given
 
 
 def is_update_ops(module: Module, node: ast.AST) -> bool:
-    """`tf.get_collection(tf.GraphKeys.UPDATE_OPS)`, or a name that has nothing else."""
+    """Whether an expression is what moves averages, and nothing else."""
+    return update_ops(module, node) is not None
+
+
+def update_ops(module: Module, node: ast.AST) -> ast.Call | None:
+    """`tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope)`, also by a name, or in a `tf.group`."""
+    if isinstance(node, ast.Starred):
+        return update_ops(module, node.value)
     if isinstance(node, ast.Name) and node in module.names.scope_of_name:
-        bindings = module.names.bindings_of(node)
-        values = [binding.value for binding in bindings]
-        return bool(values) and all(
-            isinstance(value, ast.Call) and is_update_ops(module, value) for value in values
-        )
-    if not isinstance(node, ast.Call) or name_of(module, node) != "get_collection":
-        return False
-    if len(node.args) != 1 or node.keywords:
-        return False
-    key = node.args[0]
-    return name_of(module, key) == "GraphKeys.UPDATE_OPS" or constant(key) == _COLLECTION
+        values = [binding.value for binding in module.names.bindings_of(node)]
+        found = [update_ops(module, value) if value is not None else None for value in values]
+        alike = len(found) == 1 or all(one is not None and _is_of_all(one) for one in found)
+        return found[0] if found and alike else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = name_of(module, node)
+    if name == "group" and len(node.args) == 1 and not node.keywords:
+        return update_ops(module, node.args[0])
+    if name != "get_collection" or len(node.args) + len(node.keywords) > 2:
+        return None
+    key = by_parameter(node, COLLECTION).get("key")
+    asks = name_of(module, key) == "GraphKeys.UPDATE_OPS" or constant(key) == _COLLECTION
+    return node if key is not None and asks else None
+
+
+def _is_of_all(call: ast.Call) -> bool:
+    """Whether a collection is asked for without a scope."""
+    return len(call.args) + len(call.keywords) == 1
 
 
 def is_dependency(module: Module, statement: ast.stmt) -> bool:

@@ -29,6 +29,7 @@ from migrate_mgpu.models.ir import (
     Combined,
     Gathered,
     GradientClip,
+    Mover,
     Operation,
     Optimizer,
     Placeholder,
@@ -101,7 +102,13 @@ class AllVariables:
 
 @record(frozen=True, eq=False)
 class AverageUpdates:
-    """What moves the averages of batch normalization: the collection UPDATE_OPS."""
+    """What moves the averages of batch normalization: ``call`` asks for UPDATE_OPS.
+
+    ``mover``: those of which towers, where there are some.
+    """
+
+    call: ast.Call
+    mover: Mover | None = None
 
 
 @record(frozen=True, eq=False)
@@ -224,6 +231,7 @@ class SessionProgram:
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)  # those that units make
     applied: dict[ast.Call, Found] = field(default_factory=dict)  # calls that have those of others
     moves_averages: bool = False  # some step moves those of batch normalization
+    mover: Mover | None = None  # by which towers' batches, where there are towers
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)  # and units
     own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves
     scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls

@@ -26,7 +26,6 @@ from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
-    AverageUpdates,
     Host,
     Init,
     NamedInitializer,
@@ -89,6 +88,7 @@ class _Reader(StatementReader):
             self.units.unit,
             self.origins,
             self.clients.is_client_call,
+            self.averages.moved,
         )
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
         self.clients.driving = self.driving
@@ -120,7 +120,6 @@ class _Reader(StatementReader):
             self.found.roles.append(self._role(entry))
         self.clients.read()
         self.driving.finish()
-        self.towers.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
@@ -346,7 +345,7 @@ class _Reader(StatementReader):
         if name in COUNTERS:
             return self.variables.global_step(statement, target, call)
         if is_update_ops(self.module, call):
-            self.meanings[target.id] = AverageUpdates()
+            self.meanings[target.id] = self.averages.asked(call)
             return Role.GONE
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
             self.meanings[target.id] = Init()

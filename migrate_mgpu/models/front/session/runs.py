@@ -61,8 +61,13 @@ class RunReader:
         unit: Callable[[ast.stmt | ast.expr, int], Unit],
         origins: Origins,
         is_client_call: Callable[[ast.Call], bool],
+        moved: Callable[[AverageUpdates], None],
     ) -> None:
-        """``is_client_call`` says whether a call is one of a function that runs something."""
+        """``is_client_call`` says whether a call is one of a function that runs something.
+
+        ``moved`` is told what moves averages.
+        """
+        self.moved = moved
         self.scope = scope
         self.module = scope.module
         self.names = scope.module.names
@@ -377,6 +382,7 @@ class RunReader:
         if isinstance(meaning, Update):
             return Fetch(node, update=meaning)
         if isinstance(meaning, AverageUpdates):
+            self.moved(meaning)
             return Fetch(node, moves=True)
         if isinstance(meaning, Variables):
             if meaning.collected is not Collected.ONE:

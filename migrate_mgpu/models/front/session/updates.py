@@ -226,7 +226,8 @@ class UpdateReader(StatementReader):
             rate,
             sparse,
             clips,
-            self.averages.is_moved(statement),
+            self.averages.moves(statement)
+            or (gradients is not None and self.averages.moves(gradients.node)),
             combined,
             tower_clips,
         )

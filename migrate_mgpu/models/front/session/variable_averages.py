@@ -9,11 +9,13 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.session.graph_collections import is_ordering
+from migrate_mgpu.models.front.session.graph_collections import is_ordering, is_update_ops
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
     Averager,
     AverageStep,
+    AverageUpdates,
+    Meaning,
     PartOfStep,
     Role,
 )
@@ -46,7 +48,7 @@ class VariableAverageReader(StatementReader):
             self.meanings[target.id] = made
             return Role.GONE
         if name == "group" and call.args and not ordered:
-            parts = [*call.args]
+            parts = [part for given in call.args for part in _parts(given)]
         elif (name == "no_op" or made is not None) and ordered:
             parts = [*ordered]
         elif ordered:
@@ -54,20 +56,31 @@ class VariableAverageReader(StatementReader):
             raise Refused(self.module, call, text, _ADVICE)
         else:
             return None
-        meanings = [self.runs.meaning(part) for part in parts]
+        meanings = [self._meaning(part) for part in parts]
         steps = [one for one in (*meanings, made) if isinstance(one, AverageStep)]
         updates = [one for one in meanings if isinstance(one, Update)]
+        moved = [one for one in meanings if isinstance(one, AverageUpdates)]
         if not updates and not ordered:
-            return None
+            if len(moved) != 1 or len(parts) != 1:
+                return None
+            self.meanings[target.id] = moved[0]
+            return Role.GONE
         if len(updates) != 1 or len(steps) > 1 or len(meanings) != len(parts):
             raise Refused(self.module, call, "no operation trains here, or several", _ADVICE)
-        if not all(isinstance(one, (Update, AverageStep)) for one in meanings):
+        if not all(isinstance(o, (Update, AverageStep, AverageUpdates)) for o in meanings):
             text = "what else is run with the operation that trains is not understood"
             raise Refused(self.module, call, text)
         self.state.only_binding(target)
         step = steps[0] if steps else None
-        self._together(target, updates[0], step, isinstance(made, AverageStep))
+        for one in moved:
+            self.updates.averages.moved(one)
+        self._together(target, updates[0], step, isinstance(made, AverageStep), bool(moved))
         return Role.GONE
+
+    def _meaning(self, part: ast.expr) -> Meaning | None:
+        if is_update_ops(self.module, part):
+            return self.updates.averages.asked(part)
+        return self.runs.meaning(part)
 
     def _ordered(self, statement: ast.stmt) -> list[ast.expr]:
         """What runs before a statement that stands in a block of its own for that."""
@@ -113,7 +126,12 @@ class VariableAverageReader(StatementReader):
         return AverageStep(averager, every.variables)
 
     def _together(
-        self, target: ast.Name, update: Update, step: AverageStep | None, ordered: bool
+        self,
+        target: ast.Name,
+        update: Update,
+        step: AverageStep | None,
+        ordered: bool,
+        moves: bool,
     ) -> None:
         """An update that is run with averages, by another name.
 
@@ -134,7 +152,14 @@ class VariableAverageReader(StatementReader):
             averages = VariableAverages(
                 step.averager.call, step.averager.decay, counter is not None, ordered
             )
-        new = replaced(update, name=target.id, averages=averages)
+        moves = moves or update.moves
+        new = replaced(update, name=target.id, averages=averages, moves=moves)
+        self.found.moves_averages |= moves
         self.found.updates[self.found.updates.index(update)] = new
         self.meanings[update.name] = PartOfStep()
         self.meanings[target.id] = new
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    """What is run with an operation: a list's members."""
+    return node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]

@@ -146,6 +146,49 @@ def shares(module: Module, statement: ast.stmt) -> bool:
     return isinstance(func, ast.Attribute) and func.attr == "reuse_variables"
 
 
+def entered_as(module: Module, towers: Towers) -> dict[str, ast.With]:
+    """The names of each tower's scope in its loop, with their blocks: `name_scope(...) as scope`"""
+    return {
+        item.optional_vars.id: block
+        for block in _blocks(towers.loop.body)
+        for item in block.items
+        if isinstance(item.optional_vars, ast.Name)
+        and isinstance(item.context_expr, ast.Call)
+        and name_of(module, item.context_expr) == "name_scope"
+    }
+
+
+def first_scopes(module: Module, towers: Towers) -> set[str]:
+    """What TF1 calls the first tower's scopes, where its number is all that they are made of."""
+    found: set[str] = set()
+    for block in _blocks(towers.loop.body):
+        for item in block.items:
+            call = item.context_expr
+            if isinstance(call, ast.Call) and name_of(module, call) == "name_scope" and call.args:
+                text = _of_first(module, call.args[0], towers)
+                found |= {text, f"{text}/"} if text else set()
+    return found
+
+
+def _of_first(module: Module, node: ast.expr, towers: Towers) -> str:
+    """The text of a `%` with the first tower's number; empty where it has something else."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+        return ""
+    given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+    values: list[object] = []
+    for one in given:
+        own = isinstance(one, ast.Name) and one.id == towers.index
+        told = module.names.only_value(one) if isinstance(one, ast.Name) and not own else one
+        values.append(0 if own else constant(told))
+    shape = constant(node.left)
+    if not isinstance(shape, str) or None in values:
+        return ""
+    try:
+        return shape % tuple(values)
+    except (TypeError, ValueError):
+        return ""
+
+
 def _names(module: Module, loop: ast.For) -> tuple[str, tuple[tuple[str, ast.expr], ...]]:
     """The name that counts, and those that are items of sequences."""
     target, over = loop.target, loop.iter

@@ -473,19 +473,6 @@ class TowerReader:
             text = "what is minimized is not the loss of each tower"
             raise Refused(self.module, call, text, "average the gradients of the towers")
 
-    def finish(self) -> None:
-        """Batch normalization has no proved form under a strategy yet.
-
-        Raises:
-            Refused: there is some of it.
-        """
-        if self.towers is None:
-            return
-        for made in self.found.layers.values():
-            if made.normalizes:
-                text = "batch normalization in towers, whose averages TF1 moves by each"
-                raise Refused(self.module, made.found.call, text)
-
     @property
     def _count(self) -> ast.expr | None:
         """How many towers there are, where their loop or a `tf.split` tells it."""

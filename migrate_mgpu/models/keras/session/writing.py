@@ -18,7 +18,7 @@ from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
 from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
-from migrate_mgpu.models.ir import Optimizer, Placeholder, Step, TowerInput, Update
+from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
@@ -62,6 +62,10 @@ _NEEDED = (
 _AVERAGED = (
     "TF1 moves these averages while the variables change, in no fixed order; here they move after "
     "them, and after the count of steps"
+)
+_RACING = (
+    "each tower moves these averages, in TF1 in any order: two runs of that differ; here each "
+    "replica moves them from what they were before the step"
 )
 _DRAWN = (
     "TF1's towers take their batches from the iterator in any order, here in the towers' order: a "
@@ -185,6 +189,8 @@ class _Writer:
         for layer in self.program.layers.values():
             if layer.normalizes and not self.program.moves_averages:
                 self.found.note(self.module, layer.found.call, _FORGOTTEN, AVERAGES)
+            elif layer.normalizes and self.program.mover is Mover.ALL:
+                self.found.note(self.module, layer.found.call, _RACING, AVERAGES)
         for unit in self.program.units.values():
             if isinstance(unit, TowerInput) and unit.drawn:
                 self.found.note(self.module, unit.node, _DRAWN, BATCHES)

@@ -257,6 +257,21 @@ def network(inputs):
 """
 
 
+def normalized(inside: str, behind: str, fetched: str) -> str:
+    """Towers with batch normalization, whose updates are asked for in the loop or behind it."""
+    return program(
+        device="    with tf.device('/gpu:%d' % i), tf.name_scope('tower_%d' % i) as scope,"
+        " tf.variable_scope('net', reuse=i > 0):\n",
+        body=BODY.replace(
+            "tf.matmul(x_splits[i], w)",
+            "tf.layers.batch_normalization(tf.matmul(x_splits[i], w), training=True)",
+        ),
+        grads=inside + GRADS,
+        apply=behind + APPLY,
+        run=RUN.replace("value, _ =", "value =").replace("loss, train", f"loss, train, {fetched}"),
+    )
+
+
 STAYS = {
     "variables of each tower": (
         program(body="        w = tf.Variable(tf.zeros([3, 1]))\n" + BODY, model=MODEL[34:]),
@@ -327,15 +342,27 @@ STAYS = {
         ),
         "how many rows they need cannot be determined",
     ),
-    "batch normalization": (
-        program(
-            device="    with tf.device('/gpu:%d' % i), tf.variable_scope('net', reuse=i > 0):\n",
-            body=BODY.replace(
-                "tf.matmul(x_splits[i], w)",
-                "tf.layers.batch_normalization(tf.matmul(x_splits[i], w), training=True)",
-            ),
+    # TF1 finds by a text what begins with it: another scope has other updates, or none.
+    "averages of a scope that is no tower's": (
+        normalized("", "ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS, 'net')\n", "ops"),
+        "which towers' averages are moved cannot be determined",
+    ),
+    "averages of different towers": (
+        normalized(
+            "        last = tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope)\n",
+            "ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS)\n",
+            "ops, last",
         ),
-        "batch normalization in towers",
+        "the averages of other towers are moved elsewhere",
+    ),
+    "a loss that is computed behind the averages": (
+        normalized(
+            "",
+            "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n"
+            "    both = tf.reduce_mean(losses)\n",
+            "both",
+        ),
+        "averages of batch normalization move before it is computed",
     ),
     "a summary of each tower": (
         program(body=BODY + "        told = tf.summary.scalar('loss', loss)\n"),
@@ -527,3 +554,34 @@ def test_false_towers_are_none() -> None:
     text = program(grads="", apply="train = optimizer.minimize(loss)\n")
     result = run(text, bridge=True, native_sessions=True)
     assert not any(finding.code == "MGPU502" for finding in result.findings)
+
+
+def test_averages_follow_the_tower_whose_updates_are_run() -> None:
+    """Which one moves them is told by the scope, the loop's first round or a list of all."""
+    scoped = "tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope)"
+    every = "tf.get_collection(tf.GraphKeys.UPDATE_OPS)"
+    wanted = {
+        (f"        ops = {scoped}\n", ""): "the last replica moves",
+        (f"        ops = tf.group(*{scoped})\n", ""): "the last replica moves",
+        ("", f"ops = {scoped}\n"): "the last replica moves",
+        (f"        if i == 0:\n            ops = {scoped}\n", ""): "the first replica moves",
+        (f"        if i == 0:\n            ops = {every}\n", ""): "the first replica moves",
+        ("", f"ops = {every[:-1]}, 'tower_0')\n"): "the first replica moves",
+        ("", f"ops = {every}\n"): "all replicas move",
+        (f"        ops = {every}\n", ""): "all replicas move",
+    }
+    for (inside, behind), moved in wanted.items():
+        text = normalized(inside, behind, "ops")
+        text = text.replace("value = sess", "value, _, _ = sess")
+        assert f"whose averages {moved}" in migrated(text, native_sessions=True)[0], inside + behind
+
+
+def test_averages_that_gradients_move() -> None:
+    """Gradients of a tower that wait for its updates move the averages in each."""
+    text = normalized(
+        "        ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope)\n"
+        "        with tf.control_dependencies(ops):\n    ",
+        "",
+        "",
+    ).replace("value = sess", "value, _ = sess")
+    assert "whose averages all replicas move" in migrated(text, native_sessions=True)[0]

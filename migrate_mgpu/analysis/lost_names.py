@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from migrate_mgpu.analysis.symbols import load
+from migrate_mgpu.analysis.symbols import earlier, load
 
 SLIM = "tf_slim"
 SLIM_PACKAGE = "tf-slim==1.1.0"  # what is installed for it
@@ -355,6 +355,9 @@ def module_file(path: str) -> str | None:
 
 def advice_about(name: str) -> str:
     """What its owner can do about a name that has no proved form in TF2."""
+    later = earlier().now(name)
+    if later is not None:
+        return f"TensorFlow 1.0 calls it tf.{later}"
     name = canonical(name)
     fitting = [start for start in _ADVICE if name == start or name.startswith(start)]
     if fitting:

@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 _PRIVATE = ("python", "core", "tools", "examples", "compiler", "lite", "_api")
 
 
+# Other folders of a TensorFlow: modules of 1.15, of 2.15 or of the newest.
+_FOLDERS = frozenset(
+    {*_PRIVATE, "contrib", "compat", "distribute", "dtensor", "include", "security"}
+)
+
+
 class Symbol(NamedTuple):
     """A TensorFlow name without the way it was reached.
 
@@ -94,6 +100,7 @@ class SymbolTable:
             names = data.get(status, [])
             assert isinstance(names, list)
             self._status.update(dict.fromkeys(names, status))
+        self._roots = {name.partition(".")[0] for name in self._status} | _FOLDERS
         gone = data.get("private_modules_gone", {})
         assert isinstance(gone, dict)
         self._private: dict[str, str] = {}
@@ -108,14 +115,18 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
-        outer, dot = name, "."
+        outer, dot, before_1_0 = name, ".", earlier()
         while (found := self._status.get(outer)) is None:
-            if outer in _BEFORE:
+            if outer in _OTHERS or outer in before_1_0.names or outer in before_1_0.calls:
                 return "gone"
             outer, dot, _ = outer.rpartition(".")
             if not dot:
                 return "gone" if name.partition(".")[0] == "contrib" else "unknown"
         return "unknown" if found == "modules" and outer != name else found
+
+    def has_root(self, name: str) -> bool:
+        """Whether some TensorFlow has the first part of a name: 1.15, 2.15 or the newest."""
+        return name.partition(".")[0] in self._roots
 
     def private_status(self, module: str) -> str:
         """``present``, ``tf2.15_only`` or ``gone`` for ``tensorflow.python...`` paths."""
@@ -132,14 +143,8 @@ class SymbolTable:
         return "present"
 
 
-# Names of TensorFlow before 1.0, which the table of 1.15's names does not have.
-_OLDER = """
-array_ops audio_summary batch_matmul batch_svd complex_abs concat_v2 histogram_summary
-image.per_image_whitening image_summary inv listdiff merge_all_summaries merge_summary mul neg
-nn.bidirectional_rnn nn.rnn nn.seq2seq nn.state_saving_rnn pack scalar_summary select sub
-test.test_util train.SummaryWriter unpack
-"""
-_BEFORE = frozenset(_OLDER.split())
+# More names that neither 1.15 nor TF2 has, which no release calls otherwise.
+_OTHERS = frozenset({"array_ops", "test.test_util"})
 # Private ones of any TF1 that no TF2 has, and which the table of 1.15's modules has not.
 _BEFORE_PRIVATE = frozenset({
     "tensorflow.python.ops.constant_op",
@@ -171,6 +176,63 @@ def renames() -> dict[str, str]:
     """TF2's names of what TF1 calls otherwise and is the same object."""
     found: dict[str, str] = load("renames.json")
     return found
+
+
+class EarlierCall(NamedTuple):
+    """A call of TensorFlow before 1.0, by the names that its parameters have since then.
+
+    ``parameters`` in the order that they had; ``keywords`` are their old names; ``order`` are those
+    that may be given by position in 1.0 and TF 1.15.
+    """
+
+    now: str
+    parameters: tuple[str, ...]
+    keywords: dict[str, str]
+    order: tuple[str, ...] = ()
+
+
+class Earlier(NamedTuple):
+    """What TensorFlow 1.0 called otherwise (``data/before_1_0.json``).
+
+    ``names`` are only renamed, ``calls`` have other parameters, ``order`` has functions
+    of both whose parameters stood in another order.
+    """
+
+    names: dict[str, str]
+    calls: dict[str, EarlierCall]
+    order: dict[str, EarlierCall]
+
+    def now(self, name: str) -> str | None:
+        """The name that 1.0 gave a name, with what follows it."""
+        outer, rest = name, ""
+        while outer:
+            found = self.names.get(outer)
+            if found is None and outer in self.calls:
+                found = self.calls[outer].now
+            if found is not None:
+                return found + rest
+            outer, dot, last = outer.rpartition(".")
+            rest = f"{dot}{last}{rest}"
+        return None
+
+
+@lru_cache(maxsize=1)
+def earlier() -> Earlier:
+    """What TensorFlow 1.0 called otherwise."""
+    found = load("before_1_0.json")
+    calls, order = (
+        {
+            name: EarlierCall(
+                row.get("now", name),
+                tuple(row["parameters"]),
+                row["keywords"],
+                tuple(row.get("order", ())),
+            )
+            for name, row in found[part].items()
+        }
+        for part in ("calls", "order")
+    )
+    return Earlier(found["names"], calls, order)
 
 
 def load(name: str) -> Any:

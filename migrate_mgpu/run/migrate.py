@@ -55,9 +55,23 @@ def migrate(
 
 
 def _planned(contents: Contents, project: Project, options: Options) -> RunResult:
+    """The plan of a run, with the names of TensorFlow 1.0 in programs that are older."""
+    files = [(Path(path), data) for path, data in contents]
+    old = project.from_python_2
+    result = _normalized(files, project, options)
+    if not result.programs:
+        return result
+    from migrate_mgpu.run.before_1_0 import with_later_names
+
+    def again(files: Files) -> RunResult:
+        return _normalized(files, Project(files, old), options)
+
+    return with_later_names(files, result, project, options.rules, again)
+
+
+def _normalized(files: Files, project: Project, options: Options) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
     old = project.from_python_2
-    files = [(Path(path), data) for path, data in contents]
 
     def again(files: Files) -> Planned:
         planned = plan(Project(files, old), options)

@@ -72,6 +72,26 @@ class PythonRewriter(Rewriter):
     convert: Callable[[Source], list[Edit]]
 
 
+@record(eq=False)
+class Renamed:
+    """The names of a module that are written otherwise, each with a place, and the edits."""
+
+    edits: list[Edit] = field(default_factory=list)
+    names: dict[str, ast.AST] = field(default_factory=dict)
+
+
+@record(frozen=True, eq=False)
+class EarlierRewriter(Rewriter):
+    """A module that speaks of an earlier TensorFlow than 1.15, as 1.15 has it.
+
+    Everything else is asked of the module that this makes.
+    """
+
+    folder = "programs"
+
+    rename: Callable[[Module], Renamed]
+
+
 def free_name(folder: Path, text: str, *names: str) -> str:
     """The first name by which a folder has no module, or that of this text."""
     for name in names:

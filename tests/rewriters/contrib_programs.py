@@ -6,6 +6,8 @@ with ``INITIAL`` keeps the initial values that its initializers draw; all others
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 _SLIM = "import tensorflow.contrib.slim as slim\n"
 _LAYERS = "layers = tf.contrib.layers\n"
 
@@ -597,6 +599,68 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
 """),
 )  # fmt: skip
 
+# From before TensorFlow 1.0: TF 1.15 runs them with the names of 1.0.
+_EARLIER = (
+    ("arithmetic before 1.0", "", """
+    x, y = tf.constant(x2), tf.constant(x2 * 0.3 + 2)
+    a = tf.constant(x4)
+    return [tf.mul(x, y), tf.sub(x, y=y), tf.neg(x), tf.inv(y), tf.pack([x, y], axis=1),
+            tf.unpack(x, axis=1)[2], tf.complex_abs(tf.complex(x, y)), tf.select(x > 0, x, y),
+            tf.select(x > 0, e=x, t=y), tf.batch_matmul(a, a, adj_y=True),
+            tf.batch_matmul(a, a, True, name='product'), tf.listdiff([1, 2, 3], [2])[0],
+            tf.list_diff([1, 2, 3], y=[2], out_idx=tf.int64)[1], tf.foldl(tf.mul, x)]
+"""),
+    ("orders before 1.0", "", """
+    x, y = tf.constant(x2), tf.constant(x2 * 0.3 + 2)
+    left, right = tf.split(0, 2, x)
+    columns = tf.split(split_dim=1, num_split=5, value=y)
+    axis, parts = 1, [x, y]
+    whole = tf.constant(onehot)
+    return [tf.concat(1, [x, y]), tf.concat(concat_dim=0, values=columns[:2]), left, right,
+            tf.concat(axis, parts), tf.concat_v2([x, y], 0), tf.split(axis, 5, x)[1],
+            tf.nn.softmax_cross_entropy_with_logits(x[:, :3], whole),
+            tf.nn.softmax_cross_entropy_with_logits(labels=whole, logits=x[:, :3]),
+            tf.nn.sparse_softmax_cross_entropy_with_logits(y, labels),
+            tf.nn.sigmoid_cross_entropy_with_logits(x[:, :3], targets=whole)]
+"""),
+    ("matrices before 1.0", "", """
+    a = tf.constant(x4[0, :, :, :])
+    b = tf.batch_matmul(a, tf.batch_matrix_transpose(a)) + 2 * tf.eye(6, batch_shape=[6])[:, :6, :6]
+    s, u, v = tf.batch_svd(b, True, True)
+    c = tf.batch_cholesky(b)
+    return [b, s, c, tf.batch_cholesky_solve(c, a), tf.batch_matrix_determinant(b),
+            tf.batch_matrix_diag(a), tf.batch_matrix_diag_part(b), tf.batch_matrix_inverse(b),
+            tf.batch_matrix_solve(b, a), tf.batch_matrix_triangular_solve(c, a),
+            tf.matmul(u, tf.matmul(tf.matrix_diag(s), v, adjoint_b=True)),
+            tf.image.per_image_whitening(x4[0])]
+"""),
+    ("cells before 1.0", "", """
+    steps = tf.unpack(tf.constant(x4[:, :, 0, :]), axis=1)
+    with tf.variable_scope('one'):
+        outputs, state = tf.nn.rnn(tf.nn.rnn_cell.GRUCell(3), steps, dtype=tf.float32)
+    with tf.variable_scope('two'):
+        both, _, _ = tf.nn.bidirectional_rnn(
+            tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.GRUCell(2), steps, dtype=tf.float32)
+    loss = tf.nn.seq2seq.sequence_loss_by_example(
+        [outputs[0]], [tf.constant(labels[:4])], [tf.ones([4])])
+    return [outputs[-1], state, both[0], loss]
+"""),
+    ("summaries before 1.0", "import tempfile\n", """
+    x = tf.constant(x2)
+    made = [tf.scalar_summary('loss', tf.reduce_sum(x)),
+            tf.scalar_summary(tags='mean', values=tf.reduce_mean(x)),
+            tf.histogram_summary('x', x), tf.histogram_summary(tag='y', values=2 * x),
+            tf.audio_summary('heard', x[:, :1], 8000.0, 1)]
+    seen = tf.image_summary('seen', tf.constant(x4), max_images=2)
+    every = tf.merge_all_summaries()
+    made += [tf.merge_summary(made[:2]), tf.merge_summary(made[2:4], collections=[])]
+    writer = tf.train.SummaryWriter(tempfile.mkdtemp(), tf.get_default_graph())
+    writer.close()
+    read = [tf.cast(tf.decode_raw(one, tf.uint8), tf.int32) for one in made]
+    return [*read, tf.to_float(tf.strings.length(every) > tf.strings.length(seen))]
+"""),
+)  # fmt: skip
+
 _PROGRAM = """\
 import numpy as np
 import tensorflow as tf
@@ -613,7 +677,16 @@ if __name__ == '__main__':
 
 def programs() -> dict[str, str]:
     """Every program's text, by name."""
+    return _texts(_BODIES)
+
+
+def earlier_programs() -> dict[str, str]:
+    """The texts of those from before TensorFlow 1.0, by name."""
+    return _texts(_EARLIER)
+
+
+def _texts(bodies: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     return {
         name: _PROGRAM.format(imports=imports, body=body.strip("\n"))
-        for name, imports, body in _BODIES
+        for name, imports, body in bodies
     }

@@ -23,7 +23,12 @@ import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.analysis import lost_names
-from tests.rewriters.contrib_programs import programs
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.symbols import earlier, table
+from migrate_mgpu.core.registry import only
+from migrate_mgpu.session_config.program_rewriter import EarlierRewriter
+from migrate_mgpu.source.source import Source, splice
+from tests.rewriters.contrib_programs import earlier_programs, programs
 from tests.support import migration
 
 DATA = Path(lost_names.__file__).parents[1] / "data"
@@ -38,10 +43,21 @@ Found = Union[list[tuple[str, list[float]]], str]
 @cache
 def bridges() -> dict[str, str]:
     found = {}
-    for name, text in programs().items():
+    for name, text in {**programs(), **earlier_programs()}.items():
         result = migration.run(text, bridge=True)
         assert [one.state for one in result.programs] == ["bridge"], (name, migration.said(result))
         found[name] = migration.after(result, text)
+    return found
+
+
+@cache
+def with_later_names() -> dict[str, str]:
+    """Programs from before TensorFlow 1.0 as 1.0 has them, which TF 1.15 runs."""
+    found = {}
+    for name, text in earlier_programs().items():
+        path = Path(f"{name}.py")
+        renamed = only(EarlierRewriter).rename(Module(path, Source(path, text), ""))
+        found[name] = splice(text, renamed.edits)
     return found
 
 
@@ -65,7 +81,7 @@ def run(runtime: runtimes.Runtime, given: Mapping[str, str]) -> dict[str, Found]
 
 @cache
 def reference() -> dict[str, Found]:
-    found = run(runtimes.ensure(OLD), programs())
+    found = run(runtimes.ensure(OLD), {**programs(), **with_later_names()})
     broken = {name: result for name, result in found.items() if isinstance(result, str)}
     assert not broken, broken
     return found
@@ -92,6 +108,18 @@ def test_all_are_proved() -> None:
         mention = rf"\b(slim|layers|framework)\.{re.escape(path)}\b|import .*\b{path}\b"
         assert re.search(mention, text), path
         assert f"tf_slim.{path}" in table, path
+
+
+def test_all_earlier_names_are_proved() -> None:
+    """Each that has a program, and each that 1.15 has by the name that it got."""
+    text = "\n".join(earlier_programs().values())
+    names = earlier()
+    unlike = {"nn.state_saving_rnn"}  # it takes an object that saves states: 1.15 has the same code
+    for old in (*names.names, *names.calls, *names.order):
+        assert f"tf.{old}" in text or old in unlike, old
+        new = names.now(old) or old
+        assert table().status(new) != "unknown", new
+        assert table().status(old) == "gone" or old in names.order, old
 
 
 SOURCES = """\
@@ -143,6 +171,8 @@ BROKEN = (
     ("forget_bias=0.5", "forget_bias=1.0", "cells"),
     ("forget_bias=0.5", "forget_bias=0.6", "block cells"),
     ("average_across_timesteps=False", "average_across_timesteps=True", "losses of sequences"),
+    ("labels=whole, logits=x[:, :3]", "labels=x[:, :3], logits=whole", "orders before 1.0"),
+    ("tf.subtract(x, y=y)", "tf.add(x, y=y)", "arithmetic before 1.0"),
     ("min_frequency=least", "min_frequency=2", "vocabulary"),
 )  # fmt: skip
 

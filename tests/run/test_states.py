@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import migrate_mgpu.run
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.run.states import State
 from tests.support.migration import run, said
 
@@ -81,10 +84,43 @@ def test_programs_whose_session_is_made_for_them_count() -> None:
 
 
 def test_names_from_before_1_0_are_gone() -> None:
-    """1.15 has them no more than TF2: the program was said to run there."""
+    """1.15 has them no more than TF2: where they are not renamed, nothing runs the program."""
     text = (
         "import tensorflow as tf\n\nwith tf.Session() as sess:\n    print(sess.run(tf.mul(2, 3)))\n"
     )
-    result = run(text, bridge=True)
+    result = run(text, bridge=True, rules=Selection(ignore=("MGPU213",)))
     assert [program.state for program in result.programs] == ["refused"]
     assert any("`tensorflow.mul` does not exist in TF2" in message for message in said(result))
+    assert [one.advice for one in result.findings if "tensorflow.mul" in one.message] == [
+        "TensorFlow 1.0 calls it tf.multiply"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from tensorflow.g3doc.tutorials.mnist import mnist",
+        "import tensorflow.models.rnn",
+        "from tensorflow import mul",
+        "from tensorflow import no_such_name",
+    ],
+)
+def test_modules_that_no_tensorflow_has(line: str) -> None:
+    """An import of them fails on 1.15 and on TF2: the program was said to run there."""
+    text = f"import tensorflow as tf\n{line}\n\nprint(tf.Session(config=tf.ConfigProto()))\n"
+    result = run(text, bridge=True)
+    assert [program.state for program in result.programs] == ["refused"]
+    assert any("does not exist in TF2" in message for message in said(result))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from tensorflow.keras import layers",
+        "from tensorflow import random",
+        "import tensorflow.lite",
+    ],
+)
+def test_modules_that_some_tensorflow_has(line: str) -> None:
+    text = f"import tensorflow as tf\n{line}\n\nprint(tf.Session(config=tf.ConfigProto()))\n"
+    assert [one.state for one in run(text, bridge=True).programs] == ["bridge"]

@@ -1,0 +1,83 @@
+"""Programs from before TensorFlow 1.0: planned with the names of 1.0, told where they were."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.analysis.symbols import earlier
+from migrate_mgpu.core.findings import APPLIED, Finding, RunResult
+from migrate_mgpu.core.registry import only
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
+from migrate_mgpu.run.normalization import Files, fits, relocated
+from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
+from migrate_mgpu.source.history import History, place
+from migrate_mgpu.source.suppressions import file_suppressed
+
+_MIGRATED = (NATIVE, BRIDGE, KEPT)
+_ADVICE = "TF 1.15 runs the program with these names, and not as it was: compare with that one"
+
+
+def with_later_names(
+    files: Files,
+    first: RunResult,
+    project: Project,
+    rules: Selection,
+    plan: Callable[[Files], RunResult],
+) -> RunResult:
+    """The plan of a run whose programs have the names of 1.0; ``first``: as it stands.
+
+    A file is changed for a program that is migrated with it.
+    """
+    rewriter = only(EarlierRewriter)
+    if not rules.enabled(rewriter.rule.code, rewriter.rule.name):
+        return first
+    words = _words()
+    found: dict[Module, Renamed] = {}
+    for module in project.modules.values():
+        if module.writable and words.search(module.source.text):
+            renamed = rewriter.rename(module)
+            if renamed.edits and not file_suppressed(module.source):
+                if fits({module: renamed.edits}):
+                    found[module] = renamed
+    while found:
+        layers: History = {m.path: [(m.source, one.edits)] for m, one in found.items()}
+        contents = {m.path: m.source.encode(m.source.apply(one.edits)) for m, one in found.items()}
+        result = plan([(path, contents.get(path, data)) for path, data in files])
+        migrated = (one for one in result.programs if one.state in _MIGRATED)
+        used = {path for one in migrated for path in one.paths}
+        if used >= contents.keys():
+            return _told(relocated(result, layers, contents), found)
+        found = {module: one for module, one in found.items() if module.path in used}
+    return first
+
+
+def _words() -> re.Pattern[str]:
+    """What a file has that says a name of before 1.0, or calls what had another order."""
+    table = earlier()
+    words = {name.rpartition(".")[2] for name in (*table.names, *table.calls, *table.order)}
+    return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
+
+
+def _told(result: RunResult, found: dict[Module, Renamed]) -> RunResult:
+    """With a finding in each file, at its first name."""
+    rule = only(EarlierRewriter).rule
+    there: dict[Path, Module] = {module.path: module for module in found}
+    for file in result.files:
+        module = there.get(file.path)
+        if module is None:
+            continue
+        names = found[module].names
+        start, _ = module.source.span(min(names.values(), key=position))
+        cell, line, column = place(module.source, start)
+        text = f"{rule.summary}: {', '.join(f'`{name}`' for name in sorted(names))}"
+        file.findings.append(
+            Finding(file.path, line, column, rule.code, APPLIED, text, _ADVICE, cell)
+        )
+        file.findings.sort(key=lambda one: one.position)
+    return result

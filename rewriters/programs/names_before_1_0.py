@@ -1,0 +1,220 @@
+"""A program from before TensorFlow 1.0 gets the names that 1.0 gave.
+
+## What it does
+In the files of a program that is migrated, names that TensorFlow 1.0 renamed are written as 1.0 and
+1.15 have them: `tf.mul`, `tf.pack`, `tf.select`, `tf.batch_matmul`, `tf.scalar_summary`,
+`tf.train.SummaryWriter`, `tf.nn.rnn` and others. Calls whose arguments have another order since get
+keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses of logits and labels.
+Everything else is done with the program that this makes.
+
+## Why
+Such a program runs neither on TF2 nor on 1.15.
+
+## Safety
+What a migrated program equals is *the program with the names of 1.0*: nothing from 1.0 on runs the
+original. That those two are the same is what TensorFlow's own upgrade script to 1.0 says; its
+names are in `migrate_mgpu/data/before_1_0.json`. Where `tf.concat(a, b)`, `tf.split(a, b, c)` do
+not show their order, it is that of the others in the file, and in a file with names from before 1.0
+the old one. A call with arguments that 1.0 has not, and a name that is imported by itself, stay,
+and so does their program. `--ignore MGPU213` leaves all of these programs as they are.
+
+## References
+[TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.style import spelling
+from migrate_mgpu.analysis.symbols import EarlierCall, earlier
+from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
+
+RULE = Rule(
+    code="MGPU213",
+    name="names-before-1-0",
+    summary="names from before TensorFlow 1.0 are those that 1.0 gave",
+)
+
+CASES = (
+    Case(
+        "names and orders",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4])
+left, right = tf.split(1, 2, x)
+total = tf.mul(tf.concat(1, [left, right]), tf.neg(x))
+with tf.Session() as sess:
+    print(sess.run(tf.pack([total, tf.sub(x, total)]), {x: [[1, 2, 3, 4]]}), tf.app.flags)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+x = tf.placeholder(tf.float32, [None, 4])
+left, right = tf.split(axis=1, num_or_size_splits=2, value=x)
+total = tf.multiply(tf.concat(axis=1, values=[left, right]), tf.negative(x))
+with tf.Session() as sess:
+    print(sess.run(tf.stack([total, tf.subtract(x, total)]), {x: [[1, 2, 3, 4]]}), tf.app.flags)
+""",
+    ),
+    Case(
+        "summaries, and a loss by position",
+        """\
+import tensorflow as tf
+
+logits = tf.placeholder(tf.float32, [None, 3])
+labels = tf.placeholder(tf.float32, [None, 3])
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(logits, labels))
+tf.scalar_summary("loss", loss)
+merged = tf.merge_all_summaries()
+with tf.Session() as sess:
+    writer = tf.train.SummaryWriter("logs", sess.graph)
+    print(sess.graph, merged)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+logits = tf.placeholder(tf.float32, [None, 3])
+labels = tf.placeholder(tf.float32, [None, 3])
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(logits=logits, labels=labels))
+tf.summary.scalar("loss", loss)
+merged = tf.summary.merge_all()
+with tf.Session() as sess:
+    writer = tf.summary.FileWriter("logs", sess.graph)
+    print(sess.graph, merged)
+""",
+    ),
+    Case(
+        "an argument that 1.0 has not",
+        """\
+import tensorflow as tf
+
+tf.scalar_summary("loss", tf.constant(1.0), name="op")
+with tf.Session() as sess:
+    print(sess.graph)
+""",
+        refused="`tensorflow.scalar_summary` does not exist in TF2",
+    ),
+)
+
+
+def rename(module: Module) -> Renamed:
+    """A module's names from before 1.0, as 1.0 has them; one that cannot be written stays."""
+    found = Renamed()
+    unclear: list[tuple[Use, ast.Call, EarlierCall]] = []
+    orders: set[bool] = set()  # of the calls whose order is seen, whether it is the old one
+    table = earlier()
+    for use in module.uses:
+        if use.symbol.flavour != "plain" or (use.guarded and not use.lazy):
+            continue
+        name = use.symbol.name
+        if name in table.order:
+            for call in _called(module, use):
+                old = _is_old(name, call, table.order[name])
+                if old is None:
+                    unclear.append((use, call, table.order[name]))
+                    continue
+                if "cross_entropy" not in name:
+                    orders.add(old)
+                if old:
+                    _merge(found, use, _in_order(module, call, table.order[name]))
+        elif use.status == "gone":
+            _merge(found, use, _renamed(module, use))
+    if found.names and False not in orders:
+        for use, call, row in unclear:
+            _merge(found, use, _in_order(module, call, row))
+    return found
+
+
+def _merge(found: Renamed, use: Use, edits: tuple[Edit, ...]) -> None:
+    if edits:
+        found.edits += edits
+        found.names[f"tf.{use.symbol.name}"] = use.node
+
+
+def _called(module: Module, use: Use) -> Iterator[ast.Call]:
+    call = module.names.parents.get(use.node)
+    if isinstance(call, ast.Call) and call.func is use.node:
+        yield call
+
+
+def _renamed(module: Module, use: Use) -> tuple[Edit, ...]:
+    """The edits that give a name, or the call of it, the form of 1.0; none where there are none."""
+    later, tf = earlier().now(use.symbol.name), spelling(module, use.node)
+    if later is None or tf is None or not isinstance(use.node, ast.Attribute):
+        return ()
+    row = earlier().calls.get(use.symbol.name)
+    if row is None:
+        start, end = module.source.span(use.node)
+        return (Edit(start, end, f"{tf}.{later}"),)
+    for call in _called(module, use):
+        return _in_order(module, call, row, f"{tf}.{later}")
+    return ()
+
+
+def _in_order(
+    module: Module, call: ast.Call, row: EarlierCall, function: str | None = None
+) -> tuple[Edit, ...]:
+    """A call with the parameters of 1.0, if it has no others."""
+    new = set(row.keywords.values())
+    known = {*row.keywords, *(name for name in row.parameters if name not in new)}
+    known |= {name for old, name in row.keywords.items() if function is None}  # both have those
+    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    if starred or len(call.args) > len(row.parameters):
+        return ()
+    if any(one.arg not in known for one in call.keywords):
+        return ()
+    if function is not None and call.args and isinstance(call.args[0], (ast.List, ast.Tuple)):
+        if row.parameters[0] == "name":
+            return ()  # a tag for each value: 1.0 has one
+    edit = CallEdit(module.source, call, row.parameters)
+    for old, name in row.keywords.items():
+        edit.rename(old, name)
+    edit.order(row.order)
+    if function is not None:
+        edit.function(function)
+    return edit.edits()
+
+
+def _is_old(name: str, call: ast.Call, row: EarlierCall) -> bool | None:
+    """Whether a call has the order of before 1.0; None where it does not show it."""
+    given = {one.arg for one in call.keywords}
+    if given & row.keywords.keys():
+        return True
+    if "cross_entropy" in name:  # 1.0 takes them by their names alone
+        return bool(call.args)
+    if any(isinstance(one, ast.Starred) for one in call.args) or None in given:
+        return False
+    if name == "split" and given & set(row.parameters[:3]):
+        return False
+    if name == "concat" and given & set(row.parameters[:2]):
+        return (
+            bool(call.args) and "values" in given and not call.args[1:] and _is_number(call.args[0])
+        )
+    places = [_is_number(one) for one in call.args]
+    if len(places) < len(row.parameters) - 1:
+        return False if name == "split" or not places else None
+    first, last = places[0], places[len(row.parameters) - 2]
+    if first != last:
+        return first
+    if name == "concat":
+        listed = [isinstance(one, (ast.List, ast.Tuple, ast.ListComp)) for one in call.args[:2]]
+        if listed[0] != listed[1]:
+            return listed[1]
+    return None
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(constant(node), int)
+
+
+REWRITER = EarlierRewriter(RULE, CASES, rename)

@@ -107,6 +107,10 @@ with tf.Session() as sess:
 )
 
 
+# What a name that is gone raises, and a call whose arguments have another order.
+_CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
+
+
 def rename(module: Module) -> Renamed:
     """A module's names from before 1.0, as 1.0 has them; one that cannot be written stays."""
     found = Renamed()
@@ -116,6 +120,8 @@ def rename(module: Module) -> Renamed:
     for use in module.uses:
         if use.symbol.flavour != "plain" or (use.guarded and not use.lazy):
             continue
+        if _is_caught(module, use.node):
+            continue  # TF 1.15 runs what its author wrote for that
         name = use.symbol.name
         if name in table.order:
             for call in _called(module, use):
@@ -133,6 +139,18 @@ def rename(module: Module) -> Renamed:
         for use, call, row in unclear:
             _merge(found, use, _in_order(module, call, row))
     return found
+
+
+def _is_caught(module: Module, node: ast.AST) -> bool:
+    """Whether a `try` around a name goes on without it."""
+    for parent in module.names.ancestors(node):
+        if isinstance(parent, ast.Try) and node in parent.body:
+            for handler in parent.handlers:
+                caught = ast.walk(handler.type) if handler.type else ()
+                if handler.type is None or any(getattr(c, "id", "") in _CATCH for c in caught):
+                    return True
+        node = parent
+    return False
 
 
 def _merge(found: Renamed, use: Use, edits: tuple[Edit, ...]) -> None:

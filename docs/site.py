@@ -12,7 +12,6 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
-from migrate_mgpu.core.options import DOCS
 from migrate_mgpu.core.registry import Case, only
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.output.catalogue import Entry, entries
@@ -48,7 +47,7 @@ def on_files(files: Any, config: Any) -> Any:
     for entry in entries():
         files.append(File.generated(config, _path(entry), content=_page(entry)))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    front = re.sub(rf"\({re.escape(DOCS)}/([\w-]*)/?(#[\w-]+)?\)", _local, readme)
+    front = readme.replace("](docs/", "](")
     files.append(File.generated(config, "index.md", content=front))
     return files
 
@@ -56,10 +55,6 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Files of the repository beside docs/ are named, not linked."""
     return re.sub(r"\[([^\]]*)\]\(\.\./([^)]*)\)", r"\1 (`\2`)", markdown)
-
-
-def _local(found: re.Match[str]) -> str:
-    return f"({found[1] or 'index'}.md{found[2] or ''})"
 
 
 def _path(entry: Entry) -> str:

@@ -36,6 +36,17 @@ WORDS = (
     b"stimator",
     b"multi_gpu_model",
 )
+# In a file without any of the words above: graph code of TF1 that has no session of its own.
+GRAPH_WORDS = (
+    b".placeholder(",
+    b".get_variable(",
+    b".variable_scope(",
+    b".make_one_shot_iterator(",
+    b".make_initializable_iterator(",
+    b".test_session(",
+    b"tf.layers.",
+    b"tf.contrib.",
+)
 _SUBCOMMANDS = ("parity", "runtimes", "rules", "explain")  # those of core.options.SUBCOMMANDS
 
 
@@ -165,11 +176,16 @@ def _migrate(options: Options, stdout: TextIO, stderr: TextIO, stdin: BinaryIO |
         contents, unread = _read(options, stdin, progress)
         hit = any(word in data for _, data in contents for word in WORDS)
         result = _plan_and_write(options, contents, progress) if hit else None
-    if result is None and options.plain and not unread:
+    graph_code = [] if hit else _graph_code(contents)
+    if result is None and options.plain and not unread and not graph_code:
         stream = stderr if options.diff else stdout
         stream.write(_nothing(options, len(contents)))  # and nothing imported for it
         return 0
     report = _report(options, result, contents, unread)
+    if graph_code:
+        from pathlib import Path
+
+        report.result.unused += map(Path, graph_code)
     status = FAILED if report.failed else 0
     if baseline is not None:
         try:
@@ -190,6 +206,15 @@ def _nothing(options: Options, files: int) -> str:
     if not files:
         return f"no Python files found under {', '.join(options.paths)}\n"
     return f"nothing to migrate: no TF1 multi-GPU code in {files} file{'s' * (files > 1)}\n"
+
+
+def _graph_code(contents: Contents) -> list[str]:
+    """The files with graph code of TF1, in a run without a session, an Estimator and the like."""
+    return [
+        path
+        for path, data in contents
+        if b"tensorflow" in data and any(word in data for word in GRAPH_WORDS)
+    ]
 
 
 def _baseline(options: Options) -> Baseline | None:

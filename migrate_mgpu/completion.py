@@ -50,10 +50,9 @@ def _parser_of(name: str) -> argparse.ArgumentParser | None:
 
         return made()
     if name == "explain":
-        from migrate_mgpu.output.catalogue import entries
+        from migrate_mgpu.output.catalogue import explained
 
         found = argparse.ArgumentParser(prog="migrate-mgpu explain")
-        codes = [entry.code for entry in entries()]
-        found.add_argument("code", choices=[*codes, *(entry.name for entry in entries())])
+        found.add_argument("code", choices=explained())
         return found
     return argparse.ArgumentParser(prog=f"migrate-mgpu {name}") if name == "rules" else None

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from migrate_mgpu import INSTALL, runtimes
 from migrate_mgpu.core.options import meant
+from migrate_mgpu.core.parser import Parser
 
 OK, USAGE, FAILED = 0, 2, 8
 
@@ -18,7 +19,7 @@ OK, USAGE, FAILED = 0, 2, 8
 def parser() -> argparse.ArgumentParser:
     """The parser of ``migrate-mgpu runtimes``."""
     names = list(runtimes.known())
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="migrate-mgpu runtimes",
         description="The Python environments, each with one TensorFlow, that programs are "
         "compared in. `migrate-mgpu parity` makes those that it needs.",

@@ -8,13 +8,13 @@ import os
 
 from migrate_mgpu.core.options import (
     COLORS,
-    DOCS,
     FORMATS,
     STDIN,
     SUBCOMMANDS,
     Answered,
     Options,
     UsageError,
+    documentation,
     meant,
 )
 
@@ -124,7 +124,9 @@ left to do by hand (with --strict), 8 a file could not be processed"""
 
 def _epilog() -> str:
     rows = "".join(f"\n  {name:<10} {text}" for name, text in SUBCOMMANDS.items())
-    return f"subcommands (each has --help):{rows}\n\n{_EXAMPLES}\n\ndocumentation: {DOCS}"
+    return (
+        f"subcommands (each has --help):{rows}\n\n{_EXAMPLES}\n\ndocumentation: {documentation()}"
+    )
 
 
 def _parse(argv: Sequence[str], options: Options, stdout: TextIO) -> set[str]:
@@ -154,14 +156,13 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
     """The parser of ``migrate-mgpu PATH...``; what is not said is not in its result."""
     import argparse
 
-    class Parser(argparse.ArgumentParser):
-        """argparse that raises instead of ending the process, and prints where it is told."""
+    from migrate_mgpu.core import parser as core
+
+    class Parser(core.Parser):
+        """It raises instead of ending the process, and prints where it is told."""
 
         def error(self, message: str) -> NoReturn:
-            wrong = message.removeprefix("unrecognized arguments: ").split("=")[0].split()[0]
-            if wrong.startswith("--"):
-                message += meant(wrong, self._option_string_actions)
-            text = f"{self.format_usage()}migrate-mgpu: error: {message}"
+            text = f"{self.format_usage()}migrate-mgpu: error: {self.answered(message)}"
             raise UsageError(f"{text}\n`migrate-mgpu --help` says more")
 
         def print_help(self, file: object = None) -> None:

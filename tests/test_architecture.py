@@ -126,7 +126,7 @@ def test_only_cli_and_the_plugin_import_parity() -> None:
 def test_parity_knows_nothing_of_rewriting() -> None:
     for name in MODULES:
         if room(name) == "parity":
-            others = imports(name) - {"core.colors", "core.options", *NOTEBOOKS}
+            others = imports(name) - {"core.colors", "core.options", "core.parser", *NOTEBOOKS}
             assert {room(other) for other in others} <= {"parity", "runtimes"}, name
 
 

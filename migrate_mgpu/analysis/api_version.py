@@ -58,6 +58,14 @@ def is_plain_v1(module: Module) -> bool:
     )
 
 
+_V1_METHODS = {"make_one_shot_iterator", "make_initializable_iterator", "test_session"}
+
+
+def calls_v1_methods(module: Module) -> bool:
+    """Whether the module calls a method that TF1's data sets or test cases have, and TF2's not."""
+    return bool(module.uses) and not _V1_METHODS.isdisjoint(module.names.attributes)
+
+
 def is_tf2(module: Module) -> Use | None:
     """A use of a name that only TF2 has, outside of every version switch."""
     for use in module.uses:

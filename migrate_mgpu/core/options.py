@@ -14,20 +14,30 @@ FAILED = 8  # a file could not be processed
 
 FORMATS = ("text", "json", "sarif", "github")
 COLORS = ("auto", "always", "never")
-# Where the documentation is published; pyproject.toml says the same.
-DOCS = "https://migrate-mgpu.readthedocs.io"
 # Their names are words of the command line: a path of such a name is written ./rules.
 SUBCOMMANDS = {
     "parity": "run the old and the new program and compare what they do",
     "runtimes": "list, make and delete the TensorFlow environments that parity uses",
     "rules": "list every code with its rule's name and summary",
-    "explain": "say what a rule does and why, with examples",
+    "explain": "say what a rule, a reason or a cause means, with examples",
 }
 STDIN = "-"
 
 
 class UsageError(Exception):
     """A wrong command line or table of settings; the message is what the user reads."""
+
+
+def documentation() -> str:
+    """Where the documentation is: the address in pyproject.toml, or the repository's folder."""
+    from importlib import metadata
+
+    try:
+        urls = metadata.metadata("migrate-mgpu").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # run from its sources
+        urls = []
+    found = dict(url.split(", ", 1) for url in urls)
+    return found.get("Documentation", "the folder docs/ of the repository")
 
 
 def meant(word: str, known: Iterable[str]) -> str:

@@ -4,3 +4,6 @@ NATIVE = "native"
 BRIDGE = "bridge"
 KEPT = "bridge, config kept"
 REFUSED = "refused"
+
+# What switches bridges off.
+NO_BRIDGE, NOT_SELECTED = "--no-bridge", "MGPU201 is not selected"

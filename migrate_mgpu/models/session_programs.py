@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
@@ -23,6 +24,7 @@ from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
+from migrate_mgpu.models.front.session.device_options import sets_softness
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
 from migrate_mgpu.models.front.session.scope import SESSION, Entry, is_session
@@ -201,6 +203,11 @@ class NativeSessions:
         written = self.written(module)
         settings = set(read.settings) - written
         uses = [use for use in module.uses if use.node in settings]
+        for use in uses:  # the switch to v1 behaviour goes where it is a statement of its own
+            switch = use.symbol.name.startswith("disable_")
+            if switch and not is_inside(module, use.node, imports.gone):
+                text = f"it is not known when `{module.source.code(use.node)}` is called"
+                raise Refused(module, use.node, text)
         others = rest(module, uses, imports.gone, style, self.rules)
         if others.left:
             node = others.left[0].node
@@ -220,12 +227,21 @@ class NativeSessions:
             raise Refused.because(why)
         session = read.scope.session
         config = NamedArguments(module, session, SESSION).rest.get("config")
+        entry = _first_maker(read)
+        lines: list[str] = []
         if config is None or is_none(config):
+            interactive = name_of(module, session) == "InteractiveSession"  # its own default
+            if interactive and (read.options or read.below):
+                text = "`InteractiveSession` does not read the options that `tf.config` sets"
+                raise Refused(module, session, text)
             # A TF1 session does not place softly, TF2's eager code does.
-            entry = _first_maker(read)
-            lines = [f"{style.tensorflow}.config.set_soft_device_placement(False)"]
-            if name_of(module, session) == "InteractiveSession":  # its own default
-                lines += style.lines(_GROWTH)
+            if not sets_softness(module):
+                lines.append(f"{style.tensorflow}.config.set_soft_device_placement(False)")
+            lines += style.lines(_GROWTH) if interactive else []
+        for statement in read.below:
+            code = module.source.indent_of(statement) + module.source.code(statement)
+            lines += textwrap.dedent(code).splitlines()
+        if lines:
             paragraph = Layout(module.source, entry.statement).insert_paragraph(lines)
             found.edit(module, _outer(paragraph, entry))
         found.merge(imports)

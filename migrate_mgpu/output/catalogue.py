@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from migrate_mgpu.core.options import USAGE, meant
 from migrate_mgpu.core.records import record
 from migrate_mgpu.core.registry import Case, documented
 from migrate_mgpu.core.selection import names_a_rule
+from migrate_mgpu.output import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+# Why a parity report's rung breaks: a heading and a text each. docs/losses-differ.md ends with it.
+CAUSES = Path(__file__).parents[1] / "data" / "causes.md"
+_LINK = re.compile(r"\[([^\]]*)\]\(([\w-]+\.md)?(#[\w-]+)?\)")
 
 
 @record(frozen=True)
@@ -229,25 +236,66 @@ def rules(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 def explain(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     """``migrate-mgpu explain CODE|NAME``."""
-    usage = "usage: migrate-mgpu explain CODE|NAME\n\nSays what a rule does, why, and shows it.\n"
+    usage = (
+        "usage: migrate-mgpu explain CODE|NAME|REASON|CAUSE\n\n"
+        "Says what a rule does and why, with examples; why a config is kept (not-followed);\n"
+        "what a cause in a parity report means (learning-rate).\n"
+    )
     if list(argv) in (["-h"], ["--help"]):
         stdout.write(usage)
         return 0
     if len(argv) != 1:
         stderr.write(f"{usage}migrate-mgpu explain: error: give one code or name\n")
         return USAGE
-    for entry in entries():
-        if argv[0].upper() == entry.code or argv[0] == entry.name:
-            stdout.write(explanation(entry))
-            return 0
-    text = unknown(argv[0]) or f"{argv[0]!r} is the beginning of several codes"
+    texts = explanations(argv[0])
+    if texts:
+        stdout.write("\n".join(texts))
+        return 0
+    text = f"{argv[0]!r} is no code, rule, reason or cause (`migrate-mgpu rules` lists the rules)"
+    text += meant(argv[0], explained())
     stderr.write(f"migrate-mgpu explain: error: {text}\n")
     return USAGE
+
+
+def explained() -> list[str]:
+    """Every word that `explain` knows."""
+    rules = [word for entry in entries() for word in (entry.code, entry.name)]
+    return list(dict.fromkeys([*rules, *kept.REASONS, *causes()]))
+
+
+def explanations(word: str) -> list[str]:
+    """What there is to say about a code, a rule's name, a reason or a cause."""
+    texts = [
+        explanation(entry)
+        for entry in entries()
+        if word.upper() == entry.code or word == entry.name
+    ]
+    if word in kept.REASONS:
+        why = "\n\n".join(textwrap.fill(part, 88) for part in kept.text(word).split("\n\n"))
+        texts.append(f"# {word}: why a config is kept\n\n{why}\n")
+    if word in causes():
+        texts.append(f"# {word}: a cause in parity reports\n\n{causes()[word]}")
+    return [_LINK.sub(_named, text) for text in texts]
+
+
+def _named(link: re.Match[str]) -> str:
+    """A link of the documentation, where nothing can be clicked."""
+    return f"{link[1]} (docs/{link[2]})" if link[2] else link[1]
+
+
+@lru_cache(maxsize=1)
+def causes() -> dict[str, str]:
+    """What each cause in a parity report means."""
+    sections = CAUSES.read_text(encoding="utf-8").split("### ")[1:]
+    found = (section.partition("\n") for section in sections)
+    return {name: f"{text.strip()}\n" for name, _, text in found}
 
 
 def explanation(entry: Entry) -> str:
     """Everything about a code, as plain text that is Markdown."""
     parts = [f"# {entry.code} {entry.name}\n\n{entry.doc.strip()}\n"]
+    if entry.code == "MGPU901":
+        parts.append(f"## Reasons\n\n{kept.page()}")
     if entry.cases:
         parts.append("\n## Examples\n")
     for case in entry.cases:

@@ -120,14 +120,27 @@ REASONS = {
         "migrate that program too; its own finding says what it needs",
     ),
     "switched-off": Reason(
-        "you switched the rule of one of its options off",
+        "a `# mgpu: ignore` comment switches the rule of one of its options off",
         "A config moves whole or not at all.",
-        "select the rule, or remove the comment",
+        "remove the comment",
+    ),
+    "not-selected": Reason(
+        "the rule of one of its options is not selected",
+        "`--select` or `--ignore`, or the settings in pyproject.toml, leave it out, and a config "
+        "moves whole or not at all.",
+        "select the rule",
     ),
     "bridge-switched-off": Reason(
-        "bridges are switched off",
-        "The program needs one.",
-        "run migrate-mgpu without --no-bridge, and with MGPU201 selected",
+        "`--no-bridge` switches bridges off",
+        "The program cannot become native, so its options would move only in a bridge: graph code "
+        "under `tf.compat.v1`.",
+        "run migrate-mgpu without --no-bridge",
+    ),
+    "bridge-not-selected": Reason(
+        "the rule that makes bridges, MGPU201, is not selected",
+        "The program cannot become native, so its options would move only in a bridge: graph code "
+        "under `tf.compat.v1`.",
+        "select MGPU201 (v1-behavior) too",
     ),
     "version-switch": Reason(
         "a version switch of the program already chooses it",
@@ -150,11 +163,15 @@ def advice(key: str) -> str:
     return REASONS[key].advice if key in REASONS else ""
 
 
+def text(key: str) -> str:
+    """One reason, in Markdown."""
+    reason = REASONS[key]
+    return (
+        f"The config is kept because {reason.title}. {reason.why}\n\n"
+        f"**What to do:** {reason.advice}.\n"
+    )
+
+
 def page() -> str:
     """All reasons, in Markdown, below a heading each."""
-    parts = [
-        f"### {key}\nThe config is kept because {reason.title}. {reason.why}\n\n"
-        f"**What to do:** {reason.advice}.\n"
-        for key, reason in sorted(REASONS.items())
-    ]
-    return "\n".join(parts)
+    return "\n".join(f"### {key}\n{text(key)}" for key in sorted(REASONS))

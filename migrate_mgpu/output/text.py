@@ -34,9 +34,9 @@ def write(report: Report, stream: TextIO, failures: TextIO) -> None:
             line = f":{file.error_line}" if file.error_line else ""
             failures.write(f"{paint(f'{file.path}{line}:', 'bold')} {paint(file.error, 'red')}\n")
     paint = painter(stream, report.color)
-    stream.write(_findings(report, paint))
-    stream.write(_rewritten(report, paint))
-    stream.write(_programs(report, paint))
+    places = _findings(report, paint) + _rewritten(report, paint)
+    programs = _programs(report, paint)
+    stream.write(places + ("\n" if places and programs else "") + programs)
     stream.write(_unused(report, paint))
     if report.statistics:
         stream.write(_statistics(report, paint))
@@ -77,7 +77,7 @@ def _programs(report: Report, paint: Paint) -> str:
         groups.setdefault((program.state, program.runs_on, program.next), []).append(program)
     counts = Counter(program.state for program in programs)
     total = "; ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-    lines = ["", paint(f"Programs: {total}", "bold")]
+    lines = [paint(f"Programs: {total}", "bold")]
     width = max(len(str(program.entry)) for program in programs)
     for (state, runs_on, following), members in sorted(
         groups.items(), key=lambda group: (not group[1][0].reasons, group[0])

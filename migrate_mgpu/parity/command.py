@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from migrate_mgpu import INSTALL
-from migrate_mgpu.core.options import COLORS
+from migrate_mgpu.core.options import COLORS, meant
+from migrate_mgpu.core.parser import Parser
 from migrate_mgpu.parity.reports import output
 from migrate_mgpu.runtimes import add_packages, split
 
@@ -101,7 +102,7 @@ exit status, added up: 0 equivalent, 1 not equivalent, 2 wrong usage, 8 could no
 
 
 def parser(
-    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+    kind: type[argparse.ArgumentParser] = Parser,
 ) -> argparse.ArgumentParser:
     """The parser of ``migrate-mgpu parity``."""
     parser = kind(
@@ -302,7 +303,8 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
     """What to compare, as ``parity.pair`` has it."""
     for program in paths:
         if not program.is_file():
-            raise _Usage(f"{program}: no such program")
+            slip = "." not in program.name and meant(str(program), ("show", "compare", "remove"))
+            raise _Usage(f"{program}: no such program{slip or ''}")
         if options.root is not None and options.root.resolve() not in program.resolve().parents:
             raise _Usage(f"--root {options.root}: {program} is not in it")
     devices = _checked(options)
@@ -391,7 +393,7 @@ def _show(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     from migrate_mgpu.parity import storage
     from migrate_mgpu.parity.reports import terminal
 
-    parser = argparse.ArgumentParser(prog="migrate-mgpu parity show")
+    parser = Parser(prog="migrate-mgpu parity show")
     parser.add_argument("number", nargs="?", help="of the comparison; without it, all are listed")
     _output_options(parser)
     options = parser.parse_args(arguments)
@@ -409,9 +411,7 @@ def _remove(arguments: Sequence[str], stdout: TextIO) -> int:
     from migrate_mgpu.parity import storage
     from migrate_mgpu.runtimes import shown_size
 
-    parser = argparse.ArgumentParser(
-        prog="migrate-mgpu parity remove", description="Delete earlier comparisons."
-    )
+    parser = Parser(prog="migrate-mgpu parity remove", description="Delete earlier comparisons.")
     parser.add_argument("numbers", nargs="*", type=int, metavar="N", help="of a comparison")
     parser.add_argument("--all", action="store_true", help="all comparisons")
     options = parser.parse_args(arguments)
@@ -434,7 +434,7 @@ def _compare(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     from migrate_mgpu.parity import storage, verdict
     from migrate_mgpu.parity.runs import sides
 
-    parser = argparse.ArgumentParser(prog="migrate-mgpu parity compare")
+    parser = Parser(prog="migrate-mgpu parity compare")
     parser.add_argument("comparisons", nargs=2, metavar="N")
     parser.add_argument("--side", choices=("reference", "target"), default="target")
     _tolerance_options(parser)

@@ -144,7 +144,8 @@ class ConfigDecisions:
             place = Place(setting.module, setting.keyword or setting.statement)
             first, last = _lines(setting.keyword or setting.statement, setting.value)
             if not self.rules.enabled(code, name):
-                found.append(Diagnostic(_OFF, place, f"{code} ({name}) is not selected"))
+                text = f"{code} ({name}) is not selected"
+                found.append(Diagnostic("not-selected", place, text))
             elif suppressed(setting.module.source, first, last, rewriter.rule):
                 found.append(Diagnostic(_OFF, place, f"a comment switches {code} off"))
         for module in flow.modules:

@@ -60,7 +60,7 @@ def discover(
             if not excluded.with_parents(os.path.join(os.path.realpath(folder), name), False):
                 found.setdefault(os.path.realpath(path), path)
         else:
-            unread.append(Unread(path, "does not exist"))
+            unread.append(Unread(path, "no such file or folder"))
     return list(found.values()), unread
 
 

@@ -8,7 +8,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.analysis.api_version import is_plain_v1, needs_tf1
+from migrate_mgpu.analysis.api_version import calls_v1_methods, is_plain_v1, needs_tf1
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -22,13 +22,13 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import Rule, of, only
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, NOT_SELECTED, REFUSED
 from migrate_mgpu.models import NoEstimators, conversions
 from migrate_mgpu.models.keras.multi_gpu_model import copies
 from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
-from migrate_mgpu.run.reporting import NO_BRIDGE, NOT_SELECTED, Report, program
+from migrate_mgpu.run.reporting import Report, program
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
@@ -396,7 +396,9 @@ class _Planner:
         """Files with TF1 code that no program of the run imports: nothing migrates them."""
         used = {module for state in self.states for module in state.program.modules}
         modules = self.project.modules.values()
-        return sorted(m.path for m in modules if m not in used and is_plain_v1(m))
+        return sorted(
+            m.path for m in modules if m not in used and (is_plain_v1(m) or calls_v1_methods(m))
+        )
 
     def _order(self) -> list[Path]:
         """Modules before the modules that import them: a helper before its callers."""

@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
-from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.rewriters import EagerRewriter, SessionRewriter, TowerRewriter
 from migrate_mgpu.output.kept import advice
@@ -39,9 +39,6 @@ NEXT = {
     REFUSED: "fix what is named, then run migrate-mgpu again",
 }
 
-
-# What switches bridges off.
-NO_BRIDGE, NOT_SELECTED = "--no-bridge", "MGPU201 is not selected"
 _ON = {NO_BRIDGE: "run migrate-mgpu without --no-bridge"}
 
 

@@ -36,7 +36,7 @@ from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
-from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
 from migrate_mgpu.models.front.rewriters import EagerRewriter
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.new_names import LostNames
@@ -234,9 +234,12 @@ class ProgramStates:
         for outcome in outcomes:
             moves = outcome.state == f.APPLIED and off
             if moves and any(state.kind != NATIVE for state in programs_of(outcome.flow)):
-                text = "its program would be bridged, which is switched off"
+                key = "bridge-switched-off" if off == NO_BRIDGE else "bridge-not-selected"
+                text = "its program would become a bridge, but " + (
+                    "--no-bridge is given" if off == NO_BRIDGE else off
+                )
                 place = Place(outcome.flow.module, outcome.flow.place)
-                outcome.stays(f.KEPT, Diagnostic("bridge-switched-off", place, text))
+                outcome.stays(f.KEPT, Diagnostic(key, place, text))
         for state, inside in by_state.items():
             if state.kind == BRIDGE and any(o.state == f.KEPT and not o.idle for o in inside):
                 state.keep_config()

@@ -16,6 +16,7 @@ import ast
 import bisect
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from migrate_mgpu.core.records import record, replaced
@@ -42,6 +43,7 @@ class _Cell:
     start: int
     end: int  # behind the line end that closes its code
     value: tuple[int, int]  # span of the "source" value in the JSON
+    place: int  # among all cells, from 0
     is_list: bool
     closed: bool  # whether the code itself ends with a line end
 
@@ -52,6 +54,7 @@ class Notebook(Source):
 
     written: str = ""
     raw: str = ""  # the joined code, not masked
+    spans: tuple[tuple[int, int], ...] = ()  # of all cells in the JSON
     cells: tuple[_Cell, ...] = ()
     left_out: tuple[tuple[int, str], ...] = ()  # lines of cells that are not Python, and why not
 
@@ -70,14 +73,30 @@ class Notebook(Source):
             moved = Edit(edit.start - cell.start, min(edit.end, cell.end) - cell.start, edit.new)
             by_cell.setdefault(index, []).append(moved)
         written: list[Edit] = []
+        empty: set[int] = set()
         for index, inner in by_cell.items():
             cell = self.cells[index]
             code = splice(self.raw[cell.start : cell.end], inner)
+            if not code.strip() and self.raw[cell.start : cell.end].strip():
+                empty.add(cell.place)
+                continue
             if not cell.closed and code.endswith("\n"):
                 code = code[:-1]
             start, end = cell.value
             written.append(Edit(start, end, _value(self.written[start:end], code, cell.is_list)))
-        return splice(self.written, written)
+        return splice(self.written, [*written, *self._without(empty)])
+
+    def _without(self, gone: set[int]) -> Iterator[Edit]:
+        """Takes cells out of the notebook, each with a comma beside it."""
+        first = next((n for n in range(len(self.spans)) if n not in gone), len(self.spans))
+        for number in sorted(gone):
+            start, end = self.spans[number]
+            if number > first:
+                yield Edit(self.spans[number - 1][1], end, "")
+            elif number + 1 < len(self.spans):
+                yield Edit(start, self.spans[number + 1][0], "")
+            else:  # it is the last of all
+                yield Edit(start, end, "")
 
     def part_at(self, offset: int) -> tuple[int, int]:
         cell = self.cells[self._index(offset)]
@@ -123,20 +142,24 @@ def decode(path: Path, data: bytes) -> Notebook:
     codes: list[str] = []
     cells: list[_Cell] = []
     position = 0
-    for number, (cell, value) in enumerate(zip(content["cells"], _sources(written)), 1):
+    found_cells = _cells(written)
+    for number, (cell, (_, value)) in enumerate(zip(content["cells"], found_cells), 1):
         if cell.get("cell_type") != "code" or value is None:
             continue
         source = cell["source"]
         code = source if isinstance(source, str) else "".join(source)
         closed = code.endswith("\n")
         code = code if closed or not code else code + "\n"
+        end = position + len(code)
         cells.append(
-            _Cell(number, position, position + len(code), value, isinstance(source, list), closed)
+            _Cell(number, position, end, value, number - 1, isinstance(source, list), closed)
         )
         codes.append(code)
         position += len(code) + len(_SEPARATOR)
     masked = [_masked(code) for code in codes]
-    found = Notebook(path, _joined(masked), written=written, raw=_joined(codes), cells=tuple(cells))
+    spans = tuple(span for span, _ in found_cells)
+    raw, text = _joined(codes), _joined(masked)
+    found = Notebook(path, text, written=written, raw=raw, spans=spans, cells=tuple(cells))
     try:
         found.tree  # noqa: B018 - parses
     except SourceError:
@@ -226,10 +249,10 @@ def _comment(line: str, stands_alone: bool = False) -> str:
     return indent + mask + line[len(bare) :]
 
 
-def _sources(text: str) -> list[tuple[int, int] | None]:
-    """The span of each cell's "source" value in the JSON text."""
+def _cells(text: str) -> list[tuple[tuple[int, int], tuple[int, int] | None]]:
+    """The span of each cell in the JSON text, and that of its "source" value."""
     decoder = json.JSONDecoder()
-    spans: list[tuple[int, int] | None] = []
+    spans: list[tuple[tuple[int, int], tuple[int, int] | None]] = []
     for key, start, _ in _members(text, _skip(text, 0), decoder):
         if key != "cells":
             continue
@@ -241,8 +264,9 @@ def _sources(text: str) -> list[tuple[int, int] | None]:
                 end = value_end
                 if name == "source":
                     span = (value_start, value_end)
-            spans.append(span)
-            position = _skip(text, _skip(text, end) + 1)
+            behind = _skip(text, end) + 1
+            spans.append(((position, behind), span))
+            position = _skip(text, behind)
             if text[position] == ",":
                 position = _skip(text, position + 1)
     return spans

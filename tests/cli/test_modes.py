@@ -130,13 +130,14 @@ def test_a_missing_path_is_said_and_the_rest_done(cli: Cli) -> None:
     ran = cli("gone.py", "train.py", "nowhere/")
     assert ran.status == 9
     assert ran.err == (
-        "gone.py: cannot be read: does not exist\nnowhere: cannot be read: does not exist\n"
+        "gone.py: cannot be read: no such file or folder\n"
+        "nowhere: cannot be read: no such file or folder\n"
     )
     assert ran.lines[-1].endswith("; 2 could not be processed")
     assert cli.read("train.py") == GROWTH_AFTER
     alone = cli("gone.py")
     assert (alone.status, alone.out) == (8, "0 of 0 files changed; 1 could not be processed\n")
-    assert alone.err == "gone.py: cannot be read: does not exist\n"
+    assert alone.err == "gone.py: cannot be read: no such file or folder\n"
 
 
 # -- the closing summary ------------------------------------------------------
@@ -311,8 +312,8 @@ def test_explain_what_no_rewriter_stands_behind(cli: Cli) -> None:
         assert ran.status == 0
         assert ran.out.startswith(f"# {line.split()[0]} {line.split()[1]}\n")
     assert cli("explain", "MGPU000").err == (
-        "migrate-mgpu explain: error: 'MGPU000' is neither a code, the beginning of one, nor a "
-        "rule's name (`migrate-mgpu rules` lists them)\n"
+        "migrate-mgpu explain: error: 'MGPU000' is no code, rule, reason or cause "
+        "(`migrate-mgpu rules` lists the rules)\n"
     )
     assert [cli("explain").status, cli("explain", "a", "b").status] == [2, 2]
 

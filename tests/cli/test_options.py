@@ -7,7 +7,7 @@ import json
 import pytest
 
 from migrate_mgpu import cli as command_line
-from migrate_mgpu.core.options import DOCS, SUBCOMMANDS
+from migrate_mgpu.core.options import SUBCOMMANDS, documentation
 from tests.cli.running import CLEAN, GROWTH, GROWTH_AFTER, KEPT, REFUSED, Cli
 
 TWO_OPTIONS = """\
@@ -369,7 +369,7 @@ def test_help_names_every_subcommand(cli: Cli) -> None:
     for name, text in SUBCOMMANDS.items():
         assert f"\n  {name:<10} {text}\n" in out
         assert cli(name, "--help").status == 0
-    assert DOCS in out and "examples:" in out
+    assert f"documentation: {documentation()}\n" in out and "examples:" in out
 
 
 # -- comments and settings that switch rules off --------------------------------
@@ -428,3 +428,52 @@ def test_tf1_code_that_no_program_imports_is_named(cli: Cli) -> None:
     assert json.loads(cli("lib", "--output-format=json").out)["unused"] == [
         "lib/layers.py", "lib/model.py",
     ]  # fmt: skip
+
+
+# -- what no program reaches ------------------------------------------------------
+
+
+def test_tf1_code_without_a_session_is_named(cli: Cli) -> None:
+    cli.write(net="import tensorflow as tf\n\ndef net(x):\n    return tf.layers.dense(x, 2)\n")
+    cli.write(data="import tensorflow as tf\n\ndef data():\n    return tf.data.Dataset.range(3)\n")
+    ran = cli("--check", ".")
+    assert "TF1 code that no program of this run imports: 1 file\n" in ran.out
+    assert "    net.py\n" in ran.out and "data.py" not in ran.out
+    assert ran.lines[-1] == "nothing to migrate: no program with multi-GPU code in 2 files"
+
+
+def test_a_test_case_that_calls_methods_of_tf1_is_named(cli: Cli) -> None:
+    cli.write(
+        test_data="import tensorflow as tf\n\nclass DataTest(tf.test.TestCase):\n"
+        "    def test_it(self):\n        with self.test_session() as sess:\n"
+        "            sess.run(data().make_one_shot_iterator().get_next())\n"
+    )
+    cli.write(train=GROWTH)
+    out = cli("--check", ".").out
+    assert "TF1 code that no program of this run imports: 1 file\n" in out
+    assert "    test_data.py\n" in out
+
+
+def test_what_leaves_bridges_out_is_what_is_advised(cli: Cli) -> None:
+    cli.write(train=GROWTH)
+    selected = cli("--check", "--select", "MGPU103", "train.py").out
+    assert "(select MGPU201 (v1-behavior) too)" in selected and "--no-bridge" not in selected
+    switched = cli("--check", "--no-bridge", "train.py").out
+    assert "(run migrate-mgpu without --no-bridge)" in switched and "MGPU201" not in switched
+
+
+def test_a_choice_with_a_slip_is_answered(cli: Cli) -> None:
+    assert "did you mean `list`?" in cli("runtimes", "lst").err
+    assert "did you mean `--devices`?" in cli("parity", "--devises", "1", "train.py").err
+    assert cli("parity", "shw").err == "shw: no such program; did you mean `show`?\n"
+    assert "did you mean `json`?" in cli("--output-format", "jsn", "train.py").err
+
+
+def test_explain_knows_reasons_and_causes(cli: Cli) -> None:
+    reason = cli("explain", "not-followed").out
+    assert reason.startswith("# not-followed: why a config is kept\n\nThe config is kept because ")
+    assert cli("explain", "learning-rate").out.startswith("# learning-rate: a cause in parity")
+    both = cli("explain", "memory-growth").out
+    assert both.startswith("# MGPU103") and "# memory-growth: a cause in parity reports" in both
+    assert "did you mean `learning-rate`?" in cli("explain", "learnig-rate").err
+    assert "](" not in cli("explain", "MGPU901").out, "nothing can be clicked in a terminal"

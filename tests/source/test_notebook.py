@@ -11,7 +11,7 @@ import pytest
 from migrate_mgpu.core.findings import FileResult
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.source.notebook import decode
-from migrate_mgpu.source.source import SourceError
+from migrate_mgpu.source.source import Edit, SourceError
 from tests.support.migration import run
 
 
@@ -175,3 +175,26 @@ def test_reasons_name_the_cell() -> None:
     cells[1] = cells[1].replace("ConfigProto()", "ConfigProto(log_device_placement=True)")
     result = run(("n.ipynb", json.dumps(notebook(*cells))), bridge=True)
     assert any(finding.message.endswith("(cell 4, line 1)") for finding in result.findings)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("indent", [1, None])
+def test_a_cell_of_which_nothing_is_left_goes(place: int, indent: int | None) -> None:
+    cells = [["x = 1"], ["y = 2"]]
+    given = notebook(*cells[:place], ["import os\n"], *cells[place:])
+    book = decode(Path("book.ipynb"), json.dumps(given, indent=indent).encode())
+    start = book.text.index("import os")
+    assert book.apply([Edit(start, start + len("import os\n"), "")]) == json.dumps(
+        notebook(*cells), indent=indent
+    )
+
+
+def test_cells_that_go_leave_the_others_whole() -> None:
+    given = notebook(["a = 1\n"], ["b = 2\n"], ["c = 3\n"])
+    for gone in ([0], [0, 1], [1, 2], [0, 1, 2], [0, 2]):
+        for cells in (given["cells"], given["cells"][1:]):  # with text before the code, without
+            number = len(cells) - 3
+            book = decode(Path("b.ipynb"), json.dumps({**given, "cells": cells}).encode())
+            edits = [Edit(book.cells[index].start, book.cells[index].end, "") for index in gone]
+            left = [cell for index, cell in enumerate(cells) if index - number not in gone]
+            assert json.loads(book.apply(edits)) == {**given, "cells": left}

@@ -72,7 +72,7 @@ def option(e: Evidence) -> Iterator[Diagnosis]:
                 LIKELY,
                 1,
                 [output.detail],
-                "docs/fields.md names the call of each option",
+                "set the option by the call that does the same in TF2, if there is one",
             )
 
 

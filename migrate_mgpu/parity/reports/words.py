@@ -171,7 +171,7 @@ def diagnosis(one: Mapping[str, Any]) -> list[str]:
         lines += [f"  - {text}" for text in cause["evidence"]]
         if cause["advice"]:
             lines.append(f"  What to change: {cause['advice']}")
-        lines.append(f"  See docs/{cause['anchor']}")
+        lines.append(f"  More about it: migrate-mgpu explain {cause['cause']}")
     return lines
 
 

@@ -90,7 +90,7 @@ def test_the_page_says_what_happened(bad):
         "Likely cause: another learning rate",
         "the first update is 1.1 times the reference's",
         "What to change: set the learning rate to 0.1",
-        "docs/losses-differ.md#learning-rate",
+        "migrate-mgpu explain learning-rate",
         "tensorflow 1.15.5",
         "keras 2.15.0",
         "Some CPU @ 2.00GHz, 2 cores, 7900 MiB, Linux 6.1 x86_64",

@@ -7,8 +7,10 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.analysis.scopes import line_of
+from migrate_mgpu.api.graph import DEVICE_OPTIONS, SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role
@@ -55,7 +57,7 @@ class CompletenessCheck(StatementReader):
                 self.module, use.node, known
             ):
                 continue
-            if use.symbol.name.startswith(SETTINGS) or not use.symbol.name:
+            if use.symbol.name.startswith(SETTINGS) or not use.symbol.name or self._option(use):
                 self.found.settings.append(use.node)
                 continue
             shown = self.module.source.code(use.node)
@@ -74,6 +76,18 @@ class CompletenessCheck(StatementReader):
             raise Refused(self.module, self.scope.session, "no step trains in its session")
         if not trained and not self.state.beside:
             raise Refused(self.module, self.scope.session, "nothing is trained in its session")
+
+    def _option(self, use: Use) -> bool:
+        """Whether it sets options of devices, before the graph is built."""
+        if is_inside(self.module, use.node, set(self.found.options)):
+            return True
+        inside = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+        return (
+            use.symbol.name.startswith(DEVICE_OPTIONS)
+            and isinstance(self.scope.node, ast.FunctionDef)
+            and line_of(use.node) < line_of(self.scope.node)
+            and not any(isinstance(one, inside) for one in self.names.ancestors(use.node))
+        )
 
     def _beside(self, known: AbstractSet[ast.AST]) -> None:
         """Modules beside the program's main one do nothing with the graph but build it."""

@@ -237,6 +237,9 @@ class SessionProgram:
     scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls
     count: ast.expr | None = None  # how many towers, where something tells it
     settings: list[ast.AST] = field(default_factory=list)  # mentions of TensorFlow, not of a graph
+    # They set options of devices by `tf.config`: before the graph, and below its beginning.
+    options: list[ast.stmt] = field(default_factory=list)
+    below: list[ast.stmt] = field(default_factory=list)
 
     # The author's functions that build.
     builders: dict[ast.AST, Function] = field(default_factory=dict)  # those that compute

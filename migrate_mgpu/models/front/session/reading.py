@@ -18,6 +18,7 @@ from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.averages import AverageReader
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
+from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
@@ -72,6 +73,7 @@ class _Reader(StatementReader):
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
+        self.options = DeviceOptionReader(state)
         self.clients = GraphClientReader(state)
         self.cells = CellReader(state)
         self.unit_layers = UnitLayerReader(state, self.cells)
@@ -142,6 +144,10 @@ class _Reader(StatementReader):
             if entry.towers is not None and statement is entry.towers.loop:
                 self.towers.loop(self.place)
             return Role.GONE if statement in self.scope.blocks else Role.HOST
+        options = self.options.read(entry) if entry.towers is None else None
+        if options is not None:
+            self._bind_host(statement)
+            return options
         if makes_graph(self.module, statement) or self.reuse.is_statement(self.module, statement):
             return Role.GONE
         if statement is self.scope.maker or self.towers.begins(statement):

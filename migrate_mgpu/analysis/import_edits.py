@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import io
-import re
-import tokenize
+from collections.abc import Iterator
+from functools import cached_property
+from symtable import SymbolTable, symtable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.source.import_edit import import_edit
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
-
-# How f-strings begin.
-_FORMATTED = ('f"', "f'", "rf", "fr")
 
 
 def with_imports(module: Module, needed: set[str]) -> list[Edit]:
@@ -124,12 +121,13 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
     if module.path.name == "__init__.py":
         return []
     edits: list[Edit] = []
+    result = _Result(module, planned)
     for statement in module.tree.body:
         if not isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
-        unused = [a for a in unused if not _written(a, planned)]
         unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
+        unused = [a for a in unused if not result.mentions(a)]
         if not unused:
             continue
         layout = Layout(module.source, statement)
@@ -156,19 +154,50 @@ def unused_roots(module: Module, planned: list[Edit]) -> tuple[list[Edit], list[
     edits: list[Edit] = []
     obsolete: list[Edit] = []
     source = module.source
+    result = _Result(module, planned)
     for statement in roots:
         layout = Layout(source, statement)
-        start, end = source.span(statement)
-        own = [edit for edit in planned if edit.start < end and edit.end > start]
-        others = [edit for edit in planned if edit not in own]
         if not layout.owns_lines or len(edits) + 1 == len(roots):
             continue
-        if _rewritten(module, statement.names[0], others) and not _written(
-            statement.names[0], others
-        ):
-            obsolete += own
+        alias = statement.names[0]
+        if _rewritten(module, alias, planned) and not result.mentions(alias):
+            start, end = source.span(statement)
+            obsolete += [edit for edit in planned if edit.start < end and edit.end > start]
             edits.append(layout.replace([]))
     return edits, obsolete
+
+
+class _Result:
+    """A module as the planned edits make it; it is read when a name's use is asked for."""
+
+    def __init__(self, module: Module, planned: list[Edit]) -> None:
+        self.module = module
+        self.planned = planned
+
+    def mentions(self, alias: ast.alias) -> bool:
+        """Whether an imported name is still used, or that cannot be known."""
+        return self._globals is None or _local(alias) in self._globals
+
+    @cached_property
+    def _globals(self) -> set[str] | None:
+        try:
+            text = splice(self.module.source.text, self.planned)
+            return set(_global_names(symtable(text, str(self.module.path), "exec")))
+        except (SyntaxError, ValueError, RecursionError):
+            return None  # which the file's own check reports
+
+
+def _global_names(table: SymbolTable) -> Iterator[str]:
+    """The names of the module's own scope that code reads, anywhere."""
+    for one in table.get_symbols():
+        if one.is_referenced() and (table.get_type() == "module" or one.is_global()):
+            yield one.get_name()
+    for inner in table.get_children():
+        yield from _global_names(inner)
+
+
+def _local(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
 
 
 def _is_root(statement: ast.Import | ast.ImportFrom) -> bool:
@@ -183,35 +212,7 @@ def _is_root(statement: ast.Import | ast.ImportFrom) -> bool:
 def _rewritten(module: Module, alias: ast.alias, planned: list[Edit]) -> bool:
     """Whether edits take every mention of an imported name away (and there is one)."""
     names, source = module.names, module.source
-    spans = [source.span(m) for m in names.mentions(alias.asname or "v1", names.module_scope)]
+    spans = [source.span(m) for m in names.mentions(_local(alias), names.module_scope)]
     return bool(spans) and all(
         any(edit.start <= start and end <= edit.end for edit in planned) for start, end in spans
     )
-
-
-def _written(alias: ast.alias, planned: list[Edit]) -> bool:
-    """Whether new code mentions a name: `nets` in `nets.Network(...)`, not in `self.nets`.
-
-    Asked of the text, because what is new is a piece that may hold the author's own code, and is
-    no syntax by itself.
-    """
-    local = alias.asname or alias.name.split(".")[0]
-    mention = re.compile(rf"(?<![\w.]){re.escape(local)}\b")
-    return any(mention.search(edit.new) and _names(edit.new, local) for edit in planned)
-
-
-def _names(text: str, local: str) -> bool:
-    """Whether a piece of code has a name, and not in a comment or a string alone."""
-    before = ""
-    try:
-        # In brackets, for which indentation is nothing.
-        for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
-            if token.type == tokenize.NAME and token.string == local and before != ".":
-                return True
-            formatted = token.type == tokenize.STRING and token.string[:2].lower() in _FORMATTED
-            if formatted and local in token.string:
-                return True  # before Python 3.12 an f-string is one token
-            before = token.string
-    except (tokenize.TokenError, SyntaxError):
-        return True  # a piece that is no code by itself
-    return False

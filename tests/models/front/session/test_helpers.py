@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
-from migrate_mgpu.analysis.import_edits import _written
-from migrate_mgpu.source.source import Edit
 from tests.models.front.session.test_refusals import HEAD, START, program
 from tests.models.front.session.test_writing import native
 from tests.support.migration import run, said
@@ -121,13 +117,6 @@ def test_what_tf1_cannot_share_stays(flags: tuple[str, str]) -> None:
     whole = program(text + USE.replace("net(x)", used), head=head, start=START)
     result = run(whole, bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
-
-
-def test_an_import_stays_whose_name_an_f_string_has() -> None:
-    (alias,) = ast.parse("import math").body[0].names  # type: ignore[attr-defined]
-    assert _written(alias, [Edit(0, 0, 'x = f"{math.pi}"')])
-    assert _written(alias, [Edit(0, 0, "x = math.pi")])
-    assert not _written(alias, [Edit(0, 0, 'x = "math"  # math')])
 
 
 STAYS = {

@@ -111,7 +111,7 @@ class Carriers:
             return ["yield"]
         if step.kind == MEMBER:
             self._take_apart(step, node)
-            text = without_members(module.source, statement, self._members[module, statement])
+            text, _ = without_members(module.source, statement, self._members[module, statement])
             return [text] if text else []
         raise self._refused(module, call)
 
@@ -137,7 +137,7 @@ class Carriers:
         made = {value.module.names.statement(node) for value in self.places if (node := value.node)}
         for (module, statement), members in self._members.items():
             if statement not in made:
-                text = without_members(module.source, statement, members)
+                text, _ = without_members(module.source, statement, members)
                 self._replace(module, statement, [text] if text else [])
 
     def _step(self, step: Step, node: ast.expr) -> None:

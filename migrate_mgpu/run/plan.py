@@ -298,7 +298,7 @@ class _Planner:
                 continue  # the module runs under a condition only, and cannot on TF2
             self.changes.edit(module, *new.edits)
             for path, text in new.files.items():
-                self.report.created(path, text)
+                self.report.created(path, text, module)
             first = min(new.nodes, key=position)
             self.report.add(module, first, rule.code, f.APPLIED, rule.summary, _advice(new))
             self.packages |= {(module.path, package) for package in new.packages}

@@ -47,7 +47,7 @@ class Report:
 
     def __init__(self) -> None:
         self.files: dict[Module, f.FileResult] = {}
-        self.new: dict[Path, f.FileResult] = {}
+        self.new: dict[Path, tuple[f.FileResult, list[Module]]] = {}
 
     def add(
         self,
@@ -252,10 +252,10 @@ class Report:
             text = f"internal error: the migrated text does not parse ({error}); left unchanged"
             self.held_back(module, text)
 
-    def created(self, path: Path, text: str) -> None:
-        """A file that programs of its folder need, and that is not there."""
+    def created(self, path: Path, text: str, module: Module) -> None:
+        """A file that is not there, which the new text of a module imports."""
         if not path.exists():
-            self.new[path] = f.FileResult(path, "", text)
+            self.new.setdefault(path, (f.FileResult(path, "", text), []))[1].append(module)
 
     def held_back(self, module: Module, error: str) -> None:
         """A file that stays as it is after all: nothing that was to be said of it holds."""
@@ -266,15 +266,12 @@ class Report:
         """Every file with something to say, by path; findings by place."""
         for result in self.files.values():
             result.findings.sort(key=lambda one: one.position)
-        needed = [one for one in self.new.values() if self._is_needed(one.path)]
+        needed = [
+            new
+            for new, modules in self.new.values()
+            if any(self.file(module).changed for module in modules)
+        ]
         return sorted([*self.files.values(), *needed], key=lambda result: str(result.path))
-
-    def _is_needed(self, path: Path) -> bool:
-        """Whether a migrated file beside or below it names a new one."""
-        return any(
-            path.parent in file.path.parents and path.stem in (file.after or "")
-            for file in self.files.values()
-        )
 
 
 def finding(why: Diagnostic, state: str) -> f.Finding:

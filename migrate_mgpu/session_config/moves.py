@@ -184,8 +184,8 @@ def _carrier(
             lines = [move.code(module, step.call) + tail]
     members = {member for step in steps for member in step.members}
     if members:
-        rest = without_members(module.source, layout.statement, members)
-        stays = {comment.text for comment in comments(rest)}
+        rest, away = without_members(module.source, layout.statement, members)
+        stays = {comment.text for comment in comments(code)} - away if rest else set()
         lines = [line for line in lines if line not in stays] + ([rest] if rest else [])
     elif any(step.returns for step in steps) and not _is_last(module, layout.statement):
         lines.append("return")

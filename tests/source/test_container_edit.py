@@ -24,7 +24,20 @@ from migrate_mgpu.source.source import Source
     ],
 )
 def test_members(before: str, after: str) -> None:
+    assert without(before) == (after, set())
+
+
+def test_comments_go_with_their_members() -> None:
+    before = "x = [\n    a,  # one\n    # two\n    config,  # three\n    b,\n]"
+    after = "x = [\n    a,  # one\n    # two\n    b,\n]"
+    assert without(before) == (after, {"# three"})
+    # A tuple's last member stands alone: what the others had is for the caller to write.
+    before = "x, y = (\n    a,  # one\n    config,  # two\n)"
+    assert without(before) == ("x, y = a", {"# one", "# two"})
+
+
+def without(before: str) -> tuple[str, set[str]]:
     source = Source(Path("case.py"), before)
     statement = source.tree.body[0]
     nodes = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == "config"]
-    assert without_members(source, statement, nodes) == after
+    return without_members(source, statement, nodes)

@@ -252,5 +252,6 @@ class _InputLayer:
         if columns.key is not None:
             params = names.parents[columns.node]
             assert isinstance(params, ast.Dict)
-            found.append(member_edit(source, params, {params.values.index(columns.node)}))
+            edit, _ = member_edit(source, params, {params.values.index(columns.node)})
+            found.append(edit)
         return found

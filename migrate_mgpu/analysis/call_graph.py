@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Union
@@ -169,6 +169,16 @@ class CallGraph:
             return found
         return [reference for reference in found if reference.module in self._within]
 
+    def made(self, method: Function) -> list[Reference]:
+        """Where the objects are made that a method is called of: it runs after that."""
+        owner = method.owner
+        if owner is None or method.name == "__init__":
+            return []
+        made = next((one for one in owner.body if getattr(one, "name", "") == "__init__"), None)
+        if not isinstance(made, ast.FunctionDef):
+            return []
+        return [one for one in self.references(Function(method.module, made)) if one.call]
+
     def _find_references(self, name: str) -> dict[ast.AST, list[Reference]]:
         """All of one name at once: every file of a run may have a `main`."""
         found: dict[ast.AST, list[Reference]] = {}
@@ -291,12 +301,40 @@ class CallGraph:
                     or _by_name(program, module, outermost.name)
                 )
             return (outside and not elsewhere) or _is_registered(module, outermost)
+        if isinstance(outermost, ast.ClassDef) and self._is_never_called(program, parents):
+            return False
         seen.add(outermost)
         return any(
             self._runs_in(program, one, mention, unmentioned, seen)
             for one, mention in mentions
             if not seen.intersection(one.names.ancestors(mention))
         )
+
+    def _is_never_called(self, program: Program, parents: Sequence[ast.AST]) -> bool:
+        """Whether a node's ``parents`` have a method that no code of a program mentions.
+
+        One that a base class, a decorator or Python itself calls needs no mention.
+        """
+        owner, method = parents[-2], parents[-3] if len(parents) > 2 else None
+        assert isinstance(owner, ast.ClassDef)
+        if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        plain = all(getattr(base, "id", "") == "object" for base in owner.bases)
+        if owner.decorator_list or owner.keywords or method.decorator_list or not plain:
+            return False
+        if method.name.startswith("__"):
+            return False
+        for module in program.modules:
+            for mention in module.names.attributes.get(method.name, ()):
+                if not (module.names.qualname(mention.value) or "").startswith("tensorflow"):
+                    return False
+            for name in ("getattr", "methodcaller", "attrgetter", "eval", "exec"):
+                for mention in module.names.by_id.get(name, ()):
+                    call = module.names.parents[mention]
+                    texts = call.args if isinstance(call, ast.Call) else ()
+                    if not any(constant(text) not in (None, method.name) for text in texts):
+                        return False
+        return True
 
     @cached_property
     def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:

@@ -122,7 +122,7 @@ class Order:
         if inside_only or function is None or function.node in seen:
             return best
         seen.add(function.node)
-        for reference in self.graph.references(function):
+        for reference in (*self.graph.references(function), *self.graph.made(function)):
             caller = reference.module.names.statement(reference.node)
             outer = self._before(reference.module, caller, False, seen)
             if outer is not None:

@@ -10,7 +10,8 @@ devices are visible and how one is split.
 
 ## Safety
 Exact. ``{'CPU': 1}`` is the default of both and needs no call. A config that
-also lists visible devices stays, because TF1 combines the two.
+also lists visible devices stays, because TF1 combines the two. TF1 ignores ``{'gpu': 0}``,
+whose key is no type of device; so it goes, and a finding says that it did nothing.
 
 ## References
 ``tf.config.set_visible_devices``, ``tf.config.set_logical_device_configuration``
@@ -65,11 +66,31 @@ tf.config.set_logical_device_configuration(
 sess = tf.Session()
 """,
     ),
+    Case(
+        "no type of device",
+        """\
+import tensorflow as tf
+
+config = tf.ConfigProto(device_count={'gpu': 0})
+sess = tf.Session(config=config)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+sess = tf.Session()
+""",
+    ),
 )
+
+
+_NO_DEVICES = ("device_count.gpu", "device_count.cpu")
 
 
 def plan(setting: Setting) -> str | None:
     value = constant(setting.value)
+    if setting.path in _NO_DEVICES:
+        return None
     if value is not None and (not isinstance(value, int) or value < 0):
         return f"a device count of {value!r} has no equivalent in TF2"
     if setting.path == "device_count.CPU" and value == 0:
@@ -91,9 +112,21 @@ _LOGICAL = """\
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
     value = constant(setting.value)
+    if setting.path in _NO_DEVICES:
+        return []
     if setting.path == "device_count.GPU":
         return style.lines(_NONE if value == 0 else _FIRST, count=setting.code)
     return [] if value == 1 else style.lines(_LOGICAL, count=setting.operand)
 
 
-REWRITER = FieldRewriter(RULE, CASES, ("device_count.GPU", "device_count.CPU"), apply, plan)
+def note(setting: Setting) -> tuple[str, str] | None:
+    if setting.path in _NO_DEVICES:
+        key = setting.path.rpartition(".")[2]
+        text = f"`device_count` of '{key}' did nothing in TF1, which knows only '{key.upper()}'"
+        return text, f"write tf.config.set_visible_devices, if '{key.upper()}' was meant"
+    return None
+
+
+REWRITER = FieldRewriter(
+    RULE, CASES, ("device_count.GPU", "device_count.CPU", *_NO_DEVICES), apply, plan, note=note
+)

@@ -99,6 +99,39 @@ sess = tf.Session()
 """,
     ),
     Case(
+        "a fraction that is computed once",
+        """\
+import tensorflow as tf
+
+def share(text):
+    print("share:", text)
+    return 1 / float(text)
+
+gpu_options = tf.GPUOptions(per_process_gpu_memory_fraction=share("3"))
+sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
+""",
+        """\
+import ctypes
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+def share(text):
+    print("share:", text)
+    return 1 / float(text)
+
+fraction = share("3")
+if fraction and tf.test.is_built_with_cuda():
+    for index, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+        total = ctypes.c_size_t()  # bytes
+        ctypes.CDLL("libcuda.so.1").cuDeviceTotalMem_v2(ctypes.byref(total), index)
+        limit = tf.config.LogicalDeviceConfiguration(
+            memory_limit=fraction * total.value / 2**20)
+        tf.config.set_logical_device_configuration(gpu, [limit])
+sess = tf.Session()
+""",
+    ),
+    Case(
         "unified memory",
         """\
 import tensorflow as tf
@@ -117,8 +150,6 @@ def plan(setting: Setting) -> str | None:
         return (
             f"a memory fraction of {value} asks for unified memory, which tf.config cannot request"
         )
-    if value is None and not _repeatable(setting.value):
-        return "the memory fraction is computed by a call that should run only once"
     return None
 
 
@@ -137,11 +168,15 @@ def apply(setting: Setting, style: FileStyle) -> list[str]:
     fraction = setting.known
     if fraction == 0:
         return []
-    return style.lines(
+    operand, first = setting.operand, []
+    if fraction is None and not _repeatable(setting.value):
+        operand = setting.fresh("fraction", "memory_fraction")
+        first = style.lines("{operand} = {value}", operand=operand, value=setting.operand)
+    return first + style.lines(
         _LOOP,
         # 0 is TF1's way to say: no limit.
-        condition="" if fraction or setting.is_chosen else f"{setting.operand} and ",
-        fraction=setting.operand,
+        condition="" if fraction or setting.is_chosen else f"{operand} and ",
+        fraction=operand,
         index=setting.fresh("index", "gpu_index"),
         gpu=setting.fresh("gpu", "physical_gpu"),
         total=setting.fresh("total", "total_memory"),

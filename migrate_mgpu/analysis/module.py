@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -68,6 +69,17 @@ class Module:
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
     # Expressions that mean in TF2 what others did: the author's own, or new ones.
     substitutes: dict[ast.expr, ast.expr] = field(default_factory=dict)
+
+    def again(self) -> Module:
+        """The same file in another run: its facts, without what follows from other files."""
+        found = copy(self)
+        found.imported, found.needs, found.borrowers, found.substitutes = [], [], [], {}
+        return found
+
+    def forget(self) -> None:
+        """Its names will be given other meanings than they have by itself."""
+        for name in vars(self).keys() - self._fields.keys():  # type: ignore[attr-defined]
+            delattr(self, name)
 
     @property
     def package(self) -> str:

@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from copy import copy
 from glob import escape, iglob
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -87,25 +88,28 @@ class Project:
         ``from_python_2`` are those whose text was converted; they count, whatever they import.
         """
         self.modules: dict[str, Module] = {}
+        self._modules_of_run = self.modules  # a part of the run has some of them
         self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
         self.from_python_2 = from_python_2
         self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
-        self._given = {self._place(path) for path, _ in files}
+        self.given = frozenset(self._place(path) for path, _ in files)
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = {}
-        self._tops = {os.path.dirname(path) for path in self._given}  # and of links' targets
+        self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
         self._tops |= _started_from(self._tops)
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str, bool], list[Module]] = {}
         self._added: dict[Module, list[str]] = {}  # to sys.path, by the program around a module
-        self._by_name: dict[str, list[Module]] | None = None  # by their dotted names
+        self._by_name: dict[str, list[Module]] = {}  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
         self._folders_of_run: dict[str, bool] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
+        self._programs: list[Program] = []
         self._load(files)
+        self._name()
         for module in list(self.modules.values()):
             self._link(module)
         self._link_added()
@@ -168,13 +172,22 @@ class Project:
             self.unreadable[self._real(path)] = Unreadable(path, error)
             return None
         real = self._real(path)
-        module = Module(path, source, self._dotted(real), writable)
+        module = _module(path, source, self._dotted(real), writable)
         self._folders[module] = folder = os.path.dirname(real)
         self.data[path] = data
         if writable:
             self.modules[real] = module
             self._tops.add(folder)
         return module
+
+    def _name(self) -> None:
+        for real, one in self.modules.items():
+            # A PYTHONPATH may lead into a package, too: `facenet` is `src/facenet.py`.
+            name = "" if one.path.name == "__init__.py" else os.path.splitext(real)[0]
+            ends = name.split(os.sep)
+            names = {".".join(ends[-length:]) for length in range(1, min(len(ends), 4))}
+            for found in {one.name, *names} - {""}:
+                self._by_name.setdefault(found, []).append(one)
 
     def _real(self, path: str | Path) -> str:
         """A file's own path, whatever links lead to it."""
@@ -205,7 +218,7 @@ class Project:
     def has_files_beside(self, path: Path) -> bool:
         """Whether files were given that lie in a file's folder."""
         folder = os.path.dirname(self._place(path))
-        return any(os.path.dirname(given) == folder for given in self._given)
+        return any(os.path.dirname(given) == folder for given in self.given)
 
     # -- imports ----------------------------------------------------------
 
@@ -291,6 +304,16 @@ class Project:
 
     def _bind_tensorflow(self, module: Module) -> None:
         """`from .compat import tf`: TensorFlow by way of another module of the run."""
+        if not any(True for _ in self._borrowed(module)):
+            return
+        module.forget()
+        _KNOWN.pop(id(module.source), None)
+        for bindings, index, root, target in self._borrowed(module):
+            bindings[index] = Binding("import", bindings[index].node, root)
+            if module not in target.borrowers:
+                target.borrowers.append(module)
+
+    def _borrowed(self, module: Module) -> Iterator[tuple[list[Binding], int, str | None, Module]]:
         for scope in module.names.scopes.values():
             for bindings in scope.bindings.values():
                 for index, binding in enumerate(bindings):
@@ -302,11 +325,7 @@ class Project:
                             continue
                         roots = target.names.roots(last, target.names.module_scope)
                         if roots and all(tensorflow_root(path) for path in roots):
-                            bindings[index] = Binding(
-                                "import", binding.node, tensorflow_root(roots[0])
-                            )
-                            if module not in target.borrowers:
-                                target.borrowers.append(module)
+                            yield bindings, index, tensorflow_root(roots[0]), target
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
@@ -350,9 +369,9 @@ class Project:
         return self._search_paths[folder]
 
     def _at(self, path: str) -> Module | None:
-        if path in self.modules:
-            return self.modules[path]
-        if path in self._given or path in self.unreadable:
+        if path in self._modules_of_run:
+            return self._modules_of_run[path]
+        if path in self.given or path in self.unreadable:
             return None  # of the run, but without TensorFlow in or behind it
         if path not in self._outside:
             self._outside[path] = None
@@ -375,15 +394,6 @@ class Project:
 
     def _elsewhere(self, module: Module, dotted: str) -> list[Module]:
         """Modules of this name that Python finds only with a PYTHONPATH, or installed."""
-        if self._by_name is None:
-            self._by_name = {}
-            for real, one in self.modules.items():
-                # A PYTHONPATH may lead into a package, too: `facenet` is `src/facenet.py`.
-                name = "" if one.path.name == "__init__.py" else os.path.splitext(real)[0]
-                ends = name.split(os.sep)
-                names = {".".join(ends[-length:]) for length in range(1, min(len(ends), 4))}
-                for found in {one.name, *names} - {""}:
-                    self._by_name.setdefault(found, []).append(one)
         known = self._by_name.get(dotted, [])
         if not known or is_standard(dotted.partition(".")[0]):
             return []
@@ -391,7 +401,7 @@ class Project:
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
         for folder in folders:  # a file of the run that has nothing to do with TensorFlow
             base = os.path.join(folder, relative)
-            if not {f"{base}.py", os.path.join(base, "__init__.py")}.isdisjoint(self._given):
+            if not {f"{base}.py", os.path.join(base, "__init__.py")}.isdisjoint(self.given):
                 return []
         return known
 
@@ -427,7 +437,7 @@ class Project:
         """Whether files of the run lie in a folder or below it."""
         if folder not in self._folders_of_run:
             start = folder + os.sep
-            self._folders_of_run[folder] = any(path.startswith(start) for path in self._given)
+            self._folders_of_run[folder] = any(path.startswith(start) for path in self.given)
         return self._folders_of_run[folder]
 
     # -- programs ---------------------------------------------------------
@@ -438,6 +448,11 @@ class Project:
         An entry point is a file with a main guard, or one that no other file of
         the run imports.
         """
+        if not self._programs:
+            self._programs = self._find_programs()
+        return self._programs
+
+    def _find_programs(self) -> list[Program]:
         imported = {id(target) for module in self.modules.values() for target in module.imported}
         found: list[Program] = []
         for module in self.modules.values():
@@ -451,6 +466,45 @@ class Project:
                 covered.update(id(member) for member in program.modules)
                 found.append(program)
         return found
+
+    def parts(self) -> list[Project]:
+        """The run in parts that have no module in common: programs that share some are one."""
+        groups: dict[Module, list[Program]] = {}
+        place = {id(program): number for number, program in enumerate(self.programs())}
+        for program in self.programs():
+            met = {id(groups[one]): groups[one] for one in program.modules if one in groups}
+            group = max(met.values(), key=len, default=[])
+            joined = [one for other in met.values() if other is not group for one in other]
+            joined.append(program)
+            group += joined
+            for other in joined:
+                groups.update(dict.fromkeys(other.modules, group))
+        found = {id(group): group for group in groups.values()}
+        parts = {key: copy(self) for key in found}
+        for key, part in parts.items():
+            part._programs = sorted(found[key], key=lambda program: place[id(program)])
+            part.modules = {}
+            paths = {module.path for one in part._programs for module in one.modules}
+            part.data = {path: self.data[path] for path in paths}
+        for real, module in self.modules.items():
+            parts[id(groups[module])].modules[real] = module
+        return sorted(parts.values(), key=lambda part: place[id(part._programs[0])])
+
+    def facts(self) -> tuple[object, ...]:
+        """All that a part of a run is, for other runs over the same files: the same, or not."""
+
+        def told(modules: Iterable[Module]) -> tuple[int, ...]:
+            return tuple(id(one.source) for one in modules)
+
+        found: list[object] = [told(self.modules.values())]
+        for program in self.programs():
+            found += [told(program.modules), told(program.needed)]
+            found += (broken.path for broken in program.broken)
+        for module in {one: None for program in self.programs() for one in program.modules}:
+            found += [told(module.imported), module.writable, module.path in self.from_python_2]
+            found += ((one.name, told(one.candidates)) for one in self.unresolved(module))
+            found += (told(named.gone) for named in self.unknown_imports.get(module, ()))
+        return tuple(found)
 
     def _program(self, entry: Module) -> Program:
         started = [entry, *self._packages(entry)]
@@ -548,6 +602,24 @@ def _decode(path: Path, data: bytes) -> Source:
             source = decode(path, data)
         _SOURCES[path, data] = source
     return source
+
+
+# What such a run knows of a file stays true, unless other files gave its names their meaning.
+_KNOWN: WeakValueDictionary[int, Module] = WeakValueDictionary()  # by the source's identity
+
+
+def _module(path: Path, source: Source, name: str, writable: bool) -> Module:
+    known = _KNOWN.get(id(source))
+    if (
+        known is not None
+        and known.source is source
+        and (known.name, known.writable) == (name, writable)
+    ):
+        return known.again()
+    module = Module(path, source, name, writable)
+    if "import *" not in source.text:
+        _KNOWN[id(source)] = module
+    return module
 
 
 def _closure(start: list[Module], edges: Callable[[Module], list[Module]]) -> list[Module]:

@@ -6,17 +6,20 @@ They are planned with names for its parts, and with what is left as values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.normalize import graph_functions, graph_objects
-from migrate_mgpu.run.normalization import Files, Planned, fits, relocated, renamed
+from migrate_mgpu.run.normalization import Files, fits, relocated, renamed
+from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 
@@ -33,14 +36,16 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     chosen: dict[Path, tuple[bytes, History]] = {}
     entries: set[Path] = set()
     said: list[tuple[Finding, Finding]] = []
-    counts = Counter(path for program in first[0].programs for path in program.paths)
-    for program in first[0].programs:
-        path = program.entry
-        if program.state == NATIVE or path not in data:
+    counts = Counter(path for program in first.result.programs for path in program.paths)
+    for state, graph in [(state, part.graph) for part in first.parts for state in part.states]:
+        path = state.program.entry.path
+        stays = state.session is not None and state.session.refused is not None
+        if not stays or state.kind == NATIVE or path not in data:
             continue
-        own = {path: data[path] for path in program.paths if path in data}
+        modules = [module for module in state.program.modules if module.path in data]
+        own = {module.path: data[module.path] for module in modules}
         free = {path for path in own if counts[path] == 1}
-        found = _named(path, own, free)
+        found = _named(path, own, free, modules, graph.within(modules))
         if not found:
             continue
         result = _planned(own, found, plan)
@@ -48,13 +53,13 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             chosen.update(found)
             entries.add(path)
         else:
-            said += _reasons(first[0], result, {path, *free}, codes)
+            said += _reasons(first.result, result, {path, *free}, codes)
     if chosen:
         result = _planned(data, chosen, plan)
         native = {one.entry for one in result.programs if one.state == NATIVE}
         if entries <= native:
-            return renamed(result, said), first[1]
-    return renamed(first[0], said), first[1]
+            return replaced(first, result=renamed(result, said))
+    return replaced(first, result=renamed(first.result, said))
 
 
 def _planned(
@@ -65,8 +70,8 @@ def _planned(
     """The plan of some files, of which some have graphs with names, as if these had none."""
     contents = {path: one for path, (one, _) in named.items()}
     layers = {path: one[path] for path, (_, one) in named.items()}
-    result, _ = plan([(path, contents.get(path, one)) for path, one in data.items()])
-    return relocated(result, layers, contents)
+    planned = plan([(path, contents.get(path, one)) for path, one in data.items()])
+    return relocated(planned.result, layers, contents)
 
 
 def _reasons(
@@ -86,19 +91,24 @@ def _reasons(
 
 
 def _named(
-    entry: Path, data: Mapping[Path, bytes], free: Set[Path]
+    entry: Path,
+    data: Mapping[Path, bytes],
+    free: Set[Path],
+    modules: Sequence[Module],
+    graph: CallGraph,
 ) -> dict[Path, tuple[bytes, History]]:
     """A program's files with names for the parts of its graph, and what was changed for that.
 
-    ``free`` are the files that are no other program's.
+    ``free`` are the files that are no other program's, ``modules`` all of them as they stand.
     """
     objects = all(word in data[entry] for word in _WORDS)
     functions = any(all(w in one for w in words) for one in data.values() for words in _MAKERS)
     contents = dict(data)
     layers: History = {}
     for _ in range(_ROUNDS if objects or functions else 0):
-        project = Project(list(contents.items()))
-        modules, graph = list(project.modules.values()), CallGraph(project)
+        if layers:
+            project = Project(list(contents.items()))
+            modules, graph = list(project.modules.values()), CallGraph(project)
         edits = graph_functions.normalize(modules, graph) if functions else {}
         if not edits.keys() <= {module for module in modules if module.path in free}:
             edits, functions = {}, False

@@ -13,15 +13,14 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models import NoEstimators
-from migrate_mgpu.run.plan import Options, plan
+from migrate_mgpu.run.plan import Options, Planned, Plans
 from migrate_mgpu.run.python_2 import Contents, converted, has_python_2
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
-    from migrate_mgpu.run.normalization import Files, Planned
+    from migrate_mgpu.run.normalization import Files
 
 
 def migrate(
@@ -40,10 +39,10 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        project, options = Project(contents), Options(bridge, native_sessions, rules)
-        result = _planned(contents, project, options)
+        project, plans = Project(contents), Plans(Options(bridge, native_sessions, rules))
+        result = _planned(contents, project, plans)
         if has_python_2(contents, project, result):
-            again = partial(_planned, options=options)
+            again = partial(_planned, plans=plans)
             result, project = converted(contents, (result, project), rules, again)
     finally:
         if collecting:
@@ -54,51 +53,46 @@ def migrate(
     return result
 
 
-def _planned(contents: Contents, project: Project, options: Options) -> RunResult:
+def _planned(contents: Contents, project: Project, plans: Plans) -> RunResult:
     """The plan of a run, with the names of TensorFlow 1.0 in programs that are older."""
     files = [(Path(path), data) for path, data in contents]
     old = project.from_python_2
-    result = _normalized(files, project, options)
+    result = _normalized(files, project, plans)
     if not result.programs:
         return result
     from migrate_mgpu.run.before_1_0 import with_later_names
 
     def again(files: Files) -> RunResult:
-        return _normalized(files, Project(files, old), options)
+        return _normalized(files, Project(files, old), plans)
 
-    return with_later_names(files, result, project, options.rules, again)
+    return with_later_names(files, result, project, plans.options.rules, again)
 
 
-def _normalized(files: Files, project: Project, options: Options) -> RunResult:
+def _normalized(files: Files, project: Project, plans: Plans) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
     old = project.from_python_2
 
     def again(files: Files) -> Planned:
-        planned = plan(Project(files, old), options)
-        return _with_graph_objects(files, planned, options, old)
+        return _with_graph_objects(files, plans.plan(Project(files, old)), plans, old)
 
-    planned = _with_graph_objects(files, plan(project, options), options, old)
-    if isinstance(planned[1], NoEstimators):
-        return planned[0]
+    planned = _with_graph_objects(files, plans.plan(project), plans, old)
+    if all(isinstance(part.conversions, NoEstimators) for part in planned.parts):
+        return planned.result
     from migrate_mgpu.run.normalization import normalized
 
     return normalized(files, planned, again)
 
 
 def _with_graph_objects(
-    files: Files, planned: Planned, options: Options, old: AbstractSet[Path]
+    files: Files, planned: Planned, plans: Plans, old: AbstractSet[Path]
 ) -> Planned:
     """The plan of a run, with graphs that objects have named where that helps."""
-    if not options.native_sessions or all(p.state == NATIVE for p in planned[0].programs):
-        return planned
-    words = (b"class ", b"add_to_collection", b"get_variable")
-    if not any(b"Session" in data for _, data in files):
-        return planned
-    if not any(word in data for _, data in files for word in words):
+    states = (state for part in planned.parts for state in part.states)
+    if not any(state.session is not None and state.session.refused for state in states):
         return planned
     from migrate_mgpu.run.graph_objects import with_named_graphs
 
-    return with_named_graphs(files, planned, lambda some: plan(Project(some, old), options))
+    return with_named_graphs(files, planned, lambda some: plans.plan(Project(some, old)))
 
 
 def write_files(result: RunResult, project: Project) -> None:

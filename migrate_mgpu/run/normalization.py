@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Union
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.models import NoEstimators
-from migrate_mgpu.models.conversion import Conversion, Conversions
+from migrate_mgpu.models.conversion import Conversion
 from migrate_mgpu.models.normalize.passes import answering
+from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.reporting import finding
 from migrate_mgpu.run.states import estimator_stays
 from migrate_mgpu.source.alignment import aligned
@@ -22,7 +22,6 @@ from migrate_mgpu.source.notebook import Notebook, decode
 from migrate_mgpu.source.source import Edit, Source, splice
 
 Files = Sequence[tuple[Path, bytes]]
-Planned = tuple[RunResult, Union[Conversions, NoEstimators]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
 _ROUNDS = 8  # passes within each other
@@ -46,34 +45,29 @@ def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -
             found = plan(whole)
             stays = attempt.stays(found)
         if not stays:
-            return renamed(relocated(found[0], attempt.layers, attempt.contents), named)
-        kept = {key: one.refused for key, one in _keyed(found) if key in stays}
+            return renamed(relocated(found.result, attempt.layers, attempt.contents), named)
+        kept = {key: one.refused for key, one, _ in _keyed(found) if key in stays}
         named += attempt.renamed(first, kept)
         left_out |= stays
-    return renamed(first[0], named)
+    return renamed(first.result, named)
 
 
 def _concerned(files: Files, planned: Planned) -> Files:
     """The files of the programs in which an Estimator stays in a form that some pass knows."""
-    conversions = planned[1]
-    if isinstance(conversions, NoEstimators):
-        return []
-    flows = [one.flow for one in conversions.all if _triggered(one)]
+    flows = [one.flow for _, one, _ in _keyed(planned) if _triggered(one)]
     homes = {module for flow in flows for module in flow.modules}
-    programs = conversions.graph.project.programs() if flows else []
+    programs = [one for part in planned.parts for one in part.graph.project.programs()]
     concerned = [program.modules for program in programs if homes & set(program.modules)]
     paths = {module.path for modules in concerned for module in modules}
     return [(path, data) for path, data in files if path in paths]
 
 
-def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion]]:
-    _, conversions = planned
-    if isinstance(conversions, NoEstimators):
-        return
-    counts: dict[Path, int] = {}
-    for one in conversions.all:
-        number = counts[one.flow.module.path] = counts.get(one.flow.module.path, 0) + 1
-        yield (one.flow.module.path, number), one
+def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion, CallGraph]]:
+    for part in planned.parts:
+        counts: dict[Path, int] = {}
+        for one in part.conversions.all:
+            number = counts[one.flow.module.path] = counts.get(one.flow.module.path, 0) + 1
+            yield (one.flow.module.path, number), one, part.graph
 
 
 @record()
@@ -88,13 +82,13 @@ class _Attempt:
 
     def stays(self, planned: Planned) -> set[Key]:
         """The normalized Estimators that are not converted all the same."""
-        return {key for key, one in _keyed(planned) if key in self.touched and one.refused}
+        return {key for key, one, _ in _keyed(planned) if key in self.touched and one.refused}
 
     def renamed(
         self, first: Planned, real: Mapping[Key, Diagnostic | None]
     ) -> list[tuple[Finding, Finding]]:
         """What was said of some Estimators, and what really stands in their way."""
-        plain = {key: one.refused for key, one in _keyed(first)}
+        plain = {key: one.refused for key, one, _ in _keyed(first)}
         pairs: list[tuple[Finding, Finding]] = []
         for key, refused in real.items():
             stays = plain.get(key)
@@ -121,14 +115,12 @@ class _Attempt:
     def _edits(self, planned: Planned) -> dict[Module, list[Edit]]:
         """One pass for each Estimator that stays, in files that no other one changes now."""
         found: dict[Module, list[Edit]] = {}
-        if isinstance(planned[1], NoEstimators):
-            return found
-        for key, one in _keyed(planned):
+        for key, one, graph in _keyed(planned):
             if key in self.left_out or one.refused is None:
                 continue
             for known in answering(one.flow, one.refused):
                 try:
-                    edits = known.normalize(one.flow, planned[1].graph)
+                    edits = known.normalize(one.flow, graph)
                 except Refused:  # what it would write cannot be said there
                     continue
                 except Exception as error:  # a mistake of ours: the Estimator stays

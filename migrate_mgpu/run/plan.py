@@ -55,15 +55,93 @@ class Options:
     rules: Selection = field(default_factory=Selection)
 
 
-def plan(project: Project, options: Options) -> tuple[f.RunResult, Conversions | NoEstimators]:
-    """Plans every edit of a run, nothing is written; and what became of the Estimators."""
+@record(eq=False)
+class Part:
+    """The plan of programs that share modules, with the facts that it was made from."""
+
+    result: f.RunResult
+    conversions: Conversions | NoEstimators
+    graph: CallGraph
+    states: list[State]
+
+
+@record(eq=False)
+class Planned:
+    """The plan of a run; its parts have nothing to do with each other."""
+
+    result: f.RunResult
+    parts: list[Part]
+
+
+class Plans:
+    """Plans a run, and again with other texts of some files: only what these concern."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._known: dict[frozenset[str], dict[object, Part]] = {}
+
+    def plan(self, project: Project) -> Planned:
+        """Plans every edit of a run; nothing is written."""
+        known = self._known.setdefault(project.given, {})
+        parts: list[Part] = []
+        for part in project.parts():
+            facts = part.facts()
+            if facts not in known:
+                known[facts] = _planned(part, self.options)
+            parts.append(known[facts])
+        return Planned(_joined(project, [part.result for part in parts]), parts)
+
+
+def _planned(project: Project, options: Options) -> Part:
     kept: dict[Module, Diagnostic] = {}
     while True:
         planner = _Planner(project, options, kept)
         result = planner.run()
         if not planner.stay:
-            return result, planner.conversions
+            return Part(result, planner.conversions, planner.graph, planner.states)
         kept.update(planner.stay)
+
+
+def _joined(project: Project, results: list[f.RunResult]) -> f.RunResult:
+    """The results of a run's parts as one, which may be changed."""
+    found = {file.path: file for result in results for file in result.files}
+    files = [replaced(file, findings=list(file.findings)) for file in found.values()]
+    for unreadable in project.unreadable.values():
+        error = unreadable.error
+        files.append(f.FileResult(unreadable.path, error=str(error), error_line=error.line))
+    files.sort(key=lambda file: str(file.path))
+    sites = dict.fromkeys((f.APPLIED, f.KEPT, f.REFUSED), 0)
+    for result in results:
+        for state, count in result.sites.items():
+            sites[state] += count
+    order = {one.entry.path: number for number, one in enumerate(project.programs())}
+    programs = [program for result in results for program in result.programs]
+    return f.RunResult(
+        files,
+        sorted(programs, key=lambda program: order[program.entry]),
+        sites,
+        order=_order(project),
+        unused=sorted(path for result in results for path in result.unused),
+        packages=sorted({one for result in results for one in result.packages}),
+    )
+
+
+def _order(project: Project) -> list[Path]:
+    """Modules before the modules that import them: a helper before its callers."""
+    found: list[Path] = []
+    seen: set[int] = set()
+
+    def visit(module: Module) -> None:
+        if id(module) in seen:
+            return
+        seen.add(id(module))
+        for imported in module.imported:
+            visit(imported)
+        found.append(module.path)
+
+    for module in project.modules.values():
+        visit(module)
+    return found
 
 
 class _Planner:
@@ -374,23 +452,13 @@ class _Planner:
     # -- the result -------------------------------------------------------
 
     def _result(self, outcomes: list[Outcome]) -> f.RunResult:
-        files = self.report.results()
-        for unreadable in self.project.unreadable.values():
-            error = unreadable.error
-            files.append(f.FileResult(unreadable.path, error=str(error), error_line=error.line))
-        files.sort(key=lambda result: str(result.path))
         sites = {f.APPLIED: 0, f.KEPT: 0, f.REFUSED: 0}
         for outcome in outcomes:
             sites[outcome.state] += 1
         programs = [program(state) for state in self.states]
-        return f.RunResult(
-            files,
-            programs,
-            sites,
-            order=self._order(),
-            unused=self._unused(),
-            packages=sorted(self.packages),
-        )
+        packages = sorted(self.packages)
+        files = self.report.results()
+        return f.RunResult(files, programs, sites, unused=self._unused(), packages=packages)
 
     def _unused(self) -> list[Path]:
         """Files with TF1 code that no program of the run imports: nothing migrates them."""
@@ -399,23 +467,6 @@ class _Planner:
         return sorted(
             m.path for m in modules if m not in used and (is_plain_v1(m) or calls_v1_methods(m))
         )
-
-    def _order(self) -> list[Path]:
-        """Modules before the modules that import them: a helper before its callers."""
-        found: list[Path] = []
-        seen: set[int] = set()
-
-        def visit(module: Module) -> None:
-            if id(module) in seen:
-                return
-            seen.add(id(module))
-            for imported in module.imported:
-                visit(imported)
-            found.append(module.path)
-
-        for module in self.project.modules.values():
-            visit(module)
-        return found
 
 
 def _advice(new: NewNames) -> str:

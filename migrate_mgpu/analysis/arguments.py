@@ -62,6 +62,10 @@ class Arguments:
         found.update({k.arg: k.value for k in self.call.keywords if k.arg in self._keywords})
         return found
 
+    def values(self) -> dict[str, ast.expr]:
+        """What the parameters get, as far as that can be told: arguments, or else defaults."""
+        return {**self.defaults, **self.written()}
+
     def every(self) -> dict[str, ast.expr] | None:
         """What each parameter gets; None where that cannot be determined, or is an error."""
         parameters = [*self._positions, *self._keyword_only]
@@ -70,7 +74,7 @@ class Arguments:
             return None
         if len({*given}) < len(given) or not {*given} <= {*parameters}:
             return None
-        found = {**self.defaults, **self.written()}
+        found = self.values()
         return found if len(found) == len(parameters) else None
 
 

@@ -119,7 +119,7 @@ def library_changes(module: Module) -> list[Diagnostic]:
     for name, node in sorted(_mentions(module), key=lambda one: one[1].lineno):
         if name not in found and not module.is_guarded(node):
             found[name] = node
-    return [_gone(Place(module, node), name) for name, node in found.items()]
+    return [_removed_name(Place(module, node), name) for name, node in found.items()]
 
 
 def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
@@ -147,7 +147,7 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                     yield method, node
 
 
-def _gone(place: Place, name: str) -> Diagnostic:
+def _removed_name(place: Place, name: str) -> Diagnostic:
     if name in METHODS:
         instead = METHODS[name][1]
         text, advice = f"no dict of Python 3 has `{name}`", f"write `{instead}`"

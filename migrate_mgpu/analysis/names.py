@@ -45,7 +45,7 @@ class Names(Scopes):
     def defining_scope(self, name: str, scope: Scope) -> Scope | None:
         """The scope that a mention of ``name`` in ``scope`` refers to; None for builtins."""
         if name in scope.outer:
-            scope = self._home(scope, name)
+            scope = self._binding_scope(scope, name)
         current: Scope | None = scope
         while current is not None:
             if name in current.bindings and (current is scope or not current.is_class):

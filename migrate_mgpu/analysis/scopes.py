@@ -221,7 +221,7 @@ class Scopes:
         elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             if not isinstance(node, ast.Lambda):
                 kind = "class" if isinstance(node, ast.ClassDef) else "def"
-                self._home(scope, node.name).bind(node.name, Binding(kind, node))
+                self._binding_scope(scope, node.name).bind(node.name, Binding(kind, node))
             inner = self.scopes[node] = Scope(node, scope)
             if not isinstance(node, ast.ClassDef):
                 arguments = node.args
@@ -244,7 +244,7 @@ class Scopes:
                 scope.bind(name, Binding("other", node))
         return scope
 
-    def _home(self, scope: Scope, name: str) -> Scope:
+    def _binding_scope(self, scope: Scope, name: str) -> Scope:
         """Where a mention in ``scope`` belongs when it is bound there: `global` goes up."""
         if name in scope.outer:
             upper = scope.parent
@@ -261,7 +261,7 @@ class Scopes:
         ):
             value = parent.value
         kind = "other" if value is None else "assign"
-        self._home(scope, node.id).bind(node.id, Binding(kind, node, None, value))
+        self._binding_scope(scope, node.id).bind(node.id, Binding(kind, node, None, value))
 
     def _bind_import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         self.imports.append(node)
@@ -276,7 +276,7 @@ class Scopes:
                 name = alias.asname or alias.name
                 base = self.absolute(node)
                 qualname = f"{base}.{alias.name}" if base else alias.name
-            self._home(scope, name).bind(name, Binding("import", node, qualname))
+            self._binding_scope(scope, name).bind(name, Binding("import", node, qualname))
 
     def absolute(self, node: ast.ImportFrom) -> str:
         """The absolute module that a `from` statement names."""

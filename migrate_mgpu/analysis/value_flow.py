@@ -124,7 +124,7 @@ class ValueFlow:
                 found.append(Value(module, binding.value))
                 continue
             if binding.kind == "parameter":
-                given = self._given(module, name, home)
+                given = self._argument_values(module, name, home)
             elif binding.kind == "import":
                 given = self._imported(module, binding.qualname or "")
             else:
@@ -144,7 +144,7 @@ class ValueFlow:
                 return self._bound(target, last, scope)
         return None
 
-    def _given(self, module: Module, name: str, home: Scope) -> list[Value] | None:
+    def _argument_values(self, module: Module, name: str, home: Scope) -> list[Value] | None:
         """What the callers of a function give for a parameter."""
         if not isinstance(home.node, _FUNCTIONS):
             return None

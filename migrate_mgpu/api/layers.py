@@ -31,7 +31,7 @@ def _known(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters}
 
 
-def _gone(*names: str) -> list[Parameter]:
+def _without_effect(*names: str) -> list[Parameter]:
     """Parameters that say nothing in TF2."""
     return [Parameter(name, target="") for name in names]
 
@@ -117,7 +117,7 @@ _BY_POSITION = {
 _NO_LAYER = "no Keras layer does this"
 _ONE_LAYER = "make the layer once, before it is called twice"
 _PARAMETERS = _known([
-    *_gone("inputs", "training", "_scope", "renorm_clipping", "renorm_momentum", "fused"),
+    *_without_effect("inputs", "training", "_scope", "renorm_clipping", "renorm_momentum", "fused"),
     _reuse("reuse", _ONE_LAYER),
     _reuse("_reuse", _ONE_LAYER),
     Parameter(
@@ -185,7 +185,7 @@ _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
 _OWN_LAYER = "write it as a separate layer, after this one"
 _CONTRIB_PARAMETERS = _known([
-    *_gone("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
+    *_without_effect("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
            "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused"),
     _reuse("reuse", "make the layer once"),
     Parameter(

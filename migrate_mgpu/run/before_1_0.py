@@ -52,7 +52,7 @@ def with_later_names(
         migrated = (one for one in result.programs if one.state in _MIGRATED)
         used = {path for one in migrated for path in one.paths}
         if used >= contents.keys():
-            return _told(relocated(result, layers, contents), found)
+            return _with_findings(relocated(result, layers, contents), found)
         found = {module: one for module, one in found.items() if module.path in used}
     return first
 
@@ -64,7 +64,7 @@ def _words() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
 
 
-def _told(result: RunResult, found: dict[Module, Renamed]) -> RunResult:
+def _with_findings(result: RunResult, found: dict[Module, Renamed]) -> RunResult:
     """With a finding in each file, at its first name."""
     rule = only(EarlierRewriter).rule
     there: dict[Path, Module] = {module.path: module for module in found}

@@ -35,10 +35,12 @@ def limits(
     found: list[Diagnostic] = []
     for module in program.modules:
         if module not in needed:
-            found += _gone(left(module), _CONDITION)
+            found += _gone_if_imported(left(module), _CONDITION)
         for named in project.unknown_imports.get(module, ()):
             for one in named.gone:
-                found += _gone(incompatibilities(one), _BY_NAME.format(module.path.name))
+                found += _gone_if_imported(
+                    incompatibilities(one), _BY_NAME.format(module.path.name)
+                )
     if any(module.path in project.from_python_2 for module in program.modules):
         from migrate_mgpu.analysis.python_2 import value_changes
 
@@ -51,7 +53,7 @@ def limits(
     return found
 
 
-def _gone(left: Iterable[Diagnostic], imported: str) -> list[Diagnostic]:
+def _gone_if_imported(left: Iterable[Diagnostic], imported: str) -> list[Diagnostic]:
     return [
         Diagnostic("gone-if-imported", why.place, f"{why.reason}; {imported}", why.advice, CODE)
         for why in left

@@ -47,7 +47,7 @@ def migrate(
     finally:
         if collecting:
             gc.enable()
-    result.scanned = len(contents) + len(_made(result, project))
+    result.scanned = len(contents) + len(_new_files(result, project))
     if write:
         write_files(result, project)
     return result
@@ -104,7 +104,7 @@ def write_files(result: RunResult, project: Project) -> None:
     by_path = {file.path: file for file in result.files}
     changed = [by_path[path] for path in result.order if path in by_path and by_path[path].changed]
     failed: set[Path] = set()
-    for file in _made(result, project):
+    for file in _new_files(result, project):
         _create(file, changed, failed)
     for file in changed:
         if not file.changed:
@@ -131,7 +131,7 @@ def write_files(result: RunResult, project: Project) -> None:
             _fail(file, f"cannot be written: {error.strerror or error}", failed)
 
 
-def _made(result: RunResult, project: Project) -> list[FileResult]:
+def _new_files(result: RunResult, project: Project) -> list[FileResult]:
     """Files that were not there, and have a text now."""
     return [
         file

@@ -62,7 +62,7 @@ def converted(
     run = _Conversion(contents, rules.enabled(rule.code, rule.name))
     run.convert(planned[1])
     if not run.files and not run.helpers:
-        return _told(planned, {path: str(error) for path, error in run.failed.items()})
+        return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
     while True:
         project = run.project()
@@ -78,10 +78,12 @@ def converted(
             break
         dropped.update(run.unused(result, used))
         run.files = {path: file for path, file in run.files.items() if path in used}
-    return _told((result, project), dropped)
+    return _with_reasons((result, project), dropped)
 
 
-def _told(planned: tuple[RunResult, Project], why: dict[Path, str]) -> tuple[RunResult, Project]:
+def _with_reasons(
+    planned: tuple[RunResult, Project], why: dict[Path, str]
+) -> tuple[RunResult, Project]:
     """With the reason at each file that stays Python 2."""
     for file in planned[0].files:
         if file.error and file.path in why:

@@ -159,3 +159,13 @@ def start_with_comments(text: str, start: int) -> int:
             return start
         start = before
     return start
+
+
+def without_function(source: Source, node: ast.FunctionDef) -> Edit:
+    """A function goes, with the comments above it."""
+    layout, text = Layout(source, node), source.text
+    start = start_with_comments(text, layout.line_start)
+    rest = text[layout.next_line :]
+    if not rest.strip():
+        return Edit(len(text[:start].rstrip()) + len(source.newline), len(text), "")
+    return Edit(start, len(text) - len(rest.lstrip("\r\n")), "")

@@ -85,7 +85,7 @@ _CHANGED = {
 }
 
 
-def _made(module: Module) -> Iterator[tuple[ast.Call, ast.expr | None, str]]:
+def _constructions(module: Module) -> Iterator[tuple[ast.Call, ast.expr | None, str]]:
     """What makes an optimizer that TF2 changed: its call, or `compile` and the string in it."""
     if is_explicit_v1(module):
         return  # TF2's already
@@ -125,7 +125,7 @@ def trains_the_same(module: Module, node: ast.expr) -> bool:
     first = below_imports(module)
     if first is None or spelling(module, first) is None or not module.writable:
         return False
-    for call, named, name in _made(module):
+    for call, named, name in _constructions(module):
         if node is named:
             return _CHANGED[name].definition is not None
         if node is call:
@@ -149,7 +149,7 @@ def write(module: Module) -> EditSet:
     style = FileStyle.of(module.source, tf)
     classes: dict[str, str] = {}
     texts: list[str] = []
-    for call, named, name in _made(module):
+    for call, named, name in _constructions(module):
         definition = _CHANGED[name].definition
         if definition is None:
             continue
@@ -187,7 +187,7 @@ def _is_known_at(module: Module, function: ast.expr, place: ast.stmt) -> bool:
 def remarks(module: Module) -> Iterator[Note]:
     """What the optimizers of a module do otherwise in TF2."""
     known: set[ast.AST] = set()
-    for call, named, name in _made(module):
+    for call, named, name in _constructions(module):
         known.update([named] if named is not None else [])
         if named is not None or not _same(call):
             yield Note(module, call, f"`{name}`: {_CHANGED[name].text}", OPTIMIZER)

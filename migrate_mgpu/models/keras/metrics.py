@@ -16,7 +16,7 @@ def metric_object(metric: Metric, name: str, style: FileStyle) -> str:
     """The Keras metric that is given what its author compares."""
     row = METRICS.by_kind[metric.kind]
     if not row.by_number:
-        return _made(metric, MetricForm(row.target), name, style)
+        return _constructor(metric, MetricForm(row.target), name, style)
     value = style.code(row.by_number)
     return _wrapper(f"lambda labels, values: {value}", name, style)
 
@@ -28,7 +28,7 @@ def result_object(result: Result, name: str, function: str, style: FileStyle) ->
     form = form_of(result)
     if form is None or not result.by_rows:
         return metric_object(result.metric, name, style)
-    return _made(result.metric, form, name, style)
+    return _constructor(result.metric, form, name, style)
 
 
 def _wrapper(function: str, name: str, style: FileStyle) -> str:
@@ -36,7 +36,7 @@ def _wrapper(function: str, name: str, style: FileStyle) -> str:
     return f"{metrics}.MeanMetricWrapper({function}, name={style.string(name)})"
 
 
-def _made(metric: Metric, form: MetricForm, name: str, style: FileStyle) -> str:
+def _constructor(metric: Metric, form: MetricForm, name: str, style: FileStyle) -> str:
     """The constructor of a metric, with what says which of its kind it is."""
     called = f"{style.tensorflow}.{form.target}"
     if form.definition is not None:

@@ -161,8 +161,12 @@ class _Placing:
             return False
         if not isinstance(target, ast.Name):
             return False
-        home = self._home(target)
-        if home is None or len(home.bindings[target.id]) != 1 or self._home(value) is not home:
+        home = self._defining_scope(target)
+        if (
+            home is None
+            or len(home.bindings[target.id]) != 1
+            or self._defining_scope(value) is not home
+        ):
             return False
         driving = self.flow.driving
         known = {call.receiver for call in driving.calls}
@@ -175,7 +179,7 @@ class _Placing:
         self.changes.model_name = value.id
         return True
 
-    def _home(self, name: ast.Name) -> Scope | None:
+    def _defining_scope(self, name: ast.Name) -> Scope | None:
         return self.names.defining_scope(name.id, self.names.scope_of_name[name])
 
     # -- the strategy's scope -----------------------------------------------------

@@ -218,7 +218,7 @@ class _InputLayer:
         inner = [line[len(base + unit) :] for line in inner]
         shown = [*reader.comments, *before, *self._concat(inner, scope, layout)]
         found = {self.module: [layout.replace(shown)]}
-        for edit in self._gone(columns, reader):
+        for edit in self._removals(columns, reader):
             found.setdefault(columns.module, []).append(edit)
         return found
 
@@ -228,7 +228,7 @@ class _InputLayer:
         made = {name for name in made if "Optimizer" in name or "optimize_loss" in name}
         return bool(made) and made <= _ALL_ROWS
 
-    def _gone(self, columns: _Columns, reader: ColumnReader) -> list[Edit]:
+    def _removals(self, columns: _Columns, reader: ColumnReader) -> list[Edit]:
         """What made the columns goes: statements, and the entry in params."""
         module, names = columns.module, columns.module.names
         source = module.source

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block, leading, outermost
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.statements import Layout, start_with_comments, without_function
 
 _STEPS = ("minimize", "apply_gradients")
 _ASKED = (
@@ -94,7 +94,7 @@ class _Inlined:
             code = self.source.text[layout.line_start : layout.next_line]
             offset = layout.line_start
             text += code[: at[0] - offset] + place + code[at[1] - offset :]
-        return [Edit(start, layout.next_line, text), self._gone(node)]
+        return [Edit(start, layout.next_line, text), without_function(self.source, node)]
 
     def _belongs(self, node: ast.FunctionDef) -> bool:
         """Whether a function does what only a model_fn can be asked for."""
@@ -185,15 +185,6 @@ class _Inlined:
                     head = f"{returns[part]} = " + ("None" if value is None else "")
                     found.append(Edit(start, begin, head))
         return iter(outermost(found))
-
-    def _gone(self, node: ast.FunctionDef) -> Edit:
-        """The function with the comments above it."""
-        layout, text = Layout(self.source, node), self.source.text
-        start = start_with_comments(text, layout.line_start)
-        rest = text[layout.next_line :]
-        if not rest.strip():
-            return Edit(len(text[:start].rstrip()) + len(self.source.newline), len(text), "")
-        return Edit(start, len(text) - len(rest.lstrip("\r\n")), "")
 
 
 def _ends(body: list[ast.stmt]) -> bool:

@@ -22,9 +22,9 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.normalize.variable_makers import gone, with_texts
+from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_function
 
 _CPUS = ("/cpu:0", "/CPU:0", "/device:CPU:0", "cpu:0")
 
@@ -77,7 +77,7 @@ class _Maker:
             if edit is None:
                 return []
             found.append(edit)
-        return [*found, gone(self.source, self.node)] if found else []
+        return [*found, without_function(self.source, self.node)] if found else []
 
     def _is_maker(self) -> bool:
         arguments = self.node.args
@@ -162,7 +162,7 @@ class _Maker:
             return None
         target = statement.targets[0]
         layout = Layout(self.source, statement)
-        given = self._given(call)
+        given = self._bound(call)
         if not isinstance(target, ast.Name) or not layout.owns_lines or given is None:
             return None
         scope = names.scope_at(call)
@@ -210,15 +210,15 @@ class _Maker:
             if isinstance(statement, ast.With):
                 inner = self._kept(statement.body, given)
             elif isinstance(statement, ast.If):
-                told = _told(statement.test, given)
-                inner = self._kept(statement.body, given) if told else []
-                inner = None if told is None else inner
+                holds = _truth(statement.test, given)
+                inner = self._kept(statement.body, given) if holds else []
+                inner = None if holds is None else inner
             if inner is None:
                 return None
             found += inner
         return found
 
-    def _given(self, call: ast.Call) -> dict[str, ast.expr] | None:
+    def _bound(self, call: ast.Call) -> dict[str, ast.expr] | None:
         """What each parameter is in a call; None where that cannot stand for it everywhere."""
         arguments = bind(call, Function(self.module, self.node))
         given = arguments.every()
@@ -251,7 +251,7 @@ class _Maker:
     ) -> str:
         """An expression in one line, with what names stand for in their places."""
 
-        def told(name: ast.Name) -> str | None:
+        def replacement(name: ast.Name) -> str | None:
             value, text = values.get(name.id), texts.get(name.id)
             if name.id in self.settings:
                 value = self.locals[name.id]
@@ -260,7 +260,7 @@ class _Maker:
             alone = isinstance(self.module.names.parents.get(name), (ast.keyword, ast.Call))
             return f"({text})" if text and operator and not alone else text
 
-        return _one_line(with_texts(self.source, node, told))
+        return _one_line(with_texts(self.source, node, replacement))
 
 
 def _one_line(text: str) -> str:
@@ -268,7 +268,7 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text)
 
 
-def _told(test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
+def _truth(test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
     """Whether `wd is not None`, `wd`, for the arguments of a call; None where they do not tell."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
         value, other = given.get(test.left.id), test.comparators[0]

@@ -109,7 +109,7 @@ class _Methods:
         if head is None:
             return {}
         found = {self.home: self._functions()}
-        found.setdefault(self.flow.module, []).append(self._given(head))
+        found.setdefault(self.flow.module, []).append(self._bound_method(head))
         return found
 
     def _has_others(self) -> bool:
@@ -306,7 +306,7 @@ class _Methods:
             return f"{self.flow.module.source.code(made.func.value)}.{method.name}"
         return None
 
-    def _given(self, head: str) -> Edit:
+    def _bound_method(self, head: str) -> Edit:
         method = self.moved[self.given.attr]
         source = self.flow.module.source
         receiver = source.code(self.given.value)

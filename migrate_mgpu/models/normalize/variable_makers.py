@@ -16,7 +16,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit, Source, splice
-from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.statements import without_function
 
 # What can stand for a name wherever it is mentioned.
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Tuple)
@@ -69,7 +69,7 @@ class _Maker:
             if text is None:
                 return []
             found.append(Edit(*self.source.span(reference.call), text))
-        return [*found, gone(self.source, node)]
+        return [*found, without_function(self.source, node)]
 
     def _value(self, node: ast.FunctionDef) -> ast.expr | None:
         """The variable that it returns, if it does nothing else."""
@@ -111,7 +111,7 @@ class _Maker:
     def _text(self, node: ast.expr, given: dict[str, ast.expr]) -> str:
         """An expression's text with its names' values in their places."""
 
-        def told(name: ast.Name) -> str | None:
+        def replacement(name: ast.Name) -> str | None:
             if name.id in given:
                 return self.source.code(given[name.id])
             if name.id not in self.locals:
@@ -119,24 +119,18 @@ class _Maker:
             new = self._text(self.locals[name.id], given)
             return new if isinstance(self.locals[name.id], _ATOMS) else f"({new})"
 
-        return with_texts(self.source, node, told)
+        return with_texts(self.source, node, replacement)
 
 
-def with_texts(source: Source, node: ast.expr, told: Callable[[ast.Name], str | None]) -> str:
+def with_texts(
+    source: Source, node: ast.expr, replacement: Callable[[ast.Name], str | None]
+) -> str:
     """An expression's text, with others in the places of the names that they are told for."""
     start, _ = source.span(node)
     edits = []
     for name in (n for n in walk(node) if isinstance(n, ast.Name)):
-        new = told(name)
+        new = replacement(name)
         if new is not None:
             begin, end = source.span(name)
             edits.append(Edit(begin - start, end - start, new))
     return splice(source.code(node), edits)
-
-
-def gone(source: Source, node: ast.FunctionDef) -> Edit:
-    """The end of a function, with the comments above it."""
-    layout, text = Layout(source, node), source.text
-    rest = text[layout.next_line :]
-    end = len(text) - len(rest.lstrip("\r\n"))
-    return Edit(start_with_comments(text, layout.line_start), end, "")

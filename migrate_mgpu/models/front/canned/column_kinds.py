@@ -66,7 +66,7 @@ class ColumnKinds(ColumnNames):
             if value is not None and parameter.only and constant(value) not in parameter.only:
                 raise Refused(self.module, value, parameter.reason, ADVICE)
 
-    def _made(
+    def _column(
         self,
         kind: str,
         call: NamedArguments,
@@ -101,7 +101,7 @@ class ColumnKinds(ColumnNames):
 
     def _number(self, call: NamedArguments) -> FeatureColumn:
         size = _size(call.given("shape"))
-        column = self._made(NUMBER, call, self._key(call), "key", "normalizer_fn", size=size)
+        column = self._column(NUMBER, call, self._key(call), "key", "normalizer_fn", size=size)
         function = column.arguments.get("normalizer_fn")
         if isinstance(function, ast.Lambda):
             given = function.args
@@ -123,7 +123,7 @@ class ColumnKinds(ColumnNames):
         limits = self.value_of(boundaries)
         size = len(limits.elts) + 1 if isinstance(limits, (ast.List, ast.Tuple)) else None
         name = f"{number.name}_bucketized"
-        return self._made(BUCKETS, call, name, "boundaries", sources=(number,), size=size)
+        return self._column(BUCKETS, call, name, "boundaries", sources=(number,), size=size)
 
     # -- categories -----------------------------------------------------------
 
@@ -149,13 +149,13 @@ class ColumnKinds(ColumnNames):
             raise Refused(self.module, vocabulary, "numbers out of a vocabulary, hashed", ADVICE)
         given = ("key", "vocabulary_list", "default_value", "num_oov_buckets")
         size = len(words.elts)
-        return self._made("vocabulary", call, self._key(call), *given, size=size, texts=texts)
+        return self._column("vocabulary", call, self._key(call), *given, size=size, texts=texts)
 
     def _identity(self, call: NamedArguments) -> FeatureColumn:
         if call.given("num_buckets") is None:
             raise Refused(self.module, call.call, "a column without num_buckets")
         given = ("key", "num_buckets", "default_value")
-        return self._made("identity", call, self._key(call), *given)
+        return self._column("identity", call, self._key(call), *given)
 
     def _hash(self, call: NamedArguments) -> FeatureColumn:
         dtype = call.given("dtype")
@@ -167,7 +167,7 @@ class ColumnKinds(ColumnNames):
         if call.given("hash_bucket_size") is None:
             raise Refused(self.module, call.call, "a column without hash_bucket_size")
         given = ("key", "hash_bucket_size")
-        return self._made("hash", call, self._key(call), *given, texts=kind == "string")
+        return self._column("hash", call, self._key(call), *given, texts=kind == "string")
 
     def _cross(self, call: NamedArguments) -> FeatureColumn:
         keys, size = self.value_of(call.given("keys")), call.given("hash_bucket_size")
@@ -201,7 +201,7 @@ class ColumnKinds(ColumnNames):
         # A text or a number: a key does not say.
         texts = any(isinstance(one, BoundExpression) for one in sources)
         name, given = "_X_".join(sorted(names)), ("hash_bucket_size", "hash_key")
-        return self._made("cross", call, name, *given, sources=tuple(sources), texts=texts)
+        return self._column("cross", call, name, *given, sources=tuple(sources), texts=texts)
 
     # -- what dense layers take of categories -----------------------------------
 
@@ -213,7 +213,7 @@ class ColumnKinds(ColumnNames):
         if not is_category(category):
             raise Refused(self.module, node, "this column is no category", ADVICE)
         name, sources = f"{category.name}_{kind}", (category,)
-        column = self._made(kind, call, name, *parameters, sources=sources, texts=category.texts)
+        column = self._column(kind, call, name, *parameters, sources=sources, texts=category.texts)
         return replaced(column, comments=category.comments)
 
     def _indicator(self, call: NamedArguments) -> FeatureColumn:

@@ -45,12 +45,12 @@ class Elements:
     def of(self, module: Module, dataset: ast.expr) -> str:
         """TUPLE, ONE for anything else, or UNKNOWN."""
         found = {
-            UNKNOWN if origin.node is None else self._made(origin.module, origin.node)
+            UNKNOWN if origin.node is None else self._dataset_kind(origin.module, origin.node)
             for origin in self.values.definitions(module, dataset)
         }
         return found.pop() if len(found) == 1 else UNKNOWN
 
-    def _made(self, module: Module, node: ast.expr) -> str:
+    def _dataset_kind(self, module: Module, node: ast.expr) -> str:
         if node in self._asked or not isinstance(node, ast.Call):
             return UNKNOWN  # in a loop, it is made of itself
         self._asked.add(node)
@@ -73,10 +73,10 @@ class Elements:
             return self.of(module, call.func.value)
         if call.func.attr == "map":
             function = by_parameter(call, ("map_func",)).get("map_func")
-            return self._given(module, function) if function is not None else UNKNOWN
+            return self._result_kind(module, function) if function is not None else UNKNOWN
         return TUPLE if call.func.attr == "enumerate" else UNKNOWN
 
-    def _given(self, module: Module, node: ast.expr) -> str:
+    def _result_kind(self, module: Module, node: ast.expr) -> str:
         """What a function gives that a Dataset's method calls."""
         if isinstance(node, ast.Lambda):
             return self._value(module, node.body, TUPLE)

@@ -88,7 +88,11 @@ class _Reading:
                 check_unchanged(array)
                 self.arrays.append(array)
             return ()
-        return self._made(module, node) if fixed is None else self._of_function(fixed, node)
+        return (
+            self._parameters_of_made(module, node)
+            if fixed is None
+            else self._of_function(fixed, node)
+        )
 
     def _of_function(self, function: Function, fixed: ast.Call | None = None) -> tuple[str, ...]:
         """`params` and `mode`, which an Estimator gives an input function that takes them."""
@@ -132,7 +136,7 @@ class _Reading:
             raise Refused(module, node, "which input function this is cannot be determined")
         return function
 
-    def _made(self, module: Module, node: ast.Call) -> tuple[str, ...]:
+    def _parameters_of_made(self, module: Module, node: ast.Call) -> tuple[str, ...]:
         """`make_input_fn(x)`: what the functions take that it returns."""
         factory = self.graph.target(module, node.func)
         if factory is None:

@@ -190,7 +190,7 @@ class Reading:
         if self.twins is not None or not train.depends(loss, unit, "labels"):
             return None  # called again by `reuse`, evaluation's loss is of the other network
         for candidate in reversed(self.paths[TRAIN].units):
-            name = _given(candidate)
+            name = _assigned_name(candidate)
             if not name:
                 continue
             if isinstance(candidate, ast.If) and train.single(name, None) is not candidate:
@@ -225,7 +225,7 @@ class Reading:
         return found
 
 
-def _given(statement: ast.stmt) -> str:
+def _assigned_name(statement: ast.stmt) -> str:
     """The one name that a statement gives its value, by an `if` in each of its arms; else empty."""
     certain, maybe = stored(statement)
     if isinstance(statement, ast.Assign):
@@ -234,7 +234,7 @@ def _given(statement: ast.stmt) -> str:
     if not isinstance(statement, ast.If) or not statement.orelse or len(maybe) != 1:
         return ""
     arms = [arm for arm in (statement.body, statement.orelse) if not isinstance(arm[-1], ast.Raise)]
-    given = arms and all(any(_given(inner) for inner in arm) for arm in arms)
+    given = arms and all(any(_assigned_name(inner) for inner in arm) for arm in arms)
     return next(iter(maybe)) if given and not certain else ""
 
 

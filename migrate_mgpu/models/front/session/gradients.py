@@ -96,7 +96,7 @@ class GradientReader:
         if self._is(node, "zip") and len(node.args) == 2:
             return self._zipped(node)
         if name_of(self.module, node) == "gradients":
-            given = self._given(node, _GRADIENTS, ("ys", "xs", "name"))
+            given = self._arguments(node, _GRADIENTS, ("ys", "xs", "name"))
             if "ys" not in given or "xs" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             if self._is_tensors(given["xs"]):
@@ -112,7 +112,7 @@ class GradientReader:
                 raise Refused(
                     self.module, node, "the optimizer of these gradients cannot be determined"
                 )
-            given = self._given(node, _COMPUTE, ("loss", "var_list"))
+            given = self._arguments(node, _COMPUTE, ("loss", "var_list"))
             if "loss" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             loss, unit = self._loss(given["loss"])
@@ -141,7 +141,7 @@ class GradientReader:
         own = self.module.names.qualname(call.func) == f"builtins.{builtin}"
         return own and bool(call.args) and not call.keywords
 
-    def _given(
+    def _arguments(
         self, call: ast.Call, parameters: tuple[str, ...], allowed: tuple[str, ...]
     ) -> dict[str, ast.expr]:
         given = NamedArguments(self.module, call, parameters).rest
@@ -170,7 +170,7 @@ class GradientReader:
 
     def _global(self, call: ast.Call) -> Gradients | None:
         """`tf.clip_by_global_norm(gradients, 5.0)`, of which only the gradients are used."""
-        given = self._given(call, _GLOBAL, ("t_list", "clip_norm"))
+        given = self._arguments(call, _GLOBAL, ("t_list", "clip_norm"))
         found = self.read(given["t_list"]) if "t_list" in given else None
         if found is None:
             return None
@@ -209,7 +209,7 @@ class GradientReader:
         assert isinstance(element, ast.Call)
         by, parameters = _CLIPS[name]
         allowed = tuple(name for name in parameters if name not in ("axes", "name"))
-        given = self._given(element, parameters, allowed)
+        given = self._arguments(element, parameters, allowed)
         clipped = given.get("t")
         if not isinstance(clipped, ast.Name) or clipped.id != gradient:
             raise refused

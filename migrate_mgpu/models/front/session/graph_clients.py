@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.driving import DrivingReader
-from migrate_mgpu.models.front.session.origins import Named, Whole, exports, given
+from migrate_mgpu.models.front.session.origins import Named, Whole, arguments_by_name, exports
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -204,7 +204,9 @@ class GraphClientReader(StatementReader):
     def _is_dropped_unread(self, function: Function, name: str) -> bool:
         """Whether a parameter that is not mentioned is given the session or a part of the graph."""
         references = self.origins.references(function)
-        values = [given(function, r.call).get(name) for r in references if r.call is not None]
+        values = [
+            arguments_by_name(function, r.call).get(name) for r in references if r.call is not None
+        ]
         if not values or len(values) != len(references):
             return False
         for value in values:
@@ -309,7 +311,7 @@ class GraphClientReader(StatementReader):
             if client is None or target is None:
                 continue
             if client.dropped:
-                known = given(target, call)
+                known = arguments_by_name(target, call)
                 if not set(client.dropped) <= known.keys():
                     text = f"what `{target.name}` is given cannot be determined"
                     raise Refused(self.module, call, text, "name its arguments")
@@ -398,7 +400,7 @@ class GraphClientReader(StatementReader):
                 fine |= set(walk(statement))
         for call, client in self.found.all_client_calls():
             assert isinstance(client.node, ast.FunctionDef)
-            known = given(Function(self.module, client.node), call)
+            known = arguments_by_name(Function(self.module, client.node), call)
             fine |= {known[name] for name in client.dropped if name in known}
             for value in known.values():
                 one = isinstance(self.runs.meaning(value), (Variables, *HOST_OBJECTS))

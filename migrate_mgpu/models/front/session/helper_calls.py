@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -117,7 +118,7 @@ class HelperReader:
         first = self.sharing.first(self.module, call, function)
         reuse = self.sharing.of(function) if first is not None else None
         varying = self.sharing.varying(function) if reuse is not None else set()
-        known = self.sharing.given(function, call)
+        known = bind(call, function).values()
         plain = {name for name in varying if name in known and not self.is_tensor(known[name])}
         times = _Times(self.is_tensor, {known[name] for name in plain})
         use = self.helpers.use(
@@ -151,15 +152,15 @@ class HelperReader:
                     if keyword.arg == "updates_collections":
                         text = "batch normalization says where its updates are kept"
                         raise Refused(module, keyword.value, text, "leave it to UPDATE_OPS")
-                found.append(self._told(function, given.get(row.training)))
+                found.append(self._flag_value(function, given.get(row.training)))
             elif inner is not None and inner.node not in seen and self.helpers.makes_layers(inner):
-                own = self.sharing.given(inner, call)
+                own = bind(call, inner).values()
                 for flag in self.normalizers(inner, seen | {function.node}):
                     flag = own.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
-                    found.append(self._told(function, flag))
+                    found.append(self._flag_value(function, flag))
         return found
 
-    def _told(self, function: Function, flag: ast.expr | None) -> ast.expr:
+    def _flag_value(self, function: Function, flag: ast.expr | None) -> ast.expr:
         """A flag that is written out, or a parameter of its function."""
         if flag is None:
             return ast.Constant(False)

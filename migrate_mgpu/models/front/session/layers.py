@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
@@ -85,7 +86,7 @@ class UnitLayerReader(StatementReader):
         if found.helper is None:
             return []
         flags = self.layers.functions.normalizers(found.helper.function)
-        given = self.layers.functions.sharing.given(found.helper.function, found.call)
+        given = bind(found.call, found.helper.function).values()
         told: list[ast.expr | None] = []
         for flag in flags:
             flag = given.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
@@ -175,7 +176,7 @@ class UnitLayerReader(StatementReader):
         arguments = function.node.args
         if arguments.vararg or arguments.kwarg:
             raise Refused(self.module, function.node, f"`{function.name}` takes `*` or `**`")
-        return self.layers.functions.sharing.given(function, call)
+        return bind(call, function).values()
 
     def _taken(
         self, found: Found, function: Function, bound: Mapping[str, ast.expr]

@@ -130,11 +130,13 @@ class Origins:
         key = home.node, name
         if key not in self._parameters:
             self._parameters[key] = None  # ends recursion
-            found = {self.of(value) if value is not None else None for value in self._given(*key)}
+            found = {
+                self.of(value) if value is not None else None for value in self._arguments_for(*key)
+            }
             self._parameters[key] = found.pop() if len(found) == 1 else None
         return self._parameters[key]
 
-    def _given(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:
+    def _arguments_for(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:
         if not isinstance(function, ast.FunctionDef):
             return
         known = Function(self.module, function)
@@ -142,7 +144,7 @@ class Origins:
             if reference.call is None or reference.module is not self.module:
                 yield None
             else:
-                yield given(known, reference.call).get(name)
+                yield arguments_by_name(known, reference.call).get(name)
 
     # -- functions ------------------------------------------------------------------
 
@@ -192,7 +194,7 @@ class Origins:
         return False
 
 
-def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
+def arguments_by_name(function: Function, call: ast.Call) -> dict[str, ast.expr]:
     """What a call gives a function's parameters, by their names; nothing where that is unclear."""
     arguments = bind(call, function)
     return arguments.written() if arguments.unclear is None else {}

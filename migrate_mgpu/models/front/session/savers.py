@@ -64,7 +64,7 @@ class SaverReader:
         if self._is_call(told, ("trainable_variables",)):
             saved = [(named.name, named) for named in every if named.trained]
         else:
-            saved = self._told(told)
+            saved = self._named_variables(told)
         return Saver(target.id, statement, call, tuple(saved), (), keep)
 
     def is_whole(self, saver: Saver) -> bool:
@@ -82,7 +82,7 @@ class SaverReader:
             and not node.keywords
         )
 
-    def _told(self, node: ast.expr) -> list[tuple[str, NamedVariable]]:
+    def _named_variables(self, node: ast.expr) -> list[tuple[str, NamedVariable]]:
         """The variables of a list, or of a dictionary by the names there."""
         if isinstance(node, (ast.List, ast.Tuple)):
             return [(named.name, named) for part in node.elts for named in self._variables(part)]

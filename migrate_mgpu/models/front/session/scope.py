@@ -124,7 +124,7 @@ def read_scope(module: Module) -> SessionScope:
         if name != "config" and not is_none(value) and constant(value) != "":
             text = "its session is given more than a config"
             raise Refused(module, value, text)
-    around = _home(module, session)
+    around = _building_scope(module, session)
     name = _name(module, module.names.statement(session), session)
     node = _builds(module, around)
     if again and node is not around:
@@ -194,7 +194,7 @@ def _around(module: Module, node: ast.AST) -> Home | None:
     return None
 
 
-def _home(module: Module, session: ast.Call) -> Home:
+def _building_scope(module: Module, session: ast.Call) -> Home:
     for parent in module.names.ancestors(session):
         if isinstance(parent, (ast.Module, ast.FunctionDef)):
             if isinstance(parent, ast.FunctionDef) and parent.name != "__init__":

@@ -186,7 +186,7 @@ class UpdateReader(StatementReader):
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
             every = self.every_of(told)
             if every is None:
-                trained = self._told(told, read)
+                trained = self._trained_variables(told, read)
             elif not set(trained) <= set(every.variables):
                 text = "variables that it is to train are made after they are listed"
                 raise Refused(self.module, told, text)
@@ -268,7 +268,7 @@ class UpdateReader(StatementReader):
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, AllVariables) else None
 
-    def _told(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
+    def _trained_variables(self, node: ast.expr, read: set[Variables]) -> tuple[Variables, ...]:
         """The variables that `minimize` is told to train.
 
         Raises:

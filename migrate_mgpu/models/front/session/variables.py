@@ -94,7 +94,7 @@ class VariableReader(StatementReader):
             )
         row = VARIABLES.by_name.get(name_of(self.module, node))
         if row is not None:
-            return self._made(node)
+            return self._operation(node)
         target = self.graph.target(self.module, node.func)
         if target is None or target.module is not self.module or target.owner is not None:
             text = f"`{self.module.source.code(node.func)}` does more than make a variable"
@@ -106,7 +106,7 @@ class VariableReader(StatementReader):
             raise Refused(self.module, function, f"`{target.name}` is not a plain function")
         calls = self._returned_variables(target, function)
         self.found.makers[function] = target
-        operation, *others = [self._made(call) for call in calls]
+        operation, *others = [self._operation(call) for call in calls]
         for other in others:
             if not self._is_alike(operation, other):
                 text = f"`{target.name}` makes variables of different kinds or names"
@@ -171,7 +171,7 @@ class VariableReader(StatementReader):
         ]
         return one.kind == other.kind and facts[0] == facts[1]
 
-    def _made(self, call: ast.Call) -> Operation:
+    def _operation(self, call: ast.Call) -> Operation:
         """A variable with arguments that mean the same in TF2.
 
         Raises:

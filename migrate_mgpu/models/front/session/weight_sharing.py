@@ -112,7 +112,9 @@ class WeightSharing:
         if function.node not in self._calls:
             references = self.graph.references(function)
             calls = [one.call for one in references if one.call is not None]
-            one_home = len({(one.module, _home(one.module, one.node)) for one in references}) == 1
+            one_home = (
+                len({(one.module, _enclosing(one.module, one.node)) for one in references}) == 1
+            )
             fine = one_home and len(calls) == len(references)
             calls.sort(key=lambda call: (call.lineno, call.col_offset))
             self._calls[function.node] = calls if fine else []
@@ -129,7 +131,7 @@ class WeightSharing:
         for other in calls[: calls.index(call) + 1]:
             if self._scope(module, other, function, reuse) != own:
                 continue
-            given = self.given(function, other).get(reuse.parameter or "")
+            given = bind(other, function).value(reuse.parameter or "")
             if reuse.parameter is None or _is_auto(module, given):
                 found = found or other
             elif given is None or is_none(given) or constant(given) is False:
@@ -144,7 +146,7 @@ class WeightSharing:
         """What TF1 puts before the names of the variables of a call."""
         name = reuse.scope
         if isinstance(name, ast.Name):
-            name = self.given(function, call).get(name.id, name)
+            name = bind(call, function).value(name.id) or name
         around = [
             ast.dump(item.context_expr)
             for parent in module.names.ancestors(call)
@@ -162,19 +164,13 @@ class WeightSharing:
             return set()
         told = {reuse.parameter}
         told |= {reuse.scope.id} if isinstance(reuse.scope, ast.Name) else set()
-        given = [self.given(function, call) for call in self.calls(function)]
+        given = [bind(call, function).values() for call in self.calls(function)]
         return {
             name
             for name in function.parameters()
             if name not in told
             and len({ast.dump(one[name]) if name in one else None for one in given}) > 1
         }
-
-    @staticmethod
-    def given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
-        """What a function's parameters are in a call, defaults among them."""
-        given = bind(call, function)
-        return {**given.defaults, **given.written()}
 
 
 def _reuses(module: Module, statement: ast.If) -> bool:
@@ -209,7 +205,7 @@ def _makes_unshared(function: Function) -> bool:
     )
 
 
-def _home(module: Module, node: ast.AST) -> ast.AST:
+def _enclosing(module: Module, node: ast.AST) -> ast.AST:
     """The function or the module that a node stands in."""
     return next(
         p for p in module.names.ancestors(node) if isinstance(p, (ast.FunctionDef, ast.Module))

@@ -241,29 +241,29 @@ class _Reader:
         if name == "expand_dims":
             given = by_parameter(node, ("input", "axis", "name", "dim"))
             axis = constant(given.get("axis", given.get("dim")))
-            one = self._given(given, "input")
+            one = self._argument_value(given, "input")
             return _Is.ROW if one is _Is.GRADIENT and axis == 0 else None
         if name == "concat":
             given = by_parameter(node, ("values", "axis", "name"))
             if constant(given.get("values")) == 0:  # before 1.0 the axis came first
                 given["values"], given["axis"] = given["axis"], given["values"]
-            rows = self._given(given, "values") is _Is.ROWS
+            rows = self._argument_value(given, "values") is _Is.ROWS
             return _Is.STACKED if rows and constant(given.get("axis")) == 0 else None
         if name in ("stack", "pack"):
             given = by_parameter(node, ("values", "axis", "name"))
             axis = constant(given["axis"]) if "axis" in given else 0
-            one = self._given(given, "values")
+            one = self._argument_value(given, "values")
             return _Is.STACKED if one is _Is.GRADIENTS and axis == 0 else None
         if name in ("reduce_mean", "reduce_sum"):
             given = by_parameter(node, _REDUCE)
             axis = constant(given.get("axis", given.get("reduction_indices")))
             if axis not in (0, [0]) or {"keepdims", "keep_dims"} & set(given):
                 return None
-            if self._given(given, "input_tensor") in (_Is.STACKED, _Is.GRADIENTS):
+            if self._argument_value(given, "input_tensor") in (_Is.STACKED, _Is.GRADIENTS):
                 return _Is.MEAN if name == "reduce_mean" else _Is.SUM
             return None
         if name in ("add_n", "accumulate_n"):
-            one = self._given(by_parameter(node, ("inputs", "name")), "inputs")
+            one = self._argument_value(by_parameter(node, ("inputs", "name")), "inputs")
             return _Is.SUM if one is _Is.GRADIENTS else None
         if name in ("divide", "div", "truediv", "multiply", "scalar_mul"):
             return self._operator(name, node)
@@ -277,7 +277,7 @@ class _Reader:
         operator: ast.operator = ast.Mult() if name in ("multiply", "scalar_mul") else ast.Div()
         return self._arithmetic(ast.BinOp(given[names[0]], operator, given[names[1]]))
 
-    def _given(self, given: Mapping[str, ast.expr], name: str) -> _Is | None:
+    def _argument_value(self, given: Mapping[str, ast.expr], name: str) -> _Is | None:
         return self.value(given[name]) if name in given else None
 
 

@@ -92,7 +92,7 @@ class _Writer:
         own = [text for _, texts in optimizers for text in texts]
         self._write([*own, *made, *self._networks()])
         self._notes()
-        self._gone()
+        self._remove()
         return plan
 
     # -- classes ------------------------------------------------------------------
@@ -198,7 +198,7 @@ class _Writer:
 
     # -- what goes ----------------------------------------------------------------
 
-    def _gone(self) -> None:
+    def _remove(self) -> None:
         """TF1's own nodes go, and the lines of statements that made nothing else."""
         model, gone = self.model, self.result.gone
         for part in model.parts:

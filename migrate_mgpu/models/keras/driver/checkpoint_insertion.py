@@ -115,7 +115,7 @@ def find_insertion_point(flow: EstimatorFlow, setup: Setup) -> InsertionPoint:
         if owner is not None and inside and isinstance(target, ast.Attribute):
             _made_once(flow, owner, values, values.graph.enclosing(flow.module, flow.call))
             return InsertionPoint(flow.module, flow.statement, receiver, "self.", strategy)
-    ways = (_helper_call, _trained_here, _kept)
+    ways = (_helper_call, _trained_here, _attribute_assignment)
     made = next((point for way in ways if (point := way(flow, setup)) is not None), None)
     if made is not None and made.statement is flow.statement:
         return replaced(made, strategy=strategy)
@@ -206,7 +206,7 @@ def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     return None
 
 
-def _kept(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
+def _attribute_assignment(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`self.estimator = self.build()`, where a method of the class makes the Estimator."""
     values, driven = setup.values, flow.driving.calls
     owner = flow.module.names.class_around(flow.call)

@@ -273,7 +273,7 @@ class _Driver:
         steps = self._evaluated(call, module, arguments.get("steps"))
         if steps:
             pieces.append(f"steps={steps}")
-        pieces += [*_given(self.callbacks[call]), "return_dict=True", *self._verbose]
+        pieces += [*_callbacks_argument(self.callbacks[call]), "return_dict=True", *self._verbose]
         self._uneven(call)
         text = self._call(call, "evaluate", pieces)
         self._replace(call, adapt_results(self.values, call, self.model, self.changes, text))
@@ -361,7 +361,11 @@ class _Driver:
             lines.insert(0, without_evaluation(taken_by))
         self._uneven(call)
         if training.between is None:
-            pieces = [given, *([f"steps={steps}"] if steps else []), *_given(self.tested[call])]
+            pieces = [
+                given,
+                *([f"steps={steps}"] if steps else []),
+                *_callbacks_argument(self.tested[call]),
+            ]
             pieces += ["return_dict=True", *self._verbose]
             head = f"{self.changes.receiver(call)}.evaluate"
             begin = "" if taken_by is None else f"{taken_by.pair or taken_by.results} = "
@@ -405,7 +409,7 @@ class _Driver:
         return f"{operand(steps, text)} * {replicas}"
 
 
-def _given(callbacks: Callbacks) -> list[str]:
+def _callbacks_argument(callbacks: Callbacks) -> list[str]:
     """The argument for callbacks, if there are any."""
     text = callbacks.argument()
     return [f"callbacks={text}"] if text else []

@@ -90,7 +90,7 @@ class Exports:
             self._plain(made.module, arguments, ("name", RECEIVER, "exports_to_keep"))
             if "name" not in arguments or RECEIVER not in arguments:
                 raise Refused(module, node, f"a {made.kind} without a name or a receiver")
-            self._told(call, made)
+            self._note_exporter(call, made)
             quote = call.module.source.quote
             known = known_at(self.values, module, arguments["name"], call.module, call.node)
             if known is None:
@@ -104,7 +104,7 @@ class Exports:
             self.changes.gone.add(node)
         return lines
 
-    def _told(self, call: DriverCall, made: Construction) -> None:
+    def _note_exporter(self, call: DriverCall, made: Construction) -> None:
         """What an exporter did besides, or not always."""
         spec = call.train_spec
         if made.kind == "LatestExporter":
@@ -195,7 +195,7 @@ class Exports:
                 raise Refused(module, call.node, f"an export without {name}")
         statement = names.statement(call.node)
         layout = Layout(source, statement)
-        lead = self._kept(call, statement)
+        lead = self._path_variable(call, statement)
         receiver = self._receiver(module, call.arguments[RECEIVER])
         base = text_of(module, call.arguments["export_dir_base"])
         folder = f"os.path.join({base}, {STAMP})"
@@ -245,7 +245,7 @@ class Exports:
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines
 
-    def _kept(self, call: DriverCall, statement: ast.stmt) -> str:
+    def _path_variable(self, call: DriverCall, statement: ast.stmt) -> str:
         """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
         if isinstance(statement, ast.Expr) and statement.value is call.node:
             return ""
@@ -296,14 +296,14 @@ class Exports:
         """What the served function gives."""
         return Answer(self.model.predicts, self.model.steps)
 
-    def _given(self) -> set[ast.expr | None]:
+    def _receivers(self) -> set[ast.expr | None]:
         """The receivers of all exports."""
         exporters = [made for call in self.flow.driving.calls for made in call.exporters]
         given = {call.arguments.get(RECEIVER) for call in self.flow.driving.exports}
         return given | {made.arguments.get(RECEIVER) for made in exporters}
 
     def _only_built(self, module: Module, call: ast.Call) -> None:
-        given = self._given()
+        given = self._receivers()
         for mention in self.values.uses(module, call):
             if mention.node not in given:
                 assert mention.node is not None
@@ -311,7 +311,7 @@ class Exports:
                 raise Refused(mention.module, mention.node, text)
 
     def _only_exports(self, function: Function) -> None:
-        given = self._given()
+        given = self._receivers()
         for reference in self.graph.references(function):
             if reference.node not in given:
                 text = f"`{function.name}` is used for more than an export here"

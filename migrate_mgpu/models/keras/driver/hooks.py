@@ -86,7 +86,7 @@ class Hooks:
         dropped: list[Value] = []
         stops = spec is None and call.kind == TRAIN
         for hook in hooks_of(self.values, module, node):
-            own = hook_class(self.classes.graph, hook.module, _made(hook.node))
+            own = hook_class(self.classes.graph, hook.module, _class_of(hook.node))
             if own is None and stops_early(hook) and phase == "train":
                 assert hook.node is not None
                 found.counts |= self.early.convert(hook, call)
@@ -199,7 +199,7 @@ class Hooks:
                 forget(self.changes, hook.module, statement)
 
 
-def _made(node: ast.expr | None) -> ast.expr:
+def _class_of(node: ast.expr | None) -> ast.expr:
     """The class in `Hook(...)`."""
     return node.func if isinstance(node, ast.Call) else ast.Constant(None)
 

@@ -168,7 +168,7 @@ class Setup:
         places += [(m, m.names.scope_at(n)) for m, n in bare if n is not None]
         if any(place != (flow.module, scope) for place in places):
             simple = len(config.made) == 1 and not config.replaced and not bare
-            if simple and self._given(first):
+            if simple and self._fits_parameters(first):
                 return
             raise Refused(
                 first.module, first.node, "the strategy is not known where the model is made",
@@ -208,7 +208,7 @@ class Setup:
             line = f"{self.strategy} = {root(module, statement)}.distribute.get_strategy()"
             self.changes.edit(module, Layout(module.source, statement).replace([line]))
 
-    def _given(self, choice: StrategyChoice) -> bool:
+    def _fits_parameters(self, choice: StrategyChoice) -> bool:
         """Whether the functions that got the RunConfig can get the strategy in its place."""
         flow = self.flow
         enclosing = self.values.graph.enclosing(flow.module, flow.call)

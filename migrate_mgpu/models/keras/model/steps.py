@@ -171,13 +171,13 @@ class Steps:
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
         self._done(network, context, value)
-        self.given = self._given([*units, value], context)
+        self.given = self._free_names([*units, value], context)
         head_block = self._block(indent)
         head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
         head_block.lines += block.lines
         return head_block.text()
 
-    def _given(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
+    def _free_names(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
         """What a method must be given: names that it reads before it makes them."""
         free: set[str] = set()
         made: set[str] = set()
@@ -243,7 +243,7 @@ class Steps:
             block.line(line, 1)
         if flat:
             self._done(network, context, flat[0])
-        labels = "labels" in self.given or "labels" in self._given([*units, *flat], context)
+        labels = "labels" in self.given or "labels" in self._free_names([*units, *flat], context)
         head_block = self._block(indent)
         head_block.line("def test_step(self, data):")
         head_block.line(self._unpack(labels), 1)

@@ -98,7 +98,7 @@ class Placing:
         """
         site, layout = self.site, Layout(self.source, first)
         made = site.origin.call if site.origin is not None else site.call
-        lines = [self._made(layout.indent)]
+        lines = [self._strategy_statement(layout.indent)]
         value = statement_value(site.statement)
         within = any(
             isinstance(parent, (ast.Call, ast.Yield))
@@ -127,7 +127,7 @@ class Placing:
 
     # -- which strategy ---------------------------------------------------------
 
-    def _made(self, indent: str) -> str:
+    def _strategy_statement(self, indent: str) -> str:
         head = f"{self.strategy} = "
         return head + strategy(
             self.module, self.site.gpus, self.style, indent, len(indent) + len(head)
@@ -205,7 +205,7 @@ class Placing:
         if site.inner:
             single = Layout(self.source, site.single[0])
             self.edits.append(single.insert_before([self._default]))
-            self._above(first, [self._made(layout.indent)])
+            self._above(first, [self._strategy_statement(layout.indent)])
             self._remove(site.statement)
             return
         if isinstance(site.choice, ast.IfExp):
@@ -213,7 +213,7 @@ class Placing:
             self._remove(site.statement)
         elif site.choice is None:
             comment = Layout(self.source, site.statement).trailing_comment
-            line = self._made(layout.indent)
+            line = self._strategy_statement(layout.indent)
             self._above(first, [line if comment is None else f"{line}  {comment}"])
             self._remove(site.statement)
         elif self._only_chooses():
@@ -224,7 +224,9 @@ class Placing:
             if site.statement not in site.choice.body:
                 test = f"not ({test})"
             inner = layout.indent + unit
-            self._above(first, [self._default, f"if {test}:", unit + self._made(inner)])
+            self._above(
+                first, [self._default, f"if {test}:", unit + self._strategy_statement(inner)]
+            )
             self._remove(site.statement)
 
     def _move_up(self, first: ast.stmt) -> None:
@@ -241,7 +243,7 @@ class Placing:
     def _conditional(self, indent: str) -> str:
         choice = self.site.choice
         assert isinstance(choice, ast.IfExp)
-        mirrored = self._made("").partition(" = ")[2]
+        mirrored = self._strategy_statement("").partition(" = ")[2]
         default = self._default.partition(" = ")[2]
         yes, no = (mirrored, default) if choice.body is self.site.call else (default, mirrored)
         unit = self.source.indent_unit
@@ -275,7 +277,7 @@ class Placing:
         for statement in [*site.own, *site.single]:
             span = source.span(statement)
             if statement is site.statement:
-                inner.append(Edit(*span, self._made(source.indent_of(statement))))
+                inner.append(Edit(*span, self._strategy_statement(source.indent_of(statement))))
             elif is_copy_of(statement, site.target, site.model):
                 inner.append(Edit(*span, self._default))
                 told = True

@@ -33,7 +33,7 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
         keyword
         for call in cells_in(module)
         if (row := _row(module, call)) is not None and row.cell == kind
-        for keyword in _given(module, call, row)
+        for keyword in _settings(module, call, row)
     }
     forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
     tf, unit, quote = style.tensorflow, style.indent, style.quote
@@ -122,7 +122,7 @@ def _row(module: Module, call: ast.Call) -> CellRow | None:
     return CELLS.by_name.get(name_of(module, call))
 
 
-def _given(module: Module, call: ast.Call, row: CellRow) -> set[str]:
+def _settings(module: Module, call: ast.Call, row: CellRow) -> set[str]:
     """The settings that a cell is given, by the names that they have in its class."""
     edit = NamedArguments(module, call, row.signature)
     found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}

@@ -44,7 +44,7 @@ class ModelClass:
         nodes = (c for c in walk(self.call) if isinstance(c, ast.Call))
         for call in (c for c in nodes if c not in self.found.layers):
             if self._untold(call):
-                replaced[call] = self._told(call)
+                replaced[call] = self._with_training(call)
         same: dict[str, dict[str, str]] = {}
         context = Context(
             self.module, self.style, Modes(self.module, self.call, same), {}, replaced
@@ -90,7 +90,7 @@ class ModelClass:
             return False
         return not any(k.arg == "training" for k in call.keywords)
 
-    def _told(self, call: ast.Call) -> Replacement:
+    def _with_training(self, call: ast.Call) -> Replacement:
         def write(context: Context) -> str:
             given = [context.render(value) for value in call.args[:1]]
             given += [f"{k.arg}={context.render(k.value)}" for k in call.keywords]

@@ -172,7 +172,7 @@ class Network:
         replaced: dict[ast.AST, Replacement] = {**self.losses}
         replaced.update({call: self._use(call) for call in self.layers})
         replaced.update({call: self._application(call) for call in self.applied})
-        replaced.update(dict.fromkeys(self._gone(), _nothing))
+        replaced.update(dict.fromkeys(self._omitted(), _nothing))
         if plan.replicas:
             for statement in plan.statements:
                 indices = looked_up_by(self._kept_nodes(statement), self.module, self.times)
@@ -202,7 +202,7 @@ class Network:
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
 
-    def _gone(self) -> list[ast.stmt]:
+    def _omitted(self) -> list[ast.stmt]:
         """The statements that are left out of others, which stay in part."""
         kept = self.plan.kept
         parts = (part for statement in self.plan.statements for part in walk(statement))

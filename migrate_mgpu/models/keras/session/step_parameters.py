@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.models.front.session.origins import given
+from migrate_mgpu.models.front.session.origins import arguments_by_name
 from migrate_mgpu.models.front.session.program import GraphClient, SessionProgram
 from migrate_mgpu.models.ir import Run, Step
 from migrate_mgpu.models.keras.expressions import Context
@@ -159,7 +159,11 @@ class StepParameterWriter:
             return
         assert isinstance(callee.node, ast.FunctionDef)
         function = Function(self.module, callee.node)
-        dropped = {value for name, value in given(function, call).items() if name in callee.dropped}
+        dropped = {
+            value
+            for name, value in arguments_by_name(function, call).items()
+            if name in callee.dropped
+        }
         positional = [self._text(one) for one in call.args if one not in dropped]
         named = [f"{k.arg}={self._text(k.value)}" for k in call.keywords if k.value not in dropped]
         new, position = self._new(callee), self._position(callee)

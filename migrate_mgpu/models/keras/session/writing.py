@@ -379,7 +379,7 @@ class _Writer:
             here = {slot: slots.pop(slot) for slot in range(index, end + 1) if slot in slots}
             if index == end and not here:
                 if index < len(entries):
-                    self._kept(entries[index], roles[index])
+                    self._keep(entries[index], roles[index])
                 index += 1
                 continue
             self._region(client, index, end, here)
@@ -387,7 +387,7 @@ class _Writer:
                 index = end  # in another cell of the notebook
                 continue
             if end < len(entries):
-                self._kept(entries[end], roles[end])
+                self._keep(entries[end], roles[end])
             index = end + 1
 
     def _part(self, client: GraphClient, index: int) -> tuple[int, int] | None:
@@ -521,7 +521,7 @@ class _Writer:
         block = Block(self.source, indent)
         if not self._owns:
             for entry in client.entries[index:end]:
-                block.lines += self._made(entry, indent)
+                block.lines += self._construction_lines(entry, indent)
         for place in range(index, end + 1):
             for made in slots.get(place, ()):
                 if block.lines:
@@ -538,7 +538,7 @@ class _Writer:
             once.append(True)
         return texts, once
 
-    def _made(self, entry: Entry, indent: str) -> list[str]:
+    def _construction_lines(self, entry: Entry, indent: str) -> list[str]:
         """The lines that make the layers and the schedules of a statement."""
         return [
             *self.layers.made(entry.statement, self.context, indent),
@@ -548,7 +548,7 @@ class _Writer:
     def _once(self, entry: Entry, role: Role, block: Block) -> None:
         """What is made once, in a strategy's scope: layers, and all that has variables."""
         inner = block.indent + self.source.indent_unit
-        lines = self._made(entry, inner)
+        lines = self._construction_lines(entry, inner)
         if not lines and role not in OWNED:
             return
         if entry in self.scope.entries[: self._known_behind]:
@@ -560,7 +560,7 @@ class _Writer:
         self._owned(entry, role, block, inner)
 
     def _owned(self, entry: Entry, role: Role, block: Block, inner: str) -> None:
-        lines = self._made(entry, inner)
+        lines = self._construction_lines(entry, inner)
         if not block.lines:
             self._strategy(block)
             block.line(f"with {self.names.strategy}.scope():")
@@ -710,7 +710,7 @@ class _Writer:
 
     # -- what stays where it is --------------------------------------------------------
 
-    def _kept(self, entry: Entry, role: Role) -> None:
+    def _keep(self, entry: Entry, role: Role) -> None:
         statement = entry.statement
         if role is Role.PLACEHOLDER:
             made = next(p for p in self.program.placeholders if p.unit is statement)

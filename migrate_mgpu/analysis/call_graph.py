@@ -435,6 +435,11 @@ def _may_bind_module(name: str, binding: Binding) -> bool:
     return binding.kind in ("import", "other")
 
 
+def started_by(function: Function) -> ast.Call | None:
+    """`tf.app.run()`, where it is what calls a function."""
+    return _start(function.module, function.node) or _app_run(function.module, function.node)
+
+
 def _start(module: Module, function: Definition) -> ast.Call | None:
     """`tf.app.run()`, which calls the `main` of the file that is started, if that is its one."""
     if function.name != "main" or not isinstance(module.names.parents[function], ast.Module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.alternatives import never_both
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -19,7 +20,7 @@ from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import build
-from migrate_mgpu.session_config.sessions import conflict, goes_away, is_opened
+from migrate_mgpu.session_config.sessions import Session, conflict, goes_away, is_opened
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 _OFF = "switched-off"
@@ -68,7 +69,8 @@ class ConfigDecisions:
             if state.kind == REFUSED:
                 problems.append(stays_on_tf1(flow, state.program))
             elif state.kind == BRIDGE and is_opened(flow, state.program, self.graph):
-                problems += self._conflict(flow, state)
+                sessions = [one for one in state.sessions if not self._apart(flow, one, state)]
+                problems += self._conflict(flow, sessions)
                 problems += _bare(flow, state, self.graph)
         if native:
             for sink in flow.sinks:
@@ -85,7 +87,7 @@ class ConfigDecisions:
         for state in states:  # where the calls go, programs may run that open no session of it
             if state.kind == BRIDGE and isinstance(point, Hoist):
                 if self.graph.runs_in(state.program, point.module, point.statement):
-                    problems += self._conflict(flow, state)
+                    problems += self._conflict(flow, state.sessions)
         if problems:
             return Outcome(flow, f.KEPT, problems)
         drop = {
@@ -97,8 +99,17 @@ class ConfigDecisions:
         hoist = (point.module, point.statement) if isinstance(point, Hoist) else None
         return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
 
-    def _conflict(self, flow: Flow, state: State) -> list[Diagnostic]:
-        other = conflict(flow, state.sessions)
+    def _apart(self, flow: Flow, session: Session, state: State) -> bool:
+        """Whether a process that opens a session comes to nothing of a flow, by an `if`."""
+        if session.flow is flow or not flow.sinks:
+            return False
+        places: list[tuple[Module, ast.AST]] = [(s.module, s.statement) for s in flow.settings]
+        places += [(sink.module, sink.call) for sink in flow.sinks]
+        other = session.sink.module, session.sink.call
+        return all(never_both(self.graph, state.program, one, other) for one in places)
+
+    def _conflict(self, flow: Flow, sessions: list[Session]) -> list[Diagnostic]:
+        other = conflict(flow, sessions)
         return [] if other is None else [_differs(other.sink.module, other.sink.call, other.plain)]
 
     def _leaks(self, flow: Flow) -> list[Diagnostic]:

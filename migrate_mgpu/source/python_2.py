@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import io
 import re
@@ -208,3 +209,35 @@ def edits_to(old: str, new: str, newline: str) -> list[Edit]:
             text = newline.join(after[j:n])
             edits.append(Edit(start, len(old), text if i < len(before) else newline + text))
     return edits
+
+
+def with_first_futures(text: str) -> str:
+    """The text with its `__future__` imports below the docstring, where Python 3 wants them.
+
+    Python 2 takes them behind any number of strings. Line ends are ``\\n``.
+    """
+    body = ast.parse(text).body
+    moved = [
+        one
+        for one in body
+        if isinstance(one, ast.ImportFrom) and one.module == "__future__" and one.level == 0
+    ]
+    first = body[0] if body else None
+    if first is None or not moved or all(_is_first(body, one) for one in moved):
+        return text
+    lines = text.split("\n")
+    own = {n for one in moved for n in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+    stays = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    place = (first.end_lineno or first.lineno) if stays else first.lineno - 1
+    kept = {n: line for n, line in enumerate(lines, 1) if n not in own}
+    head = [line for n, line in kept.items() if n <= place]
+    tail = [line for n, line in kept.items() if n > place]
+    return "\n".join([*head, *(lines[n - 1] for n in sorted(own)), *tail])
+
+
+def _is_first(body: list[ast.stmt], future: ast.stmt) -> bool:
+    """Whether a `__future__` import stands where Python 3 takes it."""
+    above = body[: body.index(future)]
+    if above and isinstance(above[0], ast.Expr) and isinstance(above[0].value, ast.Constant):
+        above = above[1:]
+    return all(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in above)

@@ -340,4 +340,6 @@ def _explain_syntax_error(text: str, error: SyntaxError) -> tuple[str, bool]:
             if pattern.search(line):
                 text = f"is Python 2 ({what}): convert it to Python 3 first, for example with 2to3"
                 return text, True
-    return f"is not valid Python: {error.msg}", isinstance(error, TabError)
+    # Python 2 takes a `__future__` import behind several strings, not only behind a docstring.
+    old = isinstance(error, TabError) or "from __future__ imports" in str(error.msg)
+    return f"is not valid Python: {error.msg}", old

@@ -7,7 +7,8 @@ has it: `print` and `exec` statements, `except X, e`, `raise X, y`, backticks, `
 tuples, `__metaclass__`, names of built-ins (`xrange`, `unicode`, `raw_input`, `long`,
 `reduce`, ...) and of modules (`cPickle`, `Queue`, `urllib2`, ...). `reload(sys)` with
 `sys.setdefaultencoding('utf-8')` goes. Where both sides of `/` are seen to be integers, it becomes
-`//`. Tabs become spaces in a file that mixes them in a way that Python 3 refuses.
+`//`. Tabs become spaces in a file that mixes them in a way that Python 3 refuses; `__future__`
+imports behind a second string stand below the first.
 [fissix](https://github.com/amyreese/fissix), which goes on with lib2to3, does it.
 
 ## Why
@@ -28,7 +29,7 @@ stays, which Python 2 printed as a tuple.
 
 from __future__ import annotations
 
-import ast
+from contextlib import suppress
 from pathlib import Path
 
 from migrate_mgpu.core.registry import Case, Rule
@@ -117,6 +118,34 @@ with tf.Session() as sess:
 """,
     ),
     Case(
+        "imports behind two strings",
+        """\
+'''The license.'''
+
+'''Trains.'''
+
+from __future__ import print_function
+
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+        """\
+'''The license.'''
+from __future__ import print_function
+
+'''Trains.'''
+
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(1)))
+""",
+    ),
+    Case(
         "a division that may be one of integers",
         """\
 import tensorflow as tf
@@ -161,12 +190,19 @@ def convert(source: Source) -> list[Edit]:
     Raises:
         SourceError: they cannot be made, with the reason.
     """
-    from migrate_mgpu.source.python_2 import converted, edits_to, without_tabs
+    from migrate_mgpu.source.python_2 import (
+        converted,
+        edits_to,
+        with_first_futures,
+        without_tabs,
+    )
 
     old = "\n".join(source.line_text(n + 1) for n in range(len(source.line_starts)))
+    with suppress(SyntaxError, ValueError):  # other words of Python 2 may have to go first
+        old = with_first_futures(old)
     text = converted(old, keep_prints=_compiles(old))
     try:
-        ast.parse(text)
+        text = with_first_futures(text)
     except TabError:
         text = without_tabs(text)
     except (SyntaxError, ValueError):

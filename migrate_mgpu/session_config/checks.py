@@ -7,9 +7,9 @@ from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.session_config.effective_options import takes_options
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
-from migrate_mgpu.session_config.options import takes_options
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
 

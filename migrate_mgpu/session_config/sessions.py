@@ -10,8 +10,8 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
+from migrate_mgpu.session_config.effective_options import has_options, same_options
 from migrate_mgpu.session_config.flows import Flow
-from migrate_mgpu.session_config.options import has_options, same_options
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 
 # `keras.backend.set_session`, whichever Keras and however it was imported.

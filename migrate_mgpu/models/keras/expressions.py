@@ -12,8 +12,8 @@ from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
+from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.network.recurrent import read_cell
-from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.functions import dimension, function

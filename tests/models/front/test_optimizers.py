@@ -9,7 +9,7 @@ import pytest
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS, OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
-from migrate_mgpu.models.front.keras_model.calls import read_keras_optimizer
+from migrate_mgpu.models.front.keras_model.keras_calls import read_keras_optimizer
 from migrate_mgpu.models.front.optimizers import read_optimizer, read_schedule
 from migrate_mgpu.models.ir import Optimizer, Variation
 from migrate_mgpu.models.keras.keras_optimizers import compiled_edits

@@ -19,7 +19,6 @@ from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.hooks import EARLY_STOPPING
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
-from migrate_mgpu.models.front.estimators.helpers import helper_settings
 from migrate_mgpu.models.front.estimators.parts import (
     CANNED,
     CUSTOM,
@@ -28,6 +27,7 @@ from migrate_mgpu.models.front.estimators.parts import (
     RunConfig,
     constructed,
 )
+from migrate_mgpu.models.front.estimators.run_config_functions import helper_settings
 from migrate_mgpu.models.front.estimators.settings import configures
 from migrate_mgpu.models.front.estimators.signatures import (
     CANNED_KINDS,

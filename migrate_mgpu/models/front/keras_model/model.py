@@ -15,7 +15,7 @@ from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.front.keras_model.calls import (
+from migrate_mgpu.models.front.keras_model.keras_calls import (
     keras_name,
     loss_is_elementwise,
     read_keras_optimizer,

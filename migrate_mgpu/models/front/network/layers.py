@@ -13,7 +13,7 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
-from migrate_mgpu.models.front.network.scopes import Named
+from migrate_mgpu.models.front.network.name_scopes import Named
 from migrate_mgpu.models.ir import Layer, Recurrent, Weight, WeightDecay
 from migrate_mgpu.models.properties import keras_class, normalizes, takes_training
 

@@ -19,7 +19,7 @@ from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.models.front.network.scopes import name_scopes, scope_kind
+from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.ir import Schedule

@@ -15,7 +15,6 @@ from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
-from migrate_mgpu.models.front.session.averages import AverageReader
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
@@ -24,6 +23,7 @@ from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
+from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,

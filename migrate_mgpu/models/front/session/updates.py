@@ -15,8 +15,8 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
-from migrate_mgpu.models.front.session.averages import AverageReader
 from migrate_mgpu.models.front.session.gradients import GradientReader
+from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
 from migrate_mgpu.models.front.session.rates import RateReader
 from migrate_mgpu.models.front.session.state import Reading, StatementReader

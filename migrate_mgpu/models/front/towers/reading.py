@@ -24,9 +24,9 @@ from migrate_mgpu.models.front.session.program import (
     closure,
 )
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.front.towers.averages import read_average
+from migrate_mgpu.models.front.towers.gradient_averages import read_average
 from migrate_mgpu.models.front.towers.loop import device_function, is_text, one_each, shares
-from migrate_mgpu.models.front.towers.names import counted, reuses
+from migrate_mgpu.models.front.towers.variable_names import counted, reuses
 from migrate_mgpu.models.ir import (
     Collected,
     Combined,

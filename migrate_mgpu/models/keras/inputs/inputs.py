@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.inputs.functions import InputReader
+from migrate_mgpu.models.front.inputs.input_functions import InputReader
 from migrate_mgpu.models.ir import InputFunction
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.inputs.arrays import dataset, statement_edit

@@ -11,10 +11,10 @@ from migrate_mgpu.analysis.scopes import holds, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
+from migrate_mgpu.models.front.network.name_scopes import check_shared, name_scopes
 from migrate_mgpu.models.front.network.network_classes import is_collection
 from migrate_mgpu.models.front.network.objects import Objects
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.front.network.scopes import check_shared, name_scopes
 from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.class_plan import Plan, is_docstring

@@ -10,14 +10,14 @@ from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.models.front.network.scopes import left_out
+from migrate_mgpu.models.front.network.name_scopes import left_out
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.models.keras.session.normalization import Normalization
+from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.source.source import Edit
 
 

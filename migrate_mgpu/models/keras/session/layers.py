@@ -22,8 +22,8 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
+from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.names import StepNames
-from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import known_text
 from migrate_mgpu.models.keras.session.variables import sample_text

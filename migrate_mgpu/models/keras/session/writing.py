@@ -23,11 +23,11 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
+from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.names import StepNames
-from migrate_mgpu.models.keras.session.normalization import Normalization
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing

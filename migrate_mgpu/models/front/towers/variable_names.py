@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.network.scopes import scope_kind
+from migrate_mgpu.models.front.network.name_scopes import scope_kind
 
 _WITHOUT = ("Flatten", "Dropout", "MaxPooling", "AveragePooling")  # they have no variables
 Target = Callable[[Module, ast.Call], "Function | None"]

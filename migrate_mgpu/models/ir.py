@@ -792,7 +792,8 @@ class Update:
     computes that. ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
     of batch normalization move with it. ``combined``: they are those of all towers, made one;
-    ``tower_clips`` are what happens to each tower's before.
+    ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
+    of a tower's ``loss``, which may have a value for each of its rows.
     """
 
     name: str
@@ -812,6 +813,7 @@ class Update:
     combined: Combined | None = None
     tower_clips: tuple[GradientClip, ...] = ()
     averages: VariableAverages | None = None
+    mean: bool = False
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
@@ -854,6 +856,13 @@ class TowerInput(Unit):
     item: bool = False
     rows: bool = False
     drawn: bool = False
+
+
+@record(frozen=True, eq=False)
+class NamedUnit(Unit):
+    """An expression, ``node``, that gets a name: `losses.append(tf.reduce_mean(error))`."""
+
+    name: str = ""
 
 
 @record(frozen=True, eq=False)

@@ -25,6 +25,8 @@ owns. Layers that TF1 names anew in each tower are not shared, and keep their pr
 bridge. Towers that call ``get_next()`` draw a batch each: TF1 gives them out in any order, the
 strategy in its own. A run that only one tower draws for stays. Summaries are those behind the
 loop; each tower's own keep the program on the bridge, as do queues.
+Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
+each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are
 moved by the tower whose updates the program runs: ``tf.get_collection(tf.GraphKeys.UPDATE_OPS,
 scope)`` in the loop are the last tower's, under ``if i == 0`` the first one's. Where the updates

@@ -182,6 +182,22 @@ MUTANTS: dict[str, Mutant] = {
         4,
         "labels",
     ),
+    "mean_of_rows_not_divided": _one(
+        "minimized_mean",
+        "tf.reduce_mean(cost) / strategy.num_replicas_in_sync",
+        "tf.reduce_mean(cost)",
+        4,
+        "loss-reduction",
+    ),
+    "rows_of_a_replica_summed": _one(
+        "minimized_mean", "tf.reduce_mean(cost) / ", "tf.reduce_sum(cost) / ", 4, "loss-reduction"
+    ),
+    "clipped_sum_not_divided": _one(
+        "sum_of_losses", "[tensor / strategy.num_replicas_in_sync for", "[tensor for", 5, "clipping"
+    ),
+    "loss_of_last_replica_for_sum": _one(
+        "sum_of_losses", "tf.add_n(losses)", "losses[-1]", 9, "printed"
+    ),
     "batches_of_first_replica": _one(
         "batch_norm_last",
         "sync_group == replica.num_replicas_in_sync - 1",

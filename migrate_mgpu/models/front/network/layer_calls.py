@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.layers import CHANNELS, LAYERS, LayerRow
 from migrate_mgpu.api.tables import name_of, refuse_unless
+from migrate_mgpu.models.front.network.name_scopes import repeats_scope
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
 from migrate_mgpu.models.ir import Layer, Recurrent, Weight
@@ -98,6 +99,8 @@ def _check(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
     """Drops what says nothing in TF2; what is left makes the layer."""
     if not regularized:
         given.drop(*(name for name in row.signature if name.endswith("regularizer")))
+    if repeats_scope(given.module, given.call):
+        given.drop("reuse")
     for parameter in row.parameters:
         if parameter.reason:
             refuse_unless(given, parameter.name, parameter.only, parameter.reason, parameter.advice)

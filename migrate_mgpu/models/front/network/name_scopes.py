@@ -23,6 +23,21 @@ def scope_kind(module: Module, node: ast.expr) -> str | None:
     return found.name if found is not None and found.name in _SCOPES else None
 
 
+def repeats_scope(module: Module, call: ast.Call) -> bool:
+    """Whether the `reuse` of a layer is that of the scope that it stands in: told twice."""
+    own = next((keyword.value for keyword in call.keywords if keyword.arg == "reuse"), None)
+    for parent in module.names.ancestors(call):
+        if isinstance(parent, (ast.FunctionDef, ast.Lambda)) or own is None:
+            return False
+        for item in parent.items if isinstance(parent, ast.With) else ():
+            scope = item.context_expr
+            if scope_kind(module, scope) == "variable_scope" and isinstance(scope, ast.Call):
+                told = (keyword.value for keyword in scope.keywords if keyword.arg == "reuse")
+                if any(ast.dump(one) == ast.dump(own) for one in told):
+                    return isinstance(own, ast.Name) and module.names.is_parameter(own)
+    return False
+
+
 @record(frozen=True)
 class NameScope:
     """An item of a `with` that opens a scope, which does no more than give names."""

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.name_scopes import repeats_scope
 from migrate_mgpu.models.front.towers.loop import shares
 
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp)
@@ -114,8 +115,8 @@ class ReuseReader:
 
 
 def _reuse_of(module: Module, call: ast.Call) -> Iterator[ast.expr]:
-    """`tf.variable_scope(name, reuse=reuse)`"""
-    if name_of(module, call) == "variable_scope":
+    """`tf.variable_scope(name, reuse=reuse)`, and the same of layers in it"""
+    if name_of(module, call) == "variable_scope" or repeats_scope(module, call):
         yield from (keyword.value for keyword in call.keywords if keyword.arg == "reuse")
 
 

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import line_of
-from migrate_mgpu.api.graph import DEVICE_OPTIONS, SETTINGS
+from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role
@@ -58,7 +58,8 @@ class CompletenessCheck(StatementReader):
             ):
                 continue
             if use.symbol.name.startswith(SETTINGS) or not use.symbol.name or self._option(use):
-                self.found.settings.append(use.node)
+                if not use.symbol.name.startswith(SAME):
+                    self.found.settings.append(use.node)
                 continue
             shown = self.module.source.code(use.node)
             raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")

@@ -11,9 +11,11 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.session.program import Gradients, Holds, Meaning
+from migrate_mgpu.models.front.session.program import Differentiated, Gradients, Holds, Meaning
 from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Placeholder, Unit
 
+# Where gradients are computed, and how they are added up.
+COMPUTING = ("gate_gradients", "aggregation_method", "colocate_gradients_with_ops")
 _COMPUTE = ("loss", "var_list", "gate_gradients", "aggregation_method",
             "colocate_gradients_with_ops", "grad_loss")  # fmt: skip
 _GRADIENTS = ("ys", "xs", "grad_ys", "name")
@@ -34,11 +36,14 @@ class GradientReader:
         meanings: Mapping[str, Meaning],
         is_fixed: Callable[[ast.expr], bool],
         combined: Callable[[ast.Call], Gradients | None],
+        differentiated: Callable[[ast.Name, Unit], Differentiated],
     ) -> None:
         """``is_fixed`` says whether an expression has one value, whenever it is computed,
 
-        ``combined`` what a call makes of the gradients of all towers.
+        ``combined`` what a call makes of the gradients of all towers, ``differentiated`` what
+        is differentiated in each.
         """
+        self.differentiated = differentiated
         self.module = module
         self.meanings = meanings
         self.is_fixed = is_fixed
@@ -101,7 +106,7 @@ class GradientReader:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             if self._is_tensors(given["xs"]):
                 return None  # a part of the graph as any other
-            return Gradients(node, *self._loss(given["ys"]), given["xs"], Holds.VALUES)
+            return self._of(node, given["ys"], given["xs"], Holds.VALUES)
         combined = self.combined(node)
         if combined is not None:
             return combined
@@ -115,8 +120,7 @@ class GradientReader:
             given = self._arguments(node, _COMPUTE, ("loss", "var_list"))
             if "loss" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
-            loss, unit = self._loss(given["loss"])
-            return Gradients(node, loss, unit, given.get("var_list"), Holds.PAIRS, name)
+            return self._of(node, given["loss"], given.get("var_list"), Holds.PAIRS, name)
         return None
 
     def _is_tensors(self, node: ast.expr) -> bool:
@@ -128,11 +132,28 @@ class GradientReader:
             for part in parts
         )
 
-    def _loss(self, node: ast.expr) -> tuple[ast.Name, Unit]:
-        """What is differentiated: a name, for it is computed elsewhere, with what it is here."""
+    def _of(
+        self,
+        call: ast.Call,
+        node: ast.expr,
+        var_list: ast.expr | None,
+        holds: Holds,
+        optimizer: str = "",
+    ) -> Gradients:
+        """The gradients of a name, for it is computed elsewhere, with what it is here."""
         unit = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(node, ast.Name) and isinstance(unit, Unit):
-            return node, unit
+            one = self.differentiated(node, unit)
+            return Gradients(
+                call,
+                one.loss,
+                one.unit,
+                var_list,
+                holds,
+                optimizer,
+                combined=one.combined,
+                mean=one.mean,
+            )
         text = "what is differentiated is not assigned to a name"
         raise Refused(self.module, node, text, "assign it to a name that is used for nothing else")
 

@@ -196,6 +196,8 @@ class UnitLayerReader(StatementReader):
         for part in self.layers.settings(found):
             if not isinstance(part, ast.Name) or part not in self.names.scope_of_name:
                 continue
+            if part in self.reuse.nodes(self.module):
+                continue
             if self.names.defining_scope(part.id, self.names.scope_of_name[part]) is not scope:
                 self._setting(part)
                 continue

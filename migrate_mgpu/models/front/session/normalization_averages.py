@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.session.graph_collections import (
     update_ops,
 )
 from migrate_mgpu.models.front.session.program import AverageUpdates, MadeLayer, Role, closure
+from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.towers.loop import entered_as, first_scopes
 from migrate_mgpu.models.ir import Mover, Step, Variables
@@ -97,7 +98,7 @@ class AverageReader(StatementReader):
         for entry, role in zip(self.scope.entries, self.found.roles):
             block = self.names.parents.get(entry.statement)
             if isinstance(block, ast.With) and is_dependency(self.module, block):
-                if role in (Role.UNIT, Role.VARIABLES):
+                if role in (Role.UNIT, Role.VARIABLES) and self._is_computed_alone(entry):
                     text = "averages of batch normalization move before it is computed"
                     raise Refused(self.module, entry.statement, text)
         for made in self.found.layers.values():
@@ -129,6 +130,15 @@ class AverageReader(StatementReader):
             if not moved <= read:
                 text = "a step updates moving averages of layers that it does not compute"
                 raise Refused(self.module, step.updates[0].statement, text)
+
+    def _is_computed_alone(self, entry: Entry) -> bool:
+        """Whether a step has what a statement builds, and moves no averages by itself."""
+        return any(
+            any(unit.node is entry.statement for unit in step.units)
+            and not step.moves
+            and not any(update.moves for update in step.updates)
+            for step in self.found.steps
+        )
 
     def _check_named(self, made: MadeLayer) -> None:
         """Averages that are told by a tower's scope are those of layers in it.

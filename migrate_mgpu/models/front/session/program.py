@@ -30,6 +30,7 @@ from migrate_mgpu.models.ir import (
     Gathered,
     GradientClip,
     Mover,
+    NamedUnit,
     Operation,
     Optimizer,
     Placeholder,
@@ -72,6 +73,19 @@ class Holds(enum.Enum):
 
 
 @record(frozen=True, eq=False)
+class Differentiated:
+    """What is differentiated: of towers each one's ``loss``, of which one is made behind them.
+
+    ``mean``: of a tower's loss the mean is, as it may have a value for each row.
+    """
+
+    loss: ast.Name
+    unit: Unit
+    combined: Combined | None = None
+    mean: bool = False
+
+
+@record(frozen=True, eq=False)
 class Gradients:
     """Gradients of a loss, as a program keeps them before they are applied.
 
@@ -89,6 +103,7 @@ class Gradients:
     optimizer: str = ""
     clips: tuple[GradientClip, ...] = ()
     listed: bool = False
+    mean: bool = False
     combined: Combined | None = None
     tower_clips: tuple[GradientClip, ...] = ()
 
@@ -311,14 +326,14 @@ def closure(units: Iterable[Unit]) -> list[Unit]:
 
 def is_late(unit: Unit) -> bool:
     """Whether a unit is an expression at the place that runs it, or what is minimized."""
-    return isinstance(unit.node, ast.expr) and not isinstance(unit, TowerInput)
+    return isinstance(unit.node, ast.expr) and not isinstance(unit, (TowerInput, NamedUnit))
 
 
 def given_by(unit: Unit) -> set[str]:
     """The names that a unit gives values to."""
     if isinstance(unit, TowerInput):
         return set(unit.names)
-    return {unit.name} if isinstance(unit, Gathered) else targets_of(unit.node)
+    return {unit.name} if isinstance(unit, (Gathered, NamedUnit)) else targets_of(unit.node)
 
 
 def targets_of(node: ast.AST) -> set[str]:

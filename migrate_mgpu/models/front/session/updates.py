@@ -8,14 +8,14 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
-from migrate_mgpu.models.front.session.gradients import GradientReader
+from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
 from migrate_mgpu.models.front.session.rates import RateReader
@@ -57,7 +57,13 @@ class UpdateReader(StatementReader):
 
     @cached_property
     def gradients(self) -> GradientReader:
-        return GradientReader(self.module, self.meanings, self._is_fixed, self.towers.combined)
+        return GradientReader(
+            self.module,
+            self.meanings,
+            self._is_fixed,
+            self.towers.combined,
+            self.towers.differentiated,
+        )
 
     def optimizer(self, call: ast.Call) -> Optimizer:
         optimizer = read_optimizer(self.module, call)
@@ -145,9 +151,8 @@ class UpdateReader(StatementReader):
         optimizer, name = self._of_step(call, made)
         given = NamedArguments(self.module, call, _MINIMIZE).rest
         for key, value in given.items():
-            if key not in _MINIMIZED and not (
-                isinstance(value, ast.Constant) and value.value is None
-            ):
+            places = key in COMPUTING and self.towers.towers is not None
+            if key not in _MINIMIZED and not is_none(value) and not places:
                 raise Refused(self.module, value, f"`minimize` with `{key}`")
         return self._update(statement, target, call, optimizer, name, given, None)
 
@@ -164,6 +169,7 @@ class UpdateReader(StatementReader):
         clips = gradients.clips if gradients is not None else ()
         tower_clips = gradients.tower_clips if gradients is not None else ()
         combined = gradients.combined if gradients is not None else None
+        mean = gradients is not None and gradients.mean
         loss = given.get("loss")
         if loss is None:
             raise Refused(self.module, call, "what is minimized is not told")
@@ -176,6 +182,9 @@ class UpdateReader(StatementReader):
         if gradients is not None and gradients.unit is not unit:
             text = f"`{gradients.loss.id}` has another value here than where it is differentiated"
             raise Refused(self.module, call, text, "give the two different names")
+        if gradients is None:
+            one = self.towers.differentiated(loss, unit)
+            loss, unit, combined, mean = one.loss, one.unit, one.combined, one.mean
         self.towers.check_update(call, unit, combined, self.scope.entries[self.place])
         counts = self._counter(given.get("global_step"))
         self.state.only_binding(target)
@@ -230,6 +239,7 @@ class UpdateReader(StatementReader):
             or (gradients is not None and self.averages.moves(gradients.node)),
             combined,
             tower_clips,
+            mean=mean,
         )
         self.found.moves_averages |= update.moves
         self.found.updates.append(update)

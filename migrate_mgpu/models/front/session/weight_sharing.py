@@ -138,6 +138,9 @@ class WeightSharing:
                 if found is not None:
                     return None  # TF1 raises an error
                 found = other
+            elif reuse.scope is not None and not isinstance(given, ast.Constant):
+                # Another value than the one that fits, of variables of one name, is TF1's error.
+                found = found or other
             elif constant(given) is not True or found is None:
                 return None
         return found

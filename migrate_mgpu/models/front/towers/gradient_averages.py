@@ -51,6 +51,7 @@ _APPENDED = {
 _ITEM = {_Is.TOWERS: None, _Is.VARIABLES: _Is.PAIRS, _Is.PAIRS: _Is.PAIR,
          _Is.GRADIENTS: _Is.GRADIENT, _Is.ROWS: _Is.ROW}  # fmt: skip
 _COMBINED = {_Is.MEANS: Combined.MEAN, _Is.SUMS: Combined.SUM}
+_SUMS = {_Is.MEAN: Combined.MEAN, _Is.SUM: Combined.SUM}
 
 
 def read_average(function: Function, count: ast.expr | None) -> Combined:
@@ -73,8 +74,36 @@ def read_average(function: Function, count: ast.expr | None) -> Combined:
     return _COMBINED[returned]
 
 
+def read_sum(
+    module: Module, node: ast.expr, names: Mapping[str, ast.expr | None], count: ast.expr | None
+) -> tuple[Combined, bool] | None:
+    """What an expression makes of the losses of all towers; None where that is not followed.
+
+    ``names`` are the list of them (None), and what else it mentions that is made of it. Told is
+    also whether the values of all are put behind each other.
+    """
+    for held in (_Is.GRADIENTS, _Is.ROWS):
+        reader = _Reader(module, {}, count, whole=True)
+        for name, value in names.items():
+            one = held if value is None else reader.value(value)
+            if one is not None:
+                reader.values[name] = one
+        found = _SUMS.get(reader.value(node) or _Is.EMPTY)
+        if found is not None:
+            return found, held is _Is.ROWS
+    return None
+
+
 class _Reader:
-    def __init__(self, module: Module, values: Mapping[str, _Is], count: ast.expr | None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        values: Mapping[str, _Is],
+        count: ast.expr | None,
+        whole: bool = False,
+    ) -> None:
+        """``whole``: of what all towers have, one number is made."""
+        self.whole = whole
         self.module = module
         self.values: dict[str, _Is] = dict(values)
         self.count = count
@@ -257,7 +286,9 @@ class _Reader:
         if name in ("reduce_mean", "reduce_sum"):
             given = by_parameter(node, _REDUCE)
             axis = constant(given.get("axis", given.get("reduction_indices")))
-            if axis not in (0, [0]) or {"keepdims", "keep_dims"} & set(given):
+            if {"keepdims", "keep_dims"} & set(given) or (axis is not None and self.whole):
+                return None
+            if not self.whole and axis not in (0, [0]):
                 return None
             if self._argument_value(given, "input_tensor") in (_Is.STACKED, _Is.GRADIENTS):
                 return _Is.MEAN if name == "reduce_mean" else _Is.SUM

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -14,6 +15,7 @@ from migrate_mgpu.models.ir import Towers
 
 _COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
 _GRADIENTS = ("compute_gradients", "gradients")
+_TRAINS = (*_GRADIENTS, "minimize")
 _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
 
@@ -29,11 +31,12 @@ def find_towers(module: Module) -> Towers | None:
 def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
     """The towers that a statement builds; None where it is no loop that does.
 
-    What makes it one: it computes gradients on a device that its own names tell.
+    What makes it one: it computes gradients on a device that its own names tell, or losses
+    that one is made of.
     """
     if not isinstance(statement, ast.For) or statement.orelse or not _has_gradients(module):
         return None
-    if not any(map(_is_gradient, _calls(statement.body))):
+    if not any(map(_is_gradient, _calls(statement.body))) and not _has_losses(module, statement):
         return None
     index, items = _names(module, statement)
     found = Towers(statement, statement.target, index, items)
@@ -56,6 +59,8 @@ def device_of(module: Module, node: ast.expr) -> ast.expr | None:
     given = node.args[0]
     if not isinstance(given, ast.Call) or is_text(module, given):
         return given
+    if device_spec(module, given) is not None:
+        return given
     if name_of(module, given) == _SETTER:
         named = {keyword.arg: keyword.value for keyword in given.keywords}
         if given.args or not is_none(named.get("cluster", ast.Constant(None))):
@@ -64,6 +69,17 @@ def device_of(module: Module, node: ast.expr) -> ast.expr | None:
     if device_function(module, given.func) is not None and given.args:
         return given.args[0]
     return None
+
+
+def device_spec(module: Module, node: ast.expr) -> tuple[str, ast.expr] | None:
+    """The kind and the number in `tf.DeviceSpec(device_type="GPU", device_index=i)`."""
+    if not isinstance(node, ast.Call) or name_of(module, node) != "DeviceSpec" or node.args:
+        return None
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    kind, index = constant(given.pop("device_type", None)), given.pop("device_index", None)
+    if given or index is None or not isinstance(kind, str):
+        return None
+    return kind.lower(), index
 
 
 def is_text(module: Module, node: ast.expr) -> bool:
@@ -231,7 +247,30 @@ def _is_gradient(call: ast.Call) -> bool:
 
 def _has_gradients(module: Module) -> bool:
     """Whether a module computes any: most do not, and need not be searched for towers."""
-    return not module.names.attributes.keys().isdisjoint(_GRADIENTS)
+    return not module.names.attributes.keys().isdisjoint(_TRAINS)
+
+
+def _has_losses(module: Module, loop: ast.For) -> bool:
+    """Whether a loop puts into a list what is minimized behind it, made one."""
+    lists = {
+        call.func.value.id
+        for call in _calls(loop.body)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "append"
+        and isinstance(call.func.value, ast.Name)
+    }
+    for call in module.names.calls if lists else ():
+        trains = isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS
+        if not trains or call.lineno <= (loop.end_lineno or loop.lineno):
+            continue
+        loss: ast.expr | None = by_parameter(call, ("loss",)).get("loss")
+        while isinstance(loss, ast.Name) and loss.id not in lists:
+            loss = module.names.only_value(loss)
+        if loss is not None and any(
+            isinstance(part, ast.Name) and part.id in lists for part in walk(loss)
+        ):
+            return True
+    return False
 
 
 def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:

@@ -16,6 +16,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.reuse import ReuseReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    Differentiated,
     Gradients,
     Host,
     Meaning,
@@ -24,13 +25,14 @@ from migrate_mgpu.models.front.session.program import (
     closure,
 )
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.front.towers.gradient_averages import read_average
+from migrate_mgpu.models.front.towers.gradient_averages import read_average, read_sum
 from migrate_mgpu.models.front.towers.loop import device_function, is_text, one_each, shares
 from migrate_mgpu.models.front.towers.variable_names import counted, reuses
 from migrate_mgpu.models.ir import (
     Collected,
     Combined,
     Gathered,
+    NamedUnit,
     Placeholder,
     Stage,
     TowerInput,
@@ -50,7 +52,7 @@ class TowerReader:
         found: SessionProgram,
         graph: CallGraph,
         meanings: dict[str, Meaning],
-        unit: Callable[[ast.stmt | ast.expr, int], Unit],
+        unit: Callable[..., Unit],
         gradients: Callable[[ast.expr], Gradients | None],
         reuse: ReuseReader,
     ) -> None:
@@ -427,6 +429,9 @@ class TowerReader:
             self.meanings[name] = replaced(gradients, listed=True)
             return
         unit = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
+        if not isinstance(value, ast.Name) and not isinstance(value, ast.Starred):
+            unit = self._named(name, value, place)
+            value = ast.Name(unit.name, ast.Load())
         if not isinstance(value, ast.Name) or not isinstance(unit, Unit):
             text = f"what the towers put into `{name}` has no name"
             raise Refused(self.module, value, text, "give it a name before")
@@ -436,6 +441,32 @@ class TowerReader:
         self.meanings[name] = Gathered(
             entry.statement, place, (unit,), stage=Stage.COMBINED, name=name, value=value
         )
+
+    def _named(self, name: str, value: ast.expr, place: int) -> NamedUnit:
+        """What the towers put into a list without a name, with one.
+
+        Raises:
+            Refused: it makes layers.
+        """
+        unit = self.unit(value, place, of_tower=True)
+        short = name[:-2] if name.endswith("sses") else name.removesuffix("s")
+        chosen = self.names.fresh(self.home, *dict.fromkeys([short, f"tower_{short}", "value"]))
+        made = NamedUnit(
+            value,
+            place,
+            unit.after,
+            unit.feeds,
+            unit.reads,
+            unit.sparse,
+            unit.stage,
+            unit.inputs,
+            unit.first,
+            name=chosen,
+        )
+        self.found.units[place] = made
+        self.known.add(chosen)
+        self.meanings[chosen] = made
+        return made
 
     def combined(self, call: ast.Call) -> Gradients | None:
         """`average_gradients(tower_grads)`: None where it is another call.
@@ -455,6 +486,64 @@ class TowerReader:
         combined = read_average(target, self._count)
         self.found.helpers[target.node] = target
         return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())
+
+    def differentiated(self, node: ast.expr, unit: Unit) -> Differentiated:
+        """What is differentiated in each tower, where one loss is made of those of all.
+
+        Raises:
+            Refused: it is not the sum or the mean of theirs.
+        """
+        if unit.stage is not Stage.COMBINED:
+            return Differentiated(node, unit)
+        made = [one for one in closure([unit]) if one.stage is Stage.COMBINED]
+        lists = [one for one in made if isinstance(one, Gathered)]
+        names: dict[str, ast.expr | None] = {}
+        own: ast.expr | None = None
+        for one in made:
+            if isinstance(one, Gathered):
+                names[one.name] = None
+            elif isinstance(one.node, ast.Assign):
+                (name, *more) = _names_of(one.node.targets[0]) or ("",)
+                own = None if more or name in names else one.node.value
+                names[name] = own
+            else:
+                own = one.node if isinstance(one.node, ast.expr) else None
+            if own is None and not isinstance(one, Gathered):
+                break
+        found = read_sum(self.module, own, names, self._count) if own is not None else None
+        loss = lists[0].value if len(lists) == 1 else None
+        if found is None or not isinstance(loss, ast.Name):
+            text = "what is minimized is not the sum or the mean of the towers' losses"
+            raise Refused(self.module, node, text, "average the losses of the towers")
+        combined, behind = found
+        (made_in,) = lists[0].after
+        if behind and not self._is_even(made_in):
+            text = "the towers may have different numbers of rows, of which one mean is made"
+            raise Refused(self.module, node, text, "split the batch by tf.split")
+        mean = combined is Combined.MEAN and not self._is_number_of_tower(made_in)
+        return Differentiated(loss, made_in, combined, mean)
+
+    def _is_even(self, unit: Unit) -> bool:
+        """Whether all towers have as many rows: what they take are items of `tf.split`."""
+        inputs = [one for one in closure([unit]) if isinstance(one, TowerInput)]
+        for one in inputs:
+            value = one.node.value if isinstance(one.node, ast.Assign) else one.node
+            sequence = value.value if isinstance(value, ast.Subscript) and not one.item else value
+            if self.split_of(sequence) is None:
+                return False
+        return bool(inputs)
+
+    def _is_number_of_tower(self, unit: Unit) -> bool:
+        """Whether a loss is seen to have one value."""
+        value = unit.node.value if isinstance(unit.node, ast.Assign) else None
+        if not isinstance(value, ast.Call):
+            return False
+        name = name_of(self.module, value)
+        given = by_parameter(value, ("input_tensor", "axis"))
+        whole = name in ("reduce_mean", "reduce_sum") and not {
+            "axis", "reduction_indices"
+        } & set(given)  # fmt: skip
+        return whole or name.startswith("losses.")
 
     def check_update(
         self, call: ast.Call, unit: Unit, combined: Combined | None, entry: Entry

@@ -11,6 +11,7 @@ from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
     ClippedBy,
     GradientClip,
+    NamedUnit,
     Placeholder,
     Step,
     Unit,
@@ -122,6 +123,8 @@ class StepWriter:
             if isinstance(item, Part):
                 call = f"{self._name(item)}({', '.join(item.takes)})"
                 self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
+            elif isinstance(item, NamedUnit):
+                self.block.line(f"{item.name} = {self.context.render(item.node)}", deeper)
             elif isinstance(item.node, ast.stmt):
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.program import Role, SessionProgram, given_by
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.front.towers.loop import is_cpu
+from migrate_mgpu.models.front.towers.loop import device_spec, is_cpu
 from migrate_mgpu.models.ir import (
     Combined,
     Gathered,
@@ -39,6 +39,16 @@ def devices_of(program: SessionProgram) -> tuple[list[ast.expr], Callable[[Conte
     towers = program.scope.towers
     assert towers is not None
     loop, device, count = towers.loop, towers.device, program.count
+
+    def shown(context: Context) -> str:
+        told = device_spec(program.scope.module, device)
+        if told is None:
+            return context.render(device)
+        kind, index = told
+        number = context.render(index)
+        number = number if isinstance(index, (ast.Name, ast.Constant)) else f"({number})"
+        return f"{context.style.string(f'/{kind}:%d')} % {number}"
+
     used = {part.id for part in walk(device) if isinstance(part, ast.Name)} & towers.names
     items = [(name, sequence) for name, sequence in towers.items if name in used]
     if isinstance(device, ast.Name) and len(items) == 1:
@@ -49,12 +59,12 @@ def devices_of(program: SessionProgram) -> tuple[list[ast.expr], Callable[[Conte
         return [
             device,
             sequence,
-        ], lambda context: f"[{context.render(device)} for {name} in {context.render(sequence)}]"
+        ], lambda context: f"[{shown(context)} for {name} in {context.render(sequence)}]"
     if not items and towers.items and count is not None:
         return (
             [device, count],
             lambda context: (
-                f"[{context.render(device)} for {towers.index} in range({context.render(count)})]"
+                f"[{shown(context)} for {towers.index} in range({context.render(count)})]"
             ),
         )
     if towers.items:
@@ -63,8 +73,7 @@ def devices_of(program: SessionProgram) -> tuple[list[ast.expr], Callable[[Conte
     return (
         [device, loop.iter],
         lambda context: (
-            f"[{context.render(device)} for {context.render(loop.target)}"
-            f" in {context.render(loop.iter)}]"
+            f"[{shown(context)} for {context.render(loop.target)} in {context.render(loop.iter)}]"
         ),
     )
 
@@ -287,6 +296,8 @@ class TowerStepWriter(StepWriter):
 
     def _loss(self, update: Update) -> str:
         loss = super()._loss(update)
+        if update.mean:
+            loss = f"{self.style.tensorflow}.reduce_mean({loss})"
         if update.combined is not Combined.MEAN:
             return loss
         self.block.line(f"{self.names.scaled} = {loss} / {self._count}", 2)

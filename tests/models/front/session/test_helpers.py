@@ -108,9 +108,18 @@ def test_scopes_tell_which_calls_share_variables(scopes: tuple[str, str], layers
     assert after.count(" = Net(") == layers, after
 
 
-@pytest.mark.parametrize("flags", [("True", "True"), ("False", "False"), ("False", "flag")])
+def test_reuse_that_the_run_tells_shares() -> None:
+    """Another value than the one that fits is TF1's error: a program that runs has that one."""
+    text = SHARED.replace("units=1", "reuse").replace("=tf.AUTO_REUSE", "=reuse")
+    head = HEAD + "flag = len('abc') > 2\n"
+    used = "net(x, False) + net(x, flag)"
+    after = native(program(text + USE.replace("net(x)", used), head=head, start=START))
+    assert after.count(" = Net(") == 1, after
+
+
+@pytest.mark.parametrize("flags", [("True", "True"), ("False", "False")])
 def test_what_tf1_cannot_share_stays(flags: tuple[str, str]) -> None:
-    """It raises an error, or it depends on what is known as the program runs."""
+    """It raises an error."""
     text = SHARED.replace("units=1", "reuse").replace("=tf.AUTO_REUSE", "=reuse")
     used = f"net(x, {flags[0]}) + net(x, {flags[1]})"
     head = HEAD + "flag = len('abc') > 2\n"

@@ -342,6 +342,29 @@ STAYS = {
         ),
         "how many rows they need cannot be determined",
     ),
+    "the greatest of the towers' losses": (
+        program(grads="", apply="train = optimizer.minimize(tf.reduce_max(losses))\n"),
+        "what is minimized is not the sum or the mean of the towers' losses",
+    ),
+    "the mean of losses and more": (
+        program(
+            grads="",
+            apply="both = tf.reduce_mean(losses) + tf.nn.l2_loss(w)\n"
+            "train = optimizer.minimize(both)\n",
+        ),
+        "what is minimized is not the sum or the mean of the towers' losses",
+    ),
+    # The mean of all rows is that of the towers' means where they have as many.
+    "rows of which the last tower may have fewer": (
+        program(
+            body=BODY.replace("x_splits[i]", "x[i * batch:(i + 1) * batch]")
+            .replace("y_splits[i]", "y[i * batch:(i + 1) * batch]")
+            .replace("tf.reduce_mean(tf.square", "tf.identity(tf.square"),
+            grads="",
+            apply="train = optimizer.minimize(tf.reduce_mean(tf.concat(losses, 0)))\n",
+        ),
+        "the towers may have different numbers of rows, of which one mean is made",
+    ),
     # TF1 finds by a text what begins with it: another scope has other updates, or none.
     "averages of a scope that is no tower's": (
         normalized("", "ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS, 'net')\n", "ops"),
@@ -361,7 +384,8 @@ STAYS = {
             "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n"
             "    both = tf.reduce_mean(losses)\n",
             "both",
-        ),
+        )
+        + "print(sess.run(both, {x: rows, y: rows[:, :1]}))\n",
         "averages of batch normalization move before it is computed",
     ),
     "a summary of each tower": (
@@ -585,3 +609,24 @@ def test_averages_that_gradients_move() -> None:
         "",
     ).replace("value = sess", "value, _ = sess")
     assert "whose averages all replicas move" in migrated(text, native_sessions=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("minimized", "loss"),
+    [
+        ("tf.reduce_mean(losses)", "loss / strategy.num_replicas_in_sync"),
+        ("tf.add_n(losses) / num_gpus", "loss / strategy.num_replicas_in_sync"),
+        ("tf.reduce_mean(tf.stack(losses))", "loss / strategy.num_replicas_in_sync"),
+        ("tf.add_n(losses)", "tape.gradient(loss, "),
+        ("tf.reduce_sum(losses)", "tape.gradient(loss, "),
+    ],
+)
+def test_one_loss_of_all_towers_is_minimized(minimized: str, loss: str) -> None:
+    """Its gradient is the sum or the mean of the towers' own."""
+    forms = (
+        "train = optimizer.minimize(both)\n",
+        "pairs = optimizer.compute_gradients(both)\ntrain = optimizer.apply_gradients(pairs)\n",
+    )
+    for form in forms:
+        text = program(average="", grads="", apply=f"both = {minimized}\n{form}")
+        assert loss in migrated(text, native_sessions=True)[0], text

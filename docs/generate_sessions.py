@@ -44,6 +44,11 @@ restores and computes becomes TF2 code with those that train.
 | a rate or a probability that is fed | a parameter |
 | functions of the author's that several steps need | plain functions, shared |
 | `tf.layers` | Keras layers, made once |
+| a tensor that a function reads as a global | a parameter of it, given at each call |
+| a loop that adds to tensors (`embed += ...`) | the loop, in the step |
+| `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
+| `reset_default_graph()` and one more session | steps of their own for what is built behind it |
+| `contrib.seq2seq.sequence_loss` | a function beside the program |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |
 | `with tf.device(...)` | such blocks around variables, and in the steps |
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |

@@ -70,6 +70,11 @@ class CallGraph:
         found._within = frozenset(modules)
         return found
 
+    @property
+    def modules(self) -> Collection[Module]:
+        """The modules of the program that the calls are of, or of the run."""
+        return self._within or self._modules
+
     @cached_property
     def _modules(self) -> list[Module]:
         return list(self.project.modules.values())
@@ -198,7 +203,7 @@ class CallGraph:
 
         ``program`` are the modules of that process; without it those of the whole run count.
         """
-        inside = program or self._within or self._modules
+        inside = program or self.modules
         return self._runs_once(module, node, inside, set())
 
     def _runs_once(

@@ -29,6 +29,8 @@ IMPOSSIBLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 _REDUCE = ("input_tensor", "axis", "keepdims", "name", "reduction_indices", "keep_dims")
 _KEPT = {"keep_dims": "keepdims", "reduction_indices": "axis"}
+_SAMPLED = ("weights", "biases", "labels", "inputs", "num_sampled", "num_classes", "num_true",
+            "sampled_values", "remove_accidental_hits")  # fmt: skip
 _RESIZE = ("images", "size", "align_corners", "name", "half_pixel_centers")
 
 
@@ -84,6 +86,9 @@ def _forms() -> dict[str, Row]:
                              {"dim": "axis"}),
         "squeeze": _form("squeeze", ("input", "axis", "name", "squeeze_dims"), ("input", "axis"),
                          {"squeeze_dims": "axis"}),
+        **{name: _form(name, _SAMPLED + more, _SAMPLED, dropped=("partition_strategy",))
+           for name, more in (("nn.nce_loss", ("partition_strategy", "name")),
+                              ("nn.sampled_softmax_loss", ("partition_strategy", "name", "seed")))},
         "nn.embedding_lookup": _form(
             "nn.embedding_lookup",
             ("params", "ids", "partition_strategy", "name", "validate_indices", "max_norm"),

@@ -5,6 +5,10 @@ What is not here is not known to be such a function, and keeps a session's progr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from migrate_mgpu.api.schema import Definition
+
 _ROOT = """
 abs acos acosh add add_n argmax argmin arg_max arg_min argsort asin asinh atan atan2 atanh
 boolean_mask broadcast_to cast ceil clip_by_average_norm clip_by_global_norm clip_by_norm
@@ -66,8 +70,27 @@ DRAWS = frozenset(
     ["random_normal", "random_uniform", "truncated_normal", "random.normal", "random.uniform",
      "random.truncated_normal", "nn.dropout"]
 )  # fmt: skip
+# Those that draw the classes that they compare with.
+SAMPLES = frozenset(["nn.nce_loss", "nn.sampled_softmax_loss"])
+# What TF2 has not, and is written beside the program: as TF1's, of its first parameters alone.
+DEFINED: Mapping[str, tuple[tuple[str, ...], Definition]] = {
+    "contrib.seq2seq.sequence_loss": (
+        ("logits", "targets", "weights"),
+        Definition(
+            "mean_sequence_loss",
+            '''\
+def {name}(logits, targets, weights):
+    """The cross-entropy of the elements of sequences, the mean of all by their weights."""
+    losses = {tf}.nn.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=logits)
+    return {tf}.math.divide_no_nan({tf}.reduce_sum(losses * weights), {tf}.reduce_sum(weights))''',
+        ),
+    )
+}
 # Those through which a variable's gradient is one of some rows.
-ROWS = frozenset(["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask"])
+ROWS = frozenset(
+    ["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask", "nn.nce_loss",
+     "nn.sampled_softmax_loss"]
+)  # fmt: skip
 # What gives the variables of a graph their first values: in TF2 they have them when they are made.
 INITIALIZES = frozenset(
     ["global_variables_initializer", "initialize_all_variables", "local_variables_initializer",

@@ -103,30 +103,34 @@ class NativeSessions:
 
         ``configs`` are the nodes that carry configurations.
         """
-        module = program.entry
+        home = _home(program)
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
+            return None
+        if home is None:
             return None
         if not any(_trains(other) for one in self._related(program) for other in one.modules):
             return None
-        if module not in self._known:
-            self._known[module] = self._convert(program, configs)
-        found = self._known[module]
+        if program.entry not in self._known:
+            self._known[program.entry] = self._convert(program, home, configs)
+        found = self._known[program.entry]
         if found.refused is not None and not any(map(_trains, program.modules)):
             return None  # one that only computes is not expected to change
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)
-        if line is not None and suppressed(module.source, line, line, self.rule):
+        if line is not None and suppressed(found.module.source, line, line, self.rule):
             return None
         return found
 
-    def _convert(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession:
-        module = program.entry
+    def _convert(
+        self, program: Program, module: Module, configs: AbstractSet[ast.AST]
+    ) -> NativeSession:
+        """``module`` is the one that makes the session."""
         towers = find_towers(module)
         loop = towers.loop if towers is not None else None
         try:
             if module in self.kept:
                 raise Refused.because(self.kept[module])
-            beside = self._check(program)
+            beside = self._check(program, module)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
@@ -158,13 +162,12 @@ class NativeSessions:
                 found.update((id(one), one) for one in self._users.get(module, ()))
         return list(found.values())
 
-    def _check(self, program: Program) -> set[Module]:
+    def _check(self, program: Program, module: Module) -> set[Module]:
         """The other modules of a program that speak to TensorFlow.
 
         Raises:
             Refused: it is no program of its own.
         """
-        module = program.entry
         beside: set[Module] = set()
         session = next(
             (c for c in module.names.calls if is_session(module, c)), module.tree.body[0]
@@ -175,23 +178,32 @@ class NativeSessions:
             if not other.writable:
                 text = f"{other.path.name}, which it imports, is not migrated with it"
                 raise Refused(module, session, text)
-            for user in self._users[other]:  # it is changed for all of them, or for none
-                runs = any(is_session(user.entry, call) for call in user.entry.names.calls)
-                if not runs or not self._is_ours(user):
-                    text = f"{other.path.name}, which it imports, serves "
-                    text += f"{user.entry.path.name} as it is"
-                    raise Refused(module, session, text, "", "shared-module")
+            self._check_users(other, module, session)
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
-        if len(self._users[module]) != 1:
+        if len(self._users[program.entry]) != 1:
             text = "another program imports it"
             raise Refused(module, module.tree.body[0], text)
+        if module is not program.entry:
+            self._check_users(module, module, session)
         for node in walk(module.tree):
             if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
         return beside
+
+    def _check_users(self, other: Module, module: Module, session: ast.AST) -> None:
+        """A module that programs share is changed for all of them, or for none.
+
+        Raises:
+            Refused: one of them stays as it is.
+        """
+        for user in self._users[other]:
+            if _home(user) is None or not self._is_ours(user):
+                text = f"{other.path.name}, which it imports, serves "
+                text += f"{user.entry.path.name} as it is"
+                raise Refused(module, session, text, "", "shared-module")
 
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
@@ -279,6 +291,18 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
     lines = edit.new.split("\n")
     text = "\n".join(line[entry.dedent :] if line.strip() else line for line in lines)
     return Edit(edit.start, edit.end, text)
+
+
+def _home(program: Program) -> Module | None:
+    """The module that makes a program's session: its entry point, or the only one that does."""
+    homes = [
+        module
+        for module in program.modules
+        if any(is_session(module, call) for call in module.names.calls)
+    ]
+    if program.entry in homes:
+        return program.entry
+    return homes[0] if len(homes) == 1 else None
 
 
 def _trains(module: Module) -> bool:

@@ -54,12 +54,32 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             entries.add(path)
         else:
             said += _reasons(first.result, result, {path, *free}, codes)
+    entries, chosen = _together(first.result, entries, chosen)
     if chosen:
         result = _planned(data, chosen, plan)
         native = {one.entry for one in result.programs if one.state == NATIVE}
         if entries <= native:
             return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
+
+
+def _together(
+    first: RunResult, entries: set[Path], chosen: dict[Path, tuple[bytes, History]]
+) -> tuple[set[Path], dict[Path, tuple[bytes, History]]]:
+    """What is chosen, without what a program shares that does not become native with it."""
+    while True:
+        held = {
+            path
+            for program in first.programs
+            if program.entry not in entries
+            for path in program.paths
+            if path in chosen
+        }
+        if not held:
+            return entries, chosen
+        lost = {p.entry for p in first.programs if p.entry in entries and held & {*p.paths}}
+        entries = entries - lost
+        chosen = {path: one for path, one in chosen.items() if path not in held}
 
 
 def _planned(
@@ -101,7 +121,9 @@ def _named(
 
     ``free`` are the files that are no other program's, ``modules`` all of them as they stand.
     """
-    objects = all(word in data[entry] for word in _WORDS)
+    homes = [path for path, one in data.items() if all(word in one for word in _WORDS)]
+    objects = entry in homes or len(homes) == 1
+    at = entry if entry in homes else homes[0] if objects else None
     functions = any(all(w in one for w in words) for one in data.values() for words in _MAKERS)
     contents = dict(data)
     layers: History = {}
@@ -112,7 +134,7 @@ def _named(
         edits = graph_functions.normalize(modules, graph) if functions else {}
         if not edits.keys() <= {module for module in modules if module.path in free}:
             edits, functions = {}, False
-        home = next((module for module in modules if module.path == entry), None)
+        home = next((module for module in modules if module.path == at), None)
         if objects and not edits and home is not None:
             own = graph_objects.normalize(home, graph)
             edits = {home: own} if own else {}

@@ -210,12 +210,13 @@ def renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResul
     """The result with the second finding of each pair in the place of the first."""
     files = {file.path: file for file in result.files}
     for first, real in named:
-        if first.path not in files or real.path not in files:
+        if first.path not in files:
             continue
         if first in files[first.path].findings:
             files[first.path].findings.remove(first)
-            files[real.path].findings.append(real)
-            files[real.path].findings.sort(key=lambda one: one.position)
+            at = files.get(real.path, files[first.path])  # of a file without any there is none
+            at.findings.append(real)
+            at.findings.sort(key=lambda one: one.position)
         for index, program in enumerate(result.programs):
             if first in program.reasons:
                 reasons = tuple(real if one == first else one for one in program.reasons)

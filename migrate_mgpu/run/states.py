@@ -344,7 +344,7 @@ class ProgramStates:
         modules = state.program.modules
         if self.sessions is None or any(module.uses_keras_models for module in modules):
             return False
-        if not any(session.sink.module is state.program.entry for session in state.sessions):
+        if not state.sessions:
             return False
         configs = {node for flow in state.flows for node in flow.own_nodes()}
         state.session = self.sessions.of(state.program, configs)

@@ -88,6 +88,16 @@ def without_parameter(
     return smallest_edit(start, header, new)
 
 
+def with_parameters(source: Source, function: ast.FunctionDef, *names: str) -> Edit:
+    """The edit that gives a function more parameters, where all that it has are plain ones."""
+    new = ", ".join(names)
+    if function.args.args:
+        end = source.span(function.args.args[-1])[1]
+        return Edit(end, end, f", {new}")
+    opened = source.text.index("(", read_header(source, function).name[1]) + 1
+    return Edit(opened, opened, new)
+
+
 def smallest_edit(start: int, old: str, new: str) -> Edit:
     """The edit between two texts that leaves what they begin and end with alone."""
     head = 0

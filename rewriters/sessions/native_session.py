@@ -16,7 +16,8 @@ it trains, and calls that share its variables by ``reuse``: these are calls of o
 A class may build the graph in its constructor, and in methods that only the constructor calls:
 they are written there, the object gets the steps in the place of the session and the parts of the
 graph, and whatever runs them (methods, functions that are given the object, a ``main``) calls
-these. A constructor that is given the session is given none. It must be the only object of its
+these. A constructor that is given the session is given none. The class may stand in a module of its
+own, which the program imports, and several programs may. It must be the only object of its
 class, which nothing inherits from.
 
 ## Why
@@ -44,6 +45,10 @@ a list that they take and return, in TF1's order; functions that make a variable
 are written where they are called, and a block that put the variable on the CPU goes: it tells where
 a variable is kept, and no value. Where TF1's functions fill the collection too (``tf.losses``), or
 a function fills it in a loop, perhaps, or twice, the program stays.
+
+A program that builds several graphs one after the other, each behind ``tf.reset_default_graph()``
+and with a session of the same name, gets steps for each. Tensors that a function reads as globals
+become its parameters. ``print`` of a tensor, which showed what the graph calls it, goes.
 
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
@@ -257,7 +262,7 @@ x = tf.placeholder(tf.float32, [None])
 weight = tf.Variable(1.0)
 loss = tf.reduce_mean(tf.square(x * weight))
 train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
-print(loss)
+assert loss.shape.ndims == 0
 
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())

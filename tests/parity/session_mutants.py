@@ -233,6 +233,18 @@ MUTANTS: dict[str, Mutant] = {
     "no gradient into the network below": Mutant(
         "shared_networks", r"discriminator\(samples,", "discriminator(tf.stop_gradient(samples),"
     ),
+    # Forms of public programs.
+    "one tensor for another in a loss": Mutant("vae_globals", r"z_std=z_std", "z_std=z_mean"),
+    "a place of the window left out": Mutant(
+        "cbow_nce", r"in range\(2\*window_size\)", "in range(2*window_size - 1)"
+    ),
+    "weights of a sequence left out": Mutant("sequence_loss", r"losses \* weights", "losses"),
+    "one of two lists trained": Mutant(
+        "adversarial_lists", r"\[\*theta_P, \*theta_Q\]", "[*theta_P]"
+    ),
+    "the second graph trains one variable": Mutant(
+        "two_graphs", r"trained_variables = \[a, b\]", "trained_variables = [a]"
+    ),
 }
 
 

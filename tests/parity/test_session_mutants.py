@@ -30,6 +30,9 @@ MORE = {
     "the second call as the first one",
     "another attribute of the object",
     "a layer of the object's is not trained",
+    "one tensor for another in a loss",
+    "weights of a sequence left out",
+    "one of two lists trained",
 }
 NAMES = [name for name in MUTANTS if name not in MORE]
 

@@ -5,6 +5,8 @@ none of the programs:
 
 * TensorFlow 1.15 prints its device mapping, and every TensorFlow the placements of
   ``log_device_placement``, on standard output;
+* a line that shows a tensor of a graph, or a variable without its value, is of code that TF2
+  has not;
 * NumPy changed its spacing in 1.14 (``[[ 22.  28.]``) and its scalars' form in 2.0
   (``np.float32(1.0)``);
 * a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
@@ -30,6 +32,10 @@ _DIAGNOSTIC = re.compile(
     r"Device mapping:( no known devices\.)?"
     rf"|{_DEVICE} -> .*"  # the mapping's entries
     rf"|\S+: \(\w+\): ?{_DEVICE}"  # a placement
+)
+# What a part of a graph is called: it tells nothing of what that computes.
+_GRAPH = re.compile(
+    r"""\bTensor\("[^"\s]+", (?:shape|dtype)=|<tf\.Variable '\S+' [^<>]*dtype=\w+>"""
 )
 # Keras' progress, whose form is each Keras' own; its numbers are compared as history.
 _PROGRESS = re.compile(
@@ -88,7 +94,7 @@ def _own_lines(text: str) -> list[str]:
         above = line
         if progress or (rest != line and not rest.strip()):
             continue
-        if not _DIAGNOSTIC.fullmatch(rest.strip()):
+        if not _DIAGNOSTIC.fullmatch(rest.strip()) and not _GRAPH.search(rest):
             line = _NUMPY_SCALAR.sub(r"\1", rest)
             line = re.sub(r"\s+", " ", line.strip())
             line = re.sub(r"(?<=[\[(]) | (?=[\])])", "", line)

@@ -110,9 +110,17 @@ class Recorder:
                 self.series.append(Series(len(self.series)))
             return self.series[index]
 
-    def model(self, estimator: str | None) -> int:
-        """The number of the model that an Estimator, or a program without one, trains."""
+    def model(self, estimator: str | None, variables: list[str]) -> int:
+        """The number of the model that an Estimator, or a program without one, trains.
+
+        A graph that trains other variables than the one before is of another model.
+        """
         with self.lock:
+            names = {self._matching.plain(name) for name in variables}
+            known = self._models.get(estimator)
+            if estimator is None and known is not None:
+                if not all((known, name) in self._index for name in names):
+                    estimator = "graph of " + ", ".join(sorted(names))
             return self._models.setdefault(estimator, len(self._models))
 
     def series_number(self, model: int, place: int) -> int:

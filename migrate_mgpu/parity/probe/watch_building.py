@@ -153,7 +153,8 @@ class GraphBuilding:
         that is only built, as for a first checkpoint, has none."""
         recorder = self.recorder
         if state.model is None:
-            state.model = recorder.model(state.estimator)
+            names = [v.name for train_op in state.train_ops for v in train_op.variables()]
+            state.model = recorder.model(state.estimator, names)
         for train_op in state.train_ops:
             if train_op.index is None:
                 train_op.index = recorder.series_number(state.model, train_op.place)

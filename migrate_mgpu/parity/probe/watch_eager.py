@@ -108,9 +108,15 @@ class EagerWatch:
     def _note(self, series: int, replica: int, loss: float, examples: int) -> None:
         recorder = self.recorder
         known = recorder.get_series(series)
-        if replica == 0 and known.steps >= 1 and "after_one" not in known.seen_first:
-            known.seen_first.add("after_one")
-            self._read("after_one", series)
+        for number in sorted(set(self._series.values())) if replica == 0 else ():
+            other = recorder.get_series(number)
+            shared = number == series or (
+                set(other.variables) & set(known.variables)  # another optimizer moves them next
+                and set(other.variables) <= self._applied
+            )
+            if other.steps >= 1 and "after_one" not in other.seen_first and shared:
+                other.seen_first.add("after_one")
+                self._read("after_one", number)
         if replica == 0:
             self._batches.keep_taken(series)
         recorder.loss(series, replica, loss, None if examples < 0 else examples)
@@ -214,7 +220,7 @@ class EagerWatch:
                     parts.setdefault(replica, value)
                     self.recorder.array("gradient", index, sum(parts.values()))
 
-        key = (kind, series * 1000 + replica)
+        key = (kind, series * 1000 + replica, tuple(indices))  # optimizers may share variables
 
         self._times(key, values, keep)
 

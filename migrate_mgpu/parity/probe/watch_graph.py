@@ -238,6 +238,8 @@ class GraphWatch:
                 self._round(session, [v for _, v in known])
             self._read(session, known, "initial")
             recorder.publish_initial()
+        if self._last is not None and self._last[0].graph is not session.graph:
+            self.finish()  # what it trained before is of another graph
         self._last = (session, known)
 
     def _round(self, session: Any, trained: list[Any]) -> None:

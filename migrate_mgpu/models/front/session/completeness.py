@@ -9,7 +9,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import line_of
+from migrate_mgpu.analysis.scopes import Binding, Scope, line_of
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
@@ -119,7 +119,11 @@ class CompletenessCheck(StatementReader):
                 if self.origins.of(name) is Whole.OBJECT:
                     self._check_attribute(name)
                     continue
-                bindings = home.bindings[name.id]
+                bindings = self._bindings(home, name)
+                if bindings and {self.names.statement(b.node) for b in bindings} <= self._building:
+                    continue
+                if any(is_inside(self.module, one.node, {value}) for one in bindings):
+                    continue  # the unit's own loop gives it its values
                 if len(bindings) != 1:
                     text = f"`{name.id}` changes, and the graph was built with one of its values"
                     raise Refused(self.module, name, text, "give each value its own name")
@@ -137,6 +141,14 @@ class CompletenessCheck(StatementReader):
                         f"`{name.id}` changes here, and the graph was built with its earlier value"
                     )
                     raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _bindings(self, home: Scope, name: ast.Name) -> list[Binding]:
+        """What may give a name its value as the graph is built that mentions it."""
+        every = home.bindings[name.id]
+        if home is not self.home or len(every) == 1:
+            return every
+        here = self.scope.section(name)
+        return [one for one in every if self.scope.section(one.node) == here]
 
     def _check_attribute(self, name: ast.Name) -> None:
         """What a unit takes of the object whose constructor builds it is given a value once.
@@ -184,8 +196,10 @@ class CompletenessCheck(StatementReader):
     def _building(self) -> set[ast.stmt]:
         """The statements that make parts of the graph."""
         entries = zip(self.scope.entries, self.found.roles)
-        return {
+        made = [
             entry.statement
             for entry, role in entries
             if role not in (Role.HOST, Role.RUN) and not entry.opens
-        }
+        ]
+        inside = (s for s in made if isinstance(s, ast.For))
+        return {*made, *(one for statement in inside for one in statement.body)}

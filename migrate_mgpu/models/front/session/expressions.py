@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.api.graph import COMPUTES, DRAWS, ROWS, SETTINGS
+from migrate_mgpu.api.graph import COMPUTES, DEFINED, DRAWS, ROWS, SAMPLES, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.recurrent import cell_of, is_recurrent
@@ -101,11 +101,7 @@ class Expressions:
         """
         module = self.module
         for call in parts.draws:
-            if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
-                text = (
-                    "a random operation with its own seed: TF1 draws from a separate stream for it"
-                )
-                raise Refused(module, call, text)
+            check_drawn(module, call)
         for name in parts.names:
             home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
             bindings = home.bindings[name.id] if home is not None else []
@@ -236,10 +232,15 @@ class Expressions:
         if any(isinstance(argument, ast.Starred) for argument in call.args):
             raise Refused(module, call, f"`{shown}` is given arguments by `*`", "write them out")
         if name:
-            if name not in COMPUTES and name not in DRAWS and name not in LOSSES.by_name:
+            if not any(name in one for one in (COMPUTES, DRAWS, SAMPLES, DEFINED, LOSSES.by_name)):
                 text = f"it is not known that `{shown}` only computes"
                 raise Refused(module, call, text)
-            if name in DRAWS:
+            known = DEFINED[name][0] if name in DEFINED else ()
+            named = {keyword.arg for keyword in call.keywords}
+            if known and (len(call.args) > len(known) or not named <= {*known, "name"}):
+                text = f"`{shown}` has arguments for which TF2 has nothing equal"
+                raise Refused(module, call, text)
+            if name in DRAWS or name in SAMPLES:
                 found.draws.append(call)
             found.rows |= name in ROWS
             return
@@ -462,6 +463,21 @@ class _Layered(Expressions):
 
     def _is_parameter(self, name: ast.Name) -> bool:
         return self.module.names.is_parameter(name)
+
+
+def check_drawn(module: Module, call: ast.Call) -> None:
+    """A random operation draws from the one stream of all of them.
+
+    Raises:
+        Refused: it may have one of its own, or what it draws depends on how a table is split.
+    """
+    samples = name_of(module, call) in SAMPLES
+    seeded = any(keyword.arg == "seed" for keyword in call.keywords)
+    if seeded or (len(call.args) > 4 and not samples) or len(call.args) > 9:
+        text = "a random operation with its own seed: TF1 draws from a separate stream for it"
+        raise Refused(module, call, text)
+    if samples and any(keyword.arg == "partition_strategy" for keyword in call.keywords):
+        raise Refused(module, call, "a table in several parts, in an order of TF1's")
 
 
 def _makes_no_tensor(module: Module, call: ast.Call) -> bool:

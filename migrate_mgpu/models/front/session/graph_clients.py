@@ -452,12 +452,7 @@ class GraphClientReader(StatementReader):
         if self.scope.owner is None:
             return
         going = {one.target.attr for one in exports(self.scope) if self._is_exported(one.target)}
-        modules = [
-            module
-            for module in self.graph.project.modules.values()
-            if module is self.module or module in self.module.imported
-        ]
-        for module in modules:
+        for module in self.graph.modules:
             for name in going & set(module.names.attributes):
                 for node in module.names.attributes[name]:
                     if module is self.module and self.origins.of(node.value) is Whole.OBJECT:
@@ -466,6 +461,11 @@ class GraphClientReader(StatementReader):
                         shown = module.source.code(node)
                         text = f"it cannot be determined whether `{shown}` is a part of the graph"
                         raise Refused(module, node, text, "give the attribute a name of its own")
+            for call in module.names.calls:
+                asked = module.names.qualname(call.func) == "builtins.getattr"
+                if asked and len(call.args) > 1 and constant(call.args[1]) in going:
+                    text = f"`{module.source.code(call)}` may be a part of the graph"
+                    raise Refused(module, call, text, _ADVICE)
 
 
 def _own_calls(statement: ast.stmt) -> Iterator[ast.Call]:

@@ -238,10 +238,11 @@ class SessionProgram:
     # What it builds.
     placeholders: list[Placeholder] = field(default_factory=list)
     variables: list[Variables] = field(default_factory=list)
-    optimizers: dict[str, tuple[ast.Assign, Optimizer]] = field(default_factory=dict)  # by names
+    optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
     units: dict[int, Unit] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
+    described: list[ast.stmt] = field(default_factory=list)  # they print what tensors are
     made: list[Operation] = field(default_factory=list)
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)  # those that units make
     applied: dict[ast.Call, Found] = field(default_factory=dict)  # calls that have those of others
@@ -259,6 +260,8 @@ class SessionProgram:
     # The author's functions that build.
     builders: dict[ast.AST, Function] = field(default_factory=dict)  # those that compute
     makers: dict[ast.AST, Function] = field(default_factory=dict)  # those that make variables
+    captures: dict[ast.AST, list[str]] = field(default_factory=dict)  # tensors that they read
+    captured: dict[ast.Call, ast.AST] = field(default_factory=dict)  # calls of such functions
     helpers: dict[ast.AST, Function] = field(default_factory=dict)  # towers alone need them: gone
     layer_helpers: Helpers | None = None  # those that make layers and apply them
     layer_modules: list[Module] = field(default_factory=list)  # other modules with such
@@ -289,6 +292,7 @@ class SessionProgram:
     summaries: list[Summary] = field(default_factory=list)
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
+    graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more
     event_writers: list[EventWriter] = field(default_factory=list)
     writer_calls: list[WriterCall] = field(default_factory=list)
     graphs: set[ast.AST] = field(default_factory=set)  # mentions of the graph, for those writers
@@ -343,4 +347,6 @@ def targets_of(node: ast.AST) -> set[str]:
         targets = node.targets
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
+    elif isinstance(node, ast.For):
+        return {name for statement in node.body for name in targets_of(statement)}
     return {p.id for target in targets for p in walk(target) if isinstance(p, ast.Name)}

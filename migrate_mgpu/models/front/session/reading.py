@@ -32,6 +32,7 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     Role,
     SessionProgram,
+    targets_of,
 )
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, makes_graph
@@ -121,6 +122,7 @@ class _Reader(StatementReader):
             self.state.place = place
             self.found.roles.append(self._role(entry))
         self.clients.read()
+        self._check_graphs()
         self.driving.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
@@ -132,6 +134,30 @@ class _Reader(StatementReader):
         self.averages.check()
         complete.check_captures()
         return self.found
+
+    def _check_graphs(self) -> None:
+        """Where several graphs are built, each is used by the statements behind it alone.
+
+        Raises:
+            Refused: something is known of all graphs together.
+        """
+        if not self.scope.resets:
+            return
+        found = self.found
+        if found.clients or found.savers or found.event_writers or found.merges or found.datasets:
+            text = "it builds several graphs, and has more than their steps"
+            raise Refused(self.module, self.scope.resets[0], text)
+        if any(made.normalizes for made in found.layers.values()) or self.scope.towers:
+            text = "it builds several graphs, with batch normalization or towers"
+            raise Refused(self.module, self.scope.resets[0], text)
+        names = {v.name for v in found.variables} | {p.name for p in found.placeholders}
+        for name in self.names.scope_of_name:
+            if name.id not in names or self.runs.is_home(name):
+                continue
+            home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+            if home is self.home and len(self.home.bindings[name.id]) > 1:
+                text = f"`{name.id}`, of several graphs, is read inside of a function"
+                raise Refused(self.module, name, text, "give it to the function as an argument")
 
     # -- one statement ----------------------------------------------------------
 
@@ -152,6 +178,8 @@ class _Reader(StatementReader):
             return Role.GONE
         if statement is self.scope.maker or self.towers.begins(statement):
             return Role.GONE
+        if statement in self.scope.later:
+            return Role.GONE
         if entry.towers is not None:
             return self._of_tower(entry)
         if isinstance(statement, _KEEPS):
@@ -161,6 +189,8 @@ class _Reader(StatementReader):
             return Role.HOST
         if self._dictionary(statement):
             return self._host(statement)
+        if self.driving.summaries.only_graph(statement):
+            return Role.GONE
         self.driving.read(statement)
         if self.driving.summaries.stated(statement):
             return Role.UNIT
@@ -185,6 +215,10 @@ class _Reader(StatementReader):
             if isinstance(self.meanings.get(statement.target.id), Unit):
                 self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                 return Role.UNIT
+        if self.units.repeats(statement):
+            unit = self.units.unit(statement, self.place)
+            self.meanings.update(dict.fromkeys(targets_of(statement), unit))
+            return Role.UNIT
         return self._host(statement)
 
     def _of_tower(self, entry: Entry) -> Role:
@@ -235,9 +269,15 @@ class _Reader(StatementReader):
             if isinstance(func, ast.Attribute) and func.attr == "close" and not call.args:
                 if isinstance(func.value, ast.Name) and func.value.id == self.scope.name:
                     return Role.GONE
+            if statement in self.scope.resets:
+                self._begin_graph(statement)
+                return Role.GONE
             if name_of(self.module, call) == "reset_default_graph":
                 if self.found.placeholders or self.found.variables or self.found.units:
                     raise Refused(self.module, statement, "the graph is reset")
+                return Role.GONE
+            if self._describes(call):
+                self.found.described.append(statement)
                 return Role.GONE
         known = self._dictionary(statement)
         for name in mentions_of(self.names, statement, self.home):
@@ -255,6 +295,29 @@ class _Reader(StatementReader):
         self._settings(statement)
         self._bind_host(statement)
         return Role.HOST
+
+    def _begin_graph(self, reset: ast.stmt) -> None:
+        """Behind a reset nothing stands for a part of the graph before.
+
+        Raises:
+            Refused: that graph did not run, or has something that is known for one alone.
+        """
+        if not self.runs.initialized or self.found.savers or self.found.event_writers:
+            raise Refused(self.module, reset, "the graph is reset")
+        self.runs.begin_graph()
+        self.state.earlier.update(self.found.variables)
+        for name, meaning in list(self.meanings.items()):
+            if not isinstance(meaning, Host):
+                del self.meanings[name]
+
+    def _describes(self, call: ast.Call) -> bool:
+        """Whether a call prints what some parts of the graph are called, and nothing else."""
+        if self.names.qualname(call.func) != "builtins.print" or call.keywords:
+            return False
+        shown = [part for part in call.args if not isinstance(part, ast.Constant)]
+        return bool(shown) and all(
+            isinstance(self.runs.meaning(part), (Placeholder, Unit, Variables)) for part in shown
+        )
 
     def _settings(self, statement: ast.AST) -> None:
         """What a statement of Python's own says to TensorFlow.
@@ -369,7 +432,7 @@ class _Reader(StatementReader):
             optimizer = self.updates.optimizer(call)
             self.state.only_binding(target)
             self.meanings[target.id] = optimizer
-            self.found.optimizers[target.id] = statement, optimizer
+            self.found.optimizers[statement] = optimizer
             return Role.OPTIMIZER
         averages = self.variable_averages.read(statement, target, call)
         if averages is not None:

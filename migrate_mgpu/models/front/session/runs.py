@@ -82,6 +82,7 @@ class RunReader:
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
+        self._earlier = 0  # how many runs are of graphs before this one
         self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
         self._kinds: dict[tuple[object, ...], Step] = {}
 
@@ -90,6 +91,10 @@ class RunReader:
         """Whether the variables are given their first values."""
         restored = any(one.kind == "restore" for one in self.found.saver_calls)
         return self._begun is not None or restored
+
+    def begin_graph(self) -> None:
+        """What follows is about another graph."""
+        self._begun, self._earlier = None, len(self.found.runs)
 
     # -- what expressions mean --------------------------------------------------------
 
@@ -238,7 +243,7 @@ class RunReader:
             if not isinstance(own, ast.Expr) or own.value is not call:
                 text = "variables are initialized together with something else"
                 raise Refused(self.module, call, text)
-            ran = (self.found.runs or self.assigned) and (
+            ran = (self.found.runs[self._earlier :] or self.assigned) and (
                 self.initialized or self.is_home(statement)
             )
             if ran or min(calls, key=_position) not in first:

@@ -65,7 +65,8 @@ class SessionScope:
     ``node`` is the module or the function that builds, ``entries`` its statements, ``blocks``
     those of its ``with`` statements that go away. ``session`` is the call that makes the
     session, ``name`` what that is called in ``session_node``; ``again`` are blocks of later
-    sessions, which have that name as well.
+    sessions, which have that name as well. ``resets`` are statements behind which it builds
+    another graph, ``later`` those that make the sessions for these, by the same name.
     """
 
     module: Module
@@ -76,6 +77,13 @@ class SessionScope:
     entries: tuple[Entry, ...]
     blocks: tuple[Header, ...]
     again: tuple[ast.With, ...] = ()
+    resets: tuple[ast.stmt, ...] = ()
+    later: tuple[ast.stmt, ...] = ()
+
+    def section(self, node: ast.AST) -> int:
+        """Which of the program's graphs a node is about, where it builds one after the other."""
+        line = getattr(node, "lineno", 0)
+        return sum(reset.lineno < line for reset in self.resets)
 
     @property
     def towers(self) -> Towers | None:
@@ -108,8 +116,9 @@ def read_scope(module: Module) -> SessionScope:
     calls = [call for call in module.names.calls if is_session(module, call)]
     if not calls:
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
-    again = _again(module, calls)
-    if len(calls) > 1 and not again:
+    resets = _resets(module, calls)
+    again = () if resets else _again(module, calls)
+    if len(calls) > 1 and not again and not resets:
         text = "it makes more than one session, each with its own values of the variables"
         raise Refused(module, calls[1], text, _ADVICE)
     session = calls[0]
@@ -125,13 +134,14 @@ def read_scope(module: Module) -> SessionScope:
             text = "its session is given more than a config"
             raise Refused(module, value, text)
     around = _building_scope(module, session)
-    name = _name(module, module.names.statement(session), session)
-    node = _builds(module, around)
+    name = _name(module, module.names.statement(session), session, bool(resets))
+    node = around if resets else _builds(module, around)
     if again and node is not around:
         text = "another session is created outside of the code that builds the graph"
         raise Refused(module, again[0], text, _ADVICE)
     entries, blocks = lines(module, node, session)
-    scope = SessionScope(module, node, session, around, name, entries, blocks, again)
+    later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
+    scope = SessionScope(module, node, session, around, name, entries, blocks, again, resets, later)
     known = entries if node is around else lines(module, around, session)[0]
     if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
@@ -161,6 +171,34 @@ def _again(module: Module, calls: list[ast.Call]) -> tuple[ast.With, ...]:
     names = {ast.dump(b.items[0].optional_vars) for b in found if b.items[0].optional_vars}
     same = all(module.names.block(block) is module.names.block(found[0]) for block in found)
     return tuple(found[1:]) if same and len(names) == 1 else ()
+
+
+def _resets(module: Module, calls: list[ast.Call]) -> tuple[ast.stmt, ...]:
+    """The statements that begin a new graph, where each graph has its session by one name."""
+    makers = [module.names.statement(call) for call in calls]
+    block = module.names.block(makers[0])
+    names: set[str] = set()
+    for call, maker in zip(calls, makers):
+        target = maker.targets[0] if isinstance(maker, ast.Assign) else None
+        if isinstance(maker, ast.With) and len(maker.items) == 1:
+            target = maker.items[0].optional_vars
+        if not isinstance(target, ast.Name) or module.names.block(maker) is not block:
+            return ()
+        if call.args or call.keywords or not isinstance(maker, (ast.Assign, ast.With)):
+            return ()
+        names.add(target.id)
+    begins = [
+        statement
+        for statement in block
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and name_of(module, statement.value) == "reset_default_graph"
+        and statement.lineno > makers[0].lineno
+    ]
+    lines = [maker.lineno for maker in makers[1:]]
+    own = [sum(begin.lineno < line for begin in begins) for line in lines]
+    fits = len(calls) > 1 and own == list(range(1, len(begins) + 1))
+    return tuple(begins) if fits and len(names) == 1 and len(lines) == len(begins) else ()
 
 
 def _builds(module: Module, around: Home) -> Home:
@@ -207,8 +245,11 @@ def _building_scope(module: Module, session: ast.Call) -> Home:
     raise Refused(module, session, "its session is made in another way", _ADVICE)
 
 
-def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
-    """What the session is called; empty where a block has it without a name."""
+def _name(module: Module, maker: ast.stmt, session: ast.Call, several: bool) -> str:
+    """What the session is called; empty where a block has it without a name.
+
+    ``several``: later ones have the name as well.
+    """
     if isinstance(maker, ast.With) and len(maker.items) == 1:
         item = maker.items[0]
         if item.context_expr is session:
@@ -219,7 +260,7 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call) -> str:
     elif isinstance(maker, ast.Assign) and maker.value is session and len(maker.targets) == 1:
         target = maker.targets[0]
         if isinstance(target, ast.Name):
-            if module.names.only_binding(target) is not None:
+            if several or module.names.only_binding(target) is not None:
                 return target.id
     raise Refused(module, session, "its session is not assigned to a name", _ADVICE)
 
@@ -318,10 +359,19 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
         return None
     reuse = shared and [keyword.arg for keyword in call.keywords] == ["reuse"]
     more = call.keywords and not reuse
-    if len(call.args) != 1 or more or item.optional_vars is not None:
+    if len(call.args) != 1 or more or not _is_unread(module, item.optional_vars):
         return None
     name = constant(_once(module, call.args[0]))
     return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
+
+
+def _is_unread(module: Module, target: ast.expr | None) -> bool:
+    """Whether nothing reads the name that a block gives its scope, if it gives one."""
+    if not isinstance(target, ast.Name):
+        return target is None
+    home = module.names.defining_scope(target.id, module.names.scope_of_name[target])
+    mentions = module.names.mentions(target.id, home) if home is not None else ()
+    return not any(isinstance(mention.ctx, ast.Load) for mention in mentions)
 
 
 def _once(module: Module, node: ast.expr) -> ast.expr:

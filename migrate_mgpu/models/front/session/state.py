@@ -45,6 +45,7 @@ class Reading:
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
         self.place = 0
+        self.earlier: set[Variables] = set()  # those of graphs that were built before this one
         self.origins = Origins(graph, self.scope)
         self.runs: RunReader
         self.towers: TowerReader
@@ -62,8 +63,11 @@ class Reading:
         )
 
     def only_binding(self, target: ast.Name) -> None:
-        """Refuses a name that is given more than one value."""
-        if self.names.only_binding(target) is None:
+        """Refuses a name that is given more than one value in the graph that it is of."""
+        here = self.scope.section(target)
+        own = [b for b in self.names.bindings_of(target) if self.scope.section(b.node) == here]
+        several = bool(self.scope.resets) and len(own) == 1
+        if self.names.only_binding(target) is None and not several:
             text = f"`{target.id}` is also assigned elsewhere"
             raise Refused(self.module, target, text, "give the two different names")
 

@@ -227,6 +227,25 @@ class SummaryReader:
         self.found.event_writers.append(made)
         return made
 
+    def only_graph(self, statement: ast.stmt) -> bool:
+        """Whether a statement does nothing but writing the graph to a file, perhaps if asked to.
+
+        Raises:
+            Refused: it is not seen to be the program's graph.
+        """
+        if isinstance(statement, ast.If):
+            asked = isinstance(statement.test, (ast.Name, ast.Attribute)) and not statement.orelse
+            return asked and all(map(self.only_graph, statement.body))
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or name_of(self.module, call) != "summary.FileWriter":
+            return False
+        given = NamedArguments(self.module, call, FILE_WRITER).rest
+        if set(given) != {"logdir", "graph"}:
+            return False
+        self._graph(given["graph"])
+        self.found.graph_files.append(statement)
+        return True
+
     def _graph(self, node: ast.expr) -> None:
         """`sess.graph` and `tf.get_default_graph()` are all that there is.
 

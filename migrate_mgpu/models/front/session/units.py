@@ -12,7 +12,7 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.expressions import Parts, check_drawn
 from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.program import (
@@ -27,6 +27,7 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     PartOfStep,
     Role,
+    targets_of,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -90,6 +91,35 @@ class UnitReader(StatementReader):
             self.meanings[one.id] = unit if read else Host()  # `_`, which others have as well
         return Role.UNIT
 
+    def repeats(self, statement: ast.stmt) -> bool:
+        """Whether a statement is a loop that computes tensors, each from those there are."""
+        if not isinstance(statement, ast.For) or statement.orelse:
+            return False
+        values = [
+            one.value for one in statement.body if isinstance(one, (ast.Assign, ast.AugAssign))
+        ]
+        names = targets_of(statement)
+        plain = all(
+            isinstance(part, ast.Name)
+            for one in statement.body
+            for part in (one.targets if isinstance(one, ast.Assign) else ())
+        )
+        known = all(isinstance(self.meanings.get(name), Unit) for name in names)
+        if len(values) != len(statement.body) or not names or not plain or not known:
+            return False
+        if not any(map(self.is_graph, values)) or self.is_graph(statement.iter):
+            return False
+        return all(self._is_of_loops(n) for n in walk(statement.target) if isinstance(n, ast.Name))
+
+    def _is_of_loops(self, target: ast.Name) -> bool:
+        """Whether what a loop calls an item is read in loops alone that give it a value."""
+        for mention in self.names.mentions(target.id, self.home):
+            loops = [one for one in self.names.ancestors(mention) if isinstance(one, ast.For)]
+            given = {n.id for one in loops for n in walk(one.target) if isinstance(n, ast.Name)}
+            if isinstance(mention.ctx, ast.Load) and target.id not in given:
+                return False
+        return True
+
     def unit(self, node: ast.stmt | ast.expr, place: int) -> Unit:
         """A statement or an expression that computes, with what it is made of.
 
@@ -123,9 +153,8 @@ class UnitReader(StatementReader):
         for call, function in parts.applied:
             reads += self.unit_layers.applied(call, function, node)
         self._drawn(parts)
-        if isinstance(node, ast.AugAssign):
-            assert isinstance(node.target, ast.Name)
-            before = self.meanings[node.target.id]
+        for name in sorted(targets_of(node)) if isinstance(node, (ast.AugAssign, ast.For)) else ():
+            before = self.meanings[name]
             assert isinstance(before, Unit)
             after.append(before)
         unit = Unit(
@@ -154,7 +183,7 @@ class UnitReader(StatementReader):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
         if isinstance(meaning, (Unit, Placeholder)) and inside:
-            self.state.global_of_graph(name)
+            self._capture(name)
         if isinstance(meaning, Unit):
             after.append(meaning)
         elif isinstance(meaning, Placeholder):
@@ -175,13 +204,30 @@ class UnitReader(StatementReader):
     def _in_function(self, name: ast.Name) -> bool:
         return self.names.scope_of_name[name].function() is not self.home.function()
 
+    def _capture(self, name: ast.Name) -> None:
+        """A tensor that a function reads as a global becomes one of its parameters.
+
+        Raises:
+            Refused: it is called elsewhere as well, or its parameters are of other kinds.
+        """
+        node = self.names.scope_of_name[name].function()
+        function = self.found.builders.get(node)
+        arguments = node.args if isinstance(node, ast.FunctionDef) else None
+        if function is None or arguments is None or self.scope.towers is not None:
+            return self.state.global_of_graph(name)
+        plain = not (arguments.defaults or arguments.vararg or arguments.kwarg)
+        calls = [one.call for one in self.graph.references(function)]
+        at_home = all(call is not None and self.runs.is_home(call) for call in calls)
+        if not plain or arguments.kwonlyargs or arguments.posonlyargs or not at_home:
+            return self.state.global_of_graph(name)
+        own = self.found.captures.setdefault(node, [])
+        if name.id not in own:
+            own.append(name.id)
+        self.found.captured.update({call: node for call in calls if call is not None})
+
     def _drawn(self, parts: Parts) -> None:
         for call in parts.draws:
-            if any(keyword.arg == "seed" for keyword in call.keywords) or len(call.args) > 4:
-                text = (
-                    "a random operation with its own seed: TF1 draws from a separate stream for it"
-                )
-                raise Refused(self.module, call, text)
+            check_drawn(self.module, call)
 
     def _schedule(self, schedule: Schedule, node: ast.AST) -> None:
         """A schedule whose value a unit asks for: it is made once, of Python's own values."""
@@ -195,10 +241,10 @@ class UnitReader(StatementReader):
         self.found.schedules[schedule.node] = node, schedule
 
 
-def value_of(node: ast.stmt | ast.expr) -> ast.expr:
-    """The expression that a unit computes."""
+def value_of(node: ast.stmt | ast.expr) -> ast.expr | ast.For:
+    """The expression that a unit computes, or the loop that does."""
     value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node
-    assert isinstance(value, ast.expr)
+    assert isinstance(value, (ast.expr, ast.For))
     return value
 
 

@@ -85,7 +85,8 @@ class UpdateReader(StatementReader):
         return optimizer
 
     def every(self) -> AllVariables:
-        return AllVariables(tuple(v for v in self.found.variables if v.trainable))
+        own = (v for v in self.found.variables if v not in self.state.earlier)
+        return AllVariables(tuple(v for v in own if v.trainable))
 
     def one_graph_name(self, name: ast.Name) -> None:
         """A name that gradients have may be another of theirs, and nothing else."""
@@ -284,13 +285,9 @@ class UpdateReader(StatementReader):
         Raises:
             Refused: they are not seen, or the loss does not depend on one of them.
         """
-        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
-        if isinstance(meaning, Variables) and meaning.listed:
-            told: tuple[Variables, ...] = meaning.listed
-            found: tuple[Variables, ...] = (meaning,)
-        else:
-            told = found = self.variables.listed(node)
-        if not found:
+        found = self.variables.told(node)
+        told = [one for some in found for one in (some.listed or (some,))]
+        if not found or len({*told}) != len(told):
             text = "which variables are trained cannot be determined"
             raise Refused(self.module, node, text, "make a list of their names")
         for variable in told:

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.expressions import expressions_of, statements_of
@@ -56,6 +57,23 @@ class VariableReader(StatementReader):
         ]
         known = [v for v in found if isinstance(v, Variables) and v.collected is Collected.ONE]
         return tuple(known) if len(known) == len(found) else ()
+
+    def told(self, node: ast.expr) -> tuple[Variables, ...]:
+        """The variables that an expression is a list of, or lists of them; none if it is not."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = self.told(node.left), self.told(node.right)
+            return (*left, *right) if left and right else ()
+        collected = Collected.ITEMS
+        if isinstance(node, ast.Call) and not node.keywords:
+            if self.names.qualname(node.func) == "builtins.list" and len(node.args) == 1:
+                return self.told(node.args[0])
+            if not isinstance(node.func, ast.Attribute) or node.func.attr != "values":
+                return ()
+            node, collected = node.func.value, Collected.VALUES
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(meaning, Variables) and (meaning.listed or meaning.collected is collected):
+            return (meaning,)
+        return self.listed(node)
 
     def read(self, statement: ast.Assign, target: ast.Name, value: ast.expr) -> Role:
         collected, parts = Collected.ONE, [value]
@@ -150,7 +168,7 @@ class VariableReader(StatementReader):
             ):
                 raise Refused(self.module, statement, text)
             for expression in expressions_of(statement):
-                if expression not in calls:
+                if expression not in calls and not self._initializer(expression):
                     self.expressions.read(expression, stays=True)
         for value in given:
             is_held = isinstance(value, ast.Name) and value.id in held - others
@@ -159,6 +177,10 @@ class VariableReader(StatementReader):
         if not given or _most(function.body, calls) != 1:
             raise Refused(self.module, function, text)
         return calls
+
+    def _initializer(self, node: ast.expr) -> bool:
+        """Whether an expression makes an initializer."""
+        return isinstance(node, ast.Call) and name_of(self.module, node) in INITIALIZERS.by_name
 
     def _is_alike(self, one: Operation, other: Operation) -> bool:
         """Whether two variables have the same kind, name, and place in training."""

@@ -43,7 +43,8 @@ class StepNames:
         self._optimizers: dict[Update, str] = {}
         self._trained: dict[Update, str] = {}
         self._rates: dict[Update, str] = {}
-        several = len(program.updates) > 1
+        graphs = [program.scope.section(update.statement) for update in program.updates]
+        several = len(program.updates) > len({*graphs})
         for update in program.updates:
             own = update.optimizer_name or self._optimizer(update, several)
             self._optimizers[update] = own

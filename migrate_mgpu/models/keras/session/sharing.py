@@ -148,8 +148,11 @@ class Sharing:
                 scope = self.names.scope_of_name[part]
                 if self.names.defining_scope(part.id, scope) is self.home:
                     found.append(part.id)
-        if isinstance(unit.node, ast.AugAssign) and isinstance(unit.node.target, ast.Name):
-            found.append(unit.node.target.id)
+        if isinstance(unit.node, (ast.AugAssign, ast.For)):
+            found += sorted(given_by(unit))
+        for part in walk(unit.node):
+            if part in self.program.captured:
+                found += self.program.captures[self.program.captured[part]]
         return found
 
     # -- the order in a step ------------------------------------------------------

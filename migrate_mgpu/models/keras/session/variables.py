@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.variables import COUNTERS
@@ -96,11 +97,13 @@ def _get_variable(made: Operation, context: Context, scope: str) -> str:
     if initializer is None or (isinstance(initializer, ast.Constant) and initializer.value is None):
         text = f"{context.tf}.keras.initializers.GlorotUniform()"
     elif shape is not None:
-        known = read_initializer(made.module, initializer)
+        known = read_initializer(made.module, _made_initializer(made.module, initializer))
         if known is None:
             raise Refused(made.module, initializer, "this initializer is not known")
         assert isinstance(initializer, ast.expr)
-        if isinstance(initializer, ast.Call):
+        if isinstance(initializer, ast.Name) and known.node is not initializer:
+            text = initializer.id  # the author's, which has Keras's in it now
+        elif isinstance(initializer, ast.Call):
             text = context.render_call(initializer, initializer_edits(known, context.style))
         else:
             text = f"{context.tf}.{INITIALIZERS.by_kind[known.kind].target}()"
@@ -117,6 +120,12 @@ def _get_variable(made: Operation, context: Context, scope: str) -> str:
         arguments.append(f"trainable={context.render(given['trainable'])}")
     arguments.append(f"name={_scoped(given['name'], scope, context)}")
     return f"{context.tf}.Variable({', '.join(arguments)})"
+
+
+def _made_initializer(module: Module, node: ast.expr) -> ast.expr:
+    """The call that makes an initializer to which a function gives a name."""
+    value = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    return value if isinstance(value, ast.Call) else node
 
 
 def _scoped(name: ast.expr, scope: str, context: Context) -> str:

@@ -25,6 +25,7 @@ from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.calls import RunWriter
+from migrate_mgpu.models.keras.session.defined import defined_calls, defined_functions
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -47,7 +48,7 @@ from migrate_mgpu.models.keras.towers.steps import (
 )
 from migrate_mgpu.source.blocks import Block, leading, outermost, render, trailing
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.header_edit import without_parameter
+from migrate_mgpu.source.header_edit import with_parameters, without_parameter
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
@@ -66,6 +67,11 @@ _AVERAGED = (
 _RACING = (
     "each tower moves these averages, in TF1 in any order: two runs of that differ; here each "
     "replica moves them from what they were before the step"
+)
+_NOT_WRITTEN = "the graph is not written for TensorBoard: there is none, and it is left out"
+_DESCRIBED = (
+    "it printed what a tensor of the graph is called, and not its value: TF2 has no such tensor, "
+    "and it is left out"
 )
 _DRAWN = (
     "TF1's towers take their batches from the iterator in any order, here in the towers' order: a "
@@ -109,6 +115,7 @@ class _Writer:
             if function.module is self.module
         ]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
+        self.context.replaced.update(defined_calls(self.module, [*nodes, *functions]))
         self.normalization = Normalization(program, self.style)
         self.helper_classes = HelperClassWriter(
             program,
@@ -128,6 +135,7 @@ class _Writer:
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
         self.context.replaced.update(self._without_reuse())
+        self.context.replaced.update(self._with_captures())
         self.classes: list[str] = []
         # Blocks that only name things, by the unit that begins them: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
@@ -194,6 +202,10 @@ class _Writer:
         for unit in self.program.units.values():
             if isinstance(unit, TowerInput) and unit.drawn:
                 self.found.note(self.module, unit.node, _DRAWN, BATCHES)
+        for statement in self.program.graph_files:
+            self.found.note(self.module, statement, _NOT_WRITTEN)
+        for statement in self.program.described:
+            self.found.note(self.module, statement, _DESCRIBED)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
@@ -246,6 +258,21 @@ class _Writer:
                 found[call] = _without(self.module, call, given)
         return found
 
+    def _with_captures(self) -> dict[ast.AST, Replacement]:
+        """Calls that are given the tensors which their function read as globals."""
+
+        def with_names(call: ast.Call, names: list[str]) -> Replacement:
+            def write(context: Context) -> str:
+                edit = CallEdit(self.source, call)
+                for name in names:
+                    edit.add(name, name)
+                return context.render_call(call, edit.edits())
+
+            return write
+
+        calls = self.program.captured.items()
+        return {call: with_names(call, self.program.captures[node]) for call, node in calls}
+
     def _helpers(self) -> None:
         """Functions that only the graph needed go away, with the comments above them."""
         helpers = set(self.program.helpers)
@@ -287,10 +314,13 @@ class _Writer:
             gone = self.program.layer_helpers.reuse.parameters(function)
             if gone:
                 self._edit(without_parameter(self.source, node, *gone))
+            if node in self.program.captures:
+                self._edit(with_parameters(self.source, node, *self.program.captures[node]))
             self.found.moved.add(node)
         nodes = [unit.node for step in self.program.steps for unit in step.units]
         own = [n for n, f in self.program.builders.items() if f.module is self.module]
         new = definitions(self.module, [*nodes, *own], self.style)
+        new += defined_functions(self.module, [*nodes, *own], self.style)
         new += [one for one in self.helper_classes.definitions if one not in new]
         self.classes += new
 
@@ -301,7 +331,7 @@ class _Writer:
             if not builders:
                 continue
             style = style_at(module, builders[0])
-            if definitions(module, builders, style):
+            if definitions(module, builders, style) or defined_calls(module, builders):
                 text = "it needs a helper class, in a module beside the program's"
                 raise Refused(module, builders[0], text)
             context = Context(module, style)
@@ -474,7 +504,7 @@ class _Writer:
                 if entry.opens and isinstance(entry.statement, (ast.With, ast.For, ast.If))
                 else [entry.statement]
             )
-            kept += self._kept_comments(entry)
+            kept += self._kept_comments(entry, entry is entries[index])
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]
@@ -684,13 +714,21 @@ class _Writer:
             line += 1
         return self.source.line_starts[line]
 
-    def _kept_comments(self, entry: Entry) -> list[str]:
-        """Comments of a statement that goes away without another in its place."""
+    def _kept_comments(self, entry: Entry, first: bool) -> list[str]:
+        """Comments of a statement that goes away without another in its place.
+
+        ``first``: those behind which there is a blank line stand above what is written anew.
+        """
         if entry.statement not in self._gone_statements or entry.statement in self.heads.values():
+            return []
+        if entry.statement in self.program.described:
             return []
         if entry.statement in self.tower_comments or entry.statement in self._averaging:
             return []
-        found = [text for text in leading(self.source, entry.statement) if text.startswith("#")]
+        above = leading(self.source, entry.statement)
+        if first and "" in above:
+            above = above[len(above) - above[::-1].index("") :]
+        found = [text for text in above if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
         found += [behind] if behind else []
         return [t for t in found if not any(word in t.lower() for word in _OF_SESSIONS)]
@@ -751,9 +789,7 @@ class _Writer:
     def _optimizer(self, entry: Entry) -> tuple[Edit, ...]:
         """The edits of an optimizer with a name of its own."""
         assert isinstance(entry.statement, ast.Assign)
-        name = entry.statement.targets[0]
-        assert isinstance(name, ast.Name)
-        optimizer = self.program.optimizers[name.id][1]
+        optimizer = self.program.optimizers[entry.statement]
         writer = OptimizerWriter(optimizer, self.style)
         self._classes(writer)
         return self._constructor(writer, optimizer)
@@ -775,9 +811,7 @@ class _Writer:
         return next((u for u in self.program.updates if u.optimizer is optimizer), None)
 
     def _rates_of(self, statement: ast.Assign) -> list[str]:
-        name = statement.targets[0]
-        assert isinstance(name, ast.Name)
-        return self._rates(self.program.optimizers[name.id][1])
+        return self._rates(self.program.optimizers[statement])
 
     def _rates(self, optimizer: Optimizer) -> list[str]:
         """A variable for the rate that steps give an optimizer, where Keras's will not do."""

@@ -110,7 +110,11 @@ HALF = """def make(shape):
 """
 REFUSED = {
     # what is built
-    "print": (program(before="print(out)\n"), "`out`, a part of the graph, is used outside"),
+    "print": (program(before="print(out[0])\n"), "`out`, a part of the graph, is used outside"),
+    "print of a shape": (
+        program(before="print(out.get_shape())\n"),
+        "`out`, a part of the graph, is used outside",
+    ),
     "loop": (
         program(MODEL.replace("out =", "for i in range(2):\n    out =")),
         "a part of the graph, is used outside",
@@ -335,10 +339,81 @@ REFUSED = {
     ),
     "a function that reads a placeholder": (
         program(
-            "def net():\n    return tf.matmul(x, w)\n\n\n"
+            "def net(scale=1.0):\n    return tf.matmul(x, w) * scale\n\n\n"
             + MODEL.replace("tf.matmul(x, w)", "net()")
         ),
         "`x`, a part of the graph, is read inside of a function",
+    ),
+    "a function within another that reads a placeholder": (
+        program(
+            "def inner():\n    return tf.matmul(x, w)\n\n\ndef net():\n    return inner()\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net()")
+        ),
+        "`x`, a part of the graph, is read inside of a function",
+    ),
+    # loops that add to tensors
+    "a loop whose item is read behind it": (
+        program(
+            MODEL.replace(
+                "loss =", "for k in range(2):\n    out += tf.cast(k, tf.float32)\nloss ="
+            ),
+            run=STEP + "print(k)\n",
+        ),
+        "the loss depends on no variable",
+    ),
+    "a loop that also prints": (
+        program(
+            MODEL.replace("loss =", "for k in range(2):\n    out += 1.0\n    print(k)\nloss =")
+        ),
+        "the loss depends on no variable",
+    ),
+    "a loop that prints a tensor that is read by name": (
+        program(before="for k in range(2):\n    print(out[k])\n"),
+        "`out`, a part of the graph, is used outside",
+    ),
+    # several graphs
+    "a second session of the same graph": (
+        program(run=STEP + "sess = tf.Session()\n" + START.split("\n", 1)[1] + STEP),
+        "it makes more than one session",
+    ),
+    "a second graph and a saver": (
+        program(
+            run=STEP
+            + "saver = tf.train.Saver()\nsaver.save(sess, 'x')\ntf.reset_default_graph()\n"
+            + program().split("\n", 2)[2]
+        ),
+        "the graph is reset",
+    ),
+    "a second graph that a function reads": (
+        program(
+            "def net(a):\n    return tf.matmul(a, w)\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net(x)"),
+            run=STEP + "tf.reset_default_graph()\n" + program().split("\n", 2)[2],
+        ),
+        "`w`, of several graphs, is read inside of a function",
+    ),
+    # sampled losses, and those of sequences
+    "a table in parts": (
+        program(
+            MODEL.replace(
+                "tf.reduce_mean(",
+                "tf.reduce_mean(tf.nn.nce_loss(w, w, x, out, 1, 2, partition_strategy='div') + ",
+            )
+        ),
+        "a table in several parts",
+    ),
+    "a sequence that is averaged otherwise": (
+        program(
+            MODEL.replace(
+                "tf.reduce_mean(",
+                "tf.reduce_mean(tf.contrib.seq2seq.sequence_loss(out, x, x, False) + ",
+            )
+        ),
+        "has arguments for which TF2 has nothing equal",
+    ),
+    "one variable in two lists": (
+        program(MODEL.replace("minimize(loss)", "minimize(loss, var_list=[w] + [w])")),
+        "which variables are trained cannot be determined",
     ),
     # functions that make variables
     "a function that makes two variables": (

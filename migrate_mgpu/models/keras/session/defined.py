@@ -1,0 +1,48 @@
+"""Functions that TF2 has not: they are written beside the program, and called instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import DEFINED
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.style import FileStyle
+
+
+def defined_calls(module: Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, Replacement]:
+    """The calls of such functions among some nodes, with what writes them."""
+    return {call: _called(module, call) for call in _calls(module, nodes)}
+
+
+def defined_functions(module: Module, nodes: Iterable[ast.AST], style: FileStyle) -> list[str]:
+    """The functions that these calls need."""
+    names = dict.fromkeys(name_of(module, call) for call in _calls(module, nodes))
+    return [DEFINED[name][1].written(_free_name(module, name), style) for name in names]
+
+
+def _calls(module: Module, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    for node in nodes:
+        for call in walk(node):
+            if isinstance(call, ast.Call) and name_of(module, call) in DEFINED:
+                yield call
+
+
+def _free_name(module: Module, name: str) -> str:
+    return module.names.fresh(module.names.module_scope, DEFINED[name][1].name)
+
+
+def _called(module: Module, call: ast.Call) -> Replacement:
+    name = name_of(module, call)
+
+    def write(context: Context) -> str:
+        edit = CallEdit(module.source, call, DEFINED[name][0])
+        edit.function(_free_name(module, name))
+        edit.drop("name")
+        return context.render_call(call, edit.edits())
+
+    return write

@@ -277,6 +277,10 @@ def _report(
     _sort(result.programs, contents)
     result.files += [failure(u.path, f"cannot be read: {u.reason}") for u in unread]
     requirements.add(result, [options.stdin_filename] if options.stdin else options.paths)
+    if result.packages and not options.stdin:
+        from migrate_mgpu.run import new_requirements
+
+        new_requirements.add(result, options.paths, options.writes)
     _drop_ignored(options, result)
     return Report(result, options.writes, options.statistics, options.quiet, options.color)
 

@@ -1,4 +1,4 @@
-"""Requirement files that keep a migrated program on TF1: found and named, never edited."""
+"""Requirement files that keep a migrated program on TF1: found and named."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add(result: f.RunResult, given: Sequence[str]) -> None:
     tops = {_real(Path(path)) for path in given}
     affected: dict[Path, list[f.ProgramResult]] = {}
     for folder, users in _by_folder(programs).items():
-        for place in _folders(folder, tops):
+        for place in folders(folder, tops):
             affected.setdefault(place, []).extend(users)
     known = {_real(file.path): file for file in result.files}
     for folder, users in affected.items():
@@ -60,7 +60,7 @@ def add(result: f.RunResult, given: Sequence[str]) -> None:
             if places:
                 file = known.get(path)
                 if file is None:
-                    file = f.FileResult(_shown(path), text)
+                    file = f.FileResult(shown(path), text)
                     result.files.append(file)
                 file.findings += [_finding(file.path, place, users) for place in places]
     result.files.sort(key=lambda file: str(file.path))
@@ -94,7 +94,7 @@ def _only_tf1(clauses: str) -> bool:
     return False
 
 
-def _folders(folder: Path, tops: set[Path]) -> list[Path]:
+def folders(folder: Path, tops: set[Path]) -> list[Path]:
     """A folder and those above, up to the repository's root.
 
     Without a repository, up to the folder that the run was given.
@@ -142,7 +142,7 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _shown(path: Path) -> Path:
+def shown(path: Path) -> Path:
     """A path as people write it: from the working directory where it is below that."""
     try:
         return path.relative_to(Path.cwd().resolve())

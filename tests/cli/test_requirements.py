@@ -108,3 +108,57 @@ def test_kinds_of_files(cli: Cli, name: str, text: str, place: tuple[int, int] |
 )  # fmt: skip
 def test_what_is_no_obstacle(line: str) -> None:
     assert list(outdated(line)) == []
+
+
+SLIM = """\
+import tensorflow as tf
+import tensorflow.contrib.slim as slim
+
+net = slim.flatten(tf.ones([1, 2, 2]))
+sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("numpy\ntensorflow\n", "numpy\ntensorflow\ntf-slim==1.1.0\n"),
+        ("tensorflow>=1.4", "tensorflow>=1.4\ntf-slim==1.1.0\n"),
+        ("tensorflow\r\nsix\r\n", "tensorflow\r\nsix\r\ntf-slim==1.1.0\r\n"),
+        ("tensorflow\ntf_slim\n", None),
+        ("tensorflow==1.15 --hash=sha256:ab\n", None),  # a line without one would be refused
+    ],
+)
+def test_what_code_needs_now_is_added(cli: Cli, before: str, after: str | None) -> None:
+    cli.write(src__train=SLIM)
+    cli.put("requirements.txt", before)
+    cli("--check", ".")
+    assert cli.read("requirements.txt") == before
+    assert ("+tf-slim==1.1.0" in cli("--diff", ".").out) == (after is not None)
+    cli(".")
+    written = cli.data("requirements.txt").decode()
+    assert written == (after or before)
+    cli(".")  # the second run needs nothing
+    assert cli.data("requirements.txt").decode() == written
+
+
+def test_the_file_that_names_tensorflow_is_the_one(cli: Cli) -> None:
+    cli.write(src__train=SLIM)
+    cli.put("src/requirements-docs.txt", "sphinx\n")
+    cli.put("requirements/base.txt", "tensorflow\n")
+    cli.put("requirements/test.txt", "pytest\n")
+    cli.put("setup.py", "from setuptools import setup\nsetup(install_requires=['tensorflow'])\n")
+    found = cli(".")
+    assert cli.read("requirements/base.txt") == "tensorflow\ntf-slim==1.1.0\n"
+    assert cli.read("src/requirements-docs.txt") == "sphinx\n"
+    assert cli.read("requirements/test.txt") == "pytest\n"
+    assert "install_requires=['tensorflow']" in cli.read("setup.py")  # told at the code
+    assert any("add tf-slim to the requirements" in line for line in found.lines)
+    assert any(line.startswith("requirements/base.txt:2:1: MGPU210") for line in found.lines)
+
+
+def test_nothing_is_added_for_code_that_stays(cli: Cli) -> None:
+    cli.write(train=SLIM.replace("slim.flatten", "slim.cannot"))
+    cli.put("requirements.txt", "tensorflow\n")
+    cli(".")
+    assert cli.read("requirements.txt") == "tensorflow\n"

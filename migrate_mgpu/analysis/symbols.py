@@ -134,22 +134,17 @@ class SymbolTable:
         for length in range(len(parts), 0, -1):
             path = ".".join(parts[:length])
             found = self._private.get(path)
-            if found is None and (path in _BEFORE_PRIVATE or path.startswith(f"{_WRAPPERS}.")):
+            if found is None and path.startswith(f"{_WRAPPERS}."):
                 found = "gone"
             if found is None and length < len(parts):
                 found = self._private_names.get(path, {}).get(parts[length])
             if found is not None:
                 return found
-        return "present"
+        return _status_inside(parts[2:]) if parts[1:2] == ["python"] else "present"
 
 
 # More names that neither 1.15 nor TF2 has, which no release calls otherwise.
 _OTHERS = frozenset({"array_ops", "test.test_util"})
-# Private ones of any TF1 that no TF2 has, and which the table of 1.15's modules has not.
-_BEFORE_PRIVATE = frozenset({
-    "tensorflow.python.ops.constant_op",
-    "tensorflow.python.ops.seq2seq",
-})  # fmt: skip
 _WRAPPERS = "tensorflow.python.pywrap_tensorflow"  # C++ functions, all of which have moved
 _STATUSES = (
     "modules",
@@ -163,6 +158,38 @@ _STATUSES = (
     "gone",
     "v2_only",
 )
+
+
+def _status_inside(parts: list[str]) -> str:
+    """The status of a path below ``tensorflow.python`` that 1.15's public names say nothing of.
+
+    A module that no TensorFlow has is gone, and so is a name with an underscore in front that
+    1.15 and TF2 do not share.
+    """
+    data = _inside()
+    if parts[:1] == [] or parts[0] not in data["folders"]:
+        return "present"
+    modules = _private_modules()
+    length = max(n for n in range(1, len(parts) + 1) if n == 1 or ".".join(parts[:n]) in modules)
+    if length == len(parts):
+        return "present"
+    module, name = ".".join(parts[:length]), parts[length]
+    if length == 1:
+        return "present" if name in data["members"].get(module, ()) else "gone"
+    if name[0] != "_" or name[:2] == "__" or name in data["names"].get(module, ()):
+        return "present"
+    return "tf2.15_only" if name in data["names_2.15"].get(module, ()) else "gone"
+
+
+@lru_cache(maxsize=1)
+def _inside() -> dict[str, Any]:
+    found: dict[str, Any] = load("private_names.json")
+    return found
+
+
+@lru_cache(maxsize=1)
+def _private_modules() -> frozenset[str]:
+    return frozenset(_inside()["modules"])
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-from migrate_mgpu.source.source import LINE_END, Edit, SourceError
+from migrate_mgpu.source.source import LINE_END, Edit, SourceError, futures_behind_strings
 
 # What Python 3 cannot read, or reads as something else. None of them for style, and none that
 # goes by a name alone: names are resolved (`analysis/python_2.py`).
@@ -216,28 +216,17 @@ def with_first_futures(text: str) -> str:
 
     Python 2 takes them behind any number of strings. Line ends are ``\\n``.
     """
-    body = ast.parse(text).body
-    moved = [
-        one
-        for one in body
-        if isinstance(one, ast.ImportFrom) and one.module == "__future__" and one.level == 0
-    ]
-    first = body[0] if body else None
-    if first is None or not moved or all(_is_first(body, one) for one in moved):
+    tree = ast.parse(text)
+    moved = futures_behind_strings(tree)
+    above = tree.body[: tree.body.index(moved[-1])] if moved else []
+    if not any(isinstance(one, ast.Expr) for one in above[1:]):
         return text
+    first = above[0]
     lines = text.split("\n")
     own = {n for one in moved for n in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
-    stays = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    place = (first.end_lineno or first.lineno) if stays else first.lineno - 1
+    is_text = isinstance(first, ast.Expr)
+    place = (first.end_lineno or first.lineno) if is_text else first.lineno - 1
     kept = {n: line for n, line in enumerate(lines, 1) if n not in own}
     head = [line for n, line in kept.items() if n <= place]
     tail = [line for n, line in kept.items() if n > place]
     return "\n".join([*head, *(lines[n - 1] for n in sorted(own)), *tail])
-
-
-def _is_first(body: list[ast.stmt], future: ast.stmt) -> bool:
-    """Whether a `__future__` import stands where Python 3 takes it."""
-    above = body[: body.index(future)]
-    if above and isinstance(above[0], ast.Expr) and isinstance(above[0].value, ast.Constant):
-        above = above[1:]
-    return all(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in above)

@@ -340,6 +340,20 @@ def _explain_syntax_error(text: str, error: SyntaxError) -> tuple[str, bool]:
             if pattern.search(line):
                 text = f"is Python 2 ({what}): convert it to Python 3 first, for example with 2to3"
                 return text, True
-    # Python 2 takes a `__future__` import behind several strings, not only behind a docstring.
-    old = isinstance(error, TabError) or "from __future__ imports" in str(error.msg)
-    return f"is not valid Python: {error.msg}", old
+    late = "from __future__ imports" in str(error.msg) and futures_behind_strings(ast.parse(text))
+    return f"is not valid Python: {error.msg}", isinstance(error, TabError) or bool(late)
+
+
+def futures_behind_strings(tree: ast.Module) -> list[ast.ImportFrom]:
+    """A file's `__future__` imports, where Python 2 takes them: behind strings, of any number."""
+    found: list[ast.ImportFrom] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            found.append(statement)
+        elif not (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+            and isinstance(statement.value.value, str)
+        ):
+            break
+    return found

@@ -75,7 +75,7 @@ def test_tabs(cli: Cli) -> None:
                      "4: is not valid Python: invalid syntax", id="syntax error"),
         pytest.param(b"import tensorflow as tf\nif 1:\n\tx = 1\n    y = tf.Session()\n",
                      "4: is not valid Python: unindent does not match", id="tabs and spaces"),
-        pytest.param(b'"""a"""\n"""b"""\nfrom __future__ import division\n'
+        pytest.param(b'"""a"""\nimport os\nfrom __future__ import division\n'
                      b"import tensorflow as tf\ntf.Session()\n",
                      "3: is not valid Python: from __future__ imports", id="late future import"),
         pytest.param(b"import tensorflow as tf\ndef f():\n    print(sess)\n    global sess\n"

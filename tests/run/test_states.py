@@ -124,3 +124,21 @@ def test_modules_that_no_tensorflow_has(line: str) -> None:
 def test_modules_that_some_tensorflow_has(line: str) -> None:
     text = f"import tensorflow as tf\n{line}\n\nprint(tf.Session(config=tf.ConfigProto()))\n"
     assert [one.state for one in run(text, bridge=True).programs] == ["bridge"]
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("from tensorflow.python.ops.rnn_cell import _linear", "refused"),  # before 1.0
+        ("from tensorflow.python.ops import seq2seq", "refused"),
+        ("from tensorflow.python.platform import logging", "refused"),
+        ("from tensorflow.python.training.optimizer import _deduplicate_indexed_slices", "bridge"),
+        ("from tensorflow.python.platform import tf_logging", "bridge"),
+        ("from tensorflow.python.data import Dataset", "bridge"),
+    ],
+)
+def test_private_names_that_no_tensorflow_has(line: str, state: str) -> None:
+    """The table of 1.15's public names says nothing of them: such a program was called runnable."""
+    use = f"print({line.rpartition(' ')[2]}, tf.Session(config=tf.ConfigProto()))"
+    text = f"import tensorflow as tf\n{line}\n\n{use}\n"
+    assert [one.state for one in run(text, bridge=True).programs] == [state]

@@ -1,0 +1,84 @@
+"""Makes ``private_names.json`` out of the files of three TensorFlows; imports none of them.
+
+    python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST
+
+Each is the folder that has ``python/ops``: ``site-packages/tensorflow_core`` of 1.15,
+``site-packages/tensorflow`` of the others.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from pathlib import Path
+
+FOLDERS = ("client", "data", "eager", "framework", "layers", "ops", "platform", "training", "util")
+ABOUT = {
+    "what": "Private modules and private names of TensorFlow; generated, do not edit.",
+    "command": "python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST",
+    "folders": "the folders of tensorflow/python that are looked at",
+    "modules": "each module there of 1.15, of 2.15 or of 2.21, by its path below tensorflow.python",
+    "members": "{folder: other names that its package has, in one of the three}",
+    "names": "{module: names of 1.15 with an underscore in front that 2.15 and 2.21 have too}",
+    "names_2.15": "{module: those that 2.15 has and 2.21 has not}",
+}
+
+
+def names_of(path: Path) -> set[str]:
+    """The names that a module binds at its top level."""
+    found: set[str] = set()
+    body: list[ast.AST] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    while body:
+        node = body.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.If, ast.Try)):
+            body += ast.iter_child_nodes(node)
+    return found
+
+
+def modules_of(root: Path) -> dict[str, set[str]]:
+    """The names of each module, by its path below ``tensorflow.python``."""
+    found: dict[str, set[str]] = {}
+    for folder in FOLDERS:
+        for path in sorted((root / "python" / folder).rglob("*")):
+            name = path.relative_to(root / "python").with_suffix("").as_posix().replace("/", ".")
+            if path.suffix == ".py":
+                found[name.removesuffix(".__init__")] = names_of(path)
+            elif path.suffix == ".so":
+                found[name.partition(".cpython")[0]] = set()
+    return found
+
+
+def _private(names: set[str]) -> list[str]:
+    return sorted(name for name in names if name[0] == "_" and name[:2] != "__")
+
+
+def main() -> None:
+    """The command line; see the head of this file."""
+    old, mid, new = (modules_of(Path(folder)) for folder in sys.argv[1:4])
+    both = {m: _private(old[m] & mid[m] & new[m]) for m in old if m in mid and m in new}
+    only = {m: _private(old[m] & mid[m] - new.get(m, set())) for m in old if m in mid}
+    lines = [f'"about": {json.dumps(ABOUT, indent=1)}', f'"folders": {json.dumps(FOLDERS)}']
+    known = sorted({*old, *mid, *new})
+    lines.append('"modules": [\n' + ",\n".join(map(json.dumps, known)) + "\n]")
+    members = {
+        folder: sorted(set().union(*(one.get(folder, set()) for one in (old, mid, new))))
+        for folder in FOLDERS
+    }
+    for key, found in (("members", members), ("names", both), ("names_2.15", only)):
+        rows = [f"{json.dumps(m)}: {json.dumps(n)}" for m, n in sorted(found.items()) if n]
+        lines.append(f'"{key}": {{\n' + ",\n".join(rows) + "\n}")
+    target = Path(__file__).with_name("private_names.json")
+    target.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

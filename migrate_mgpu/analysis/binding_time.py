@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 
+# What gives a name the value of an expression.
+_SPREADING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.Expr, ast.withitem)
+
 
 class BindingTimes:
     """The names of one function.
@@ -45,10 +48,11 @@ class BindingTimes:
                     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                         if inner not in own:
                             self.in_loops.add(inner.id)
+        spreading = [node for node in nodes if isinstance(node, _SPREADING)]
         size = -1
         while size != len(self.tensors):
             size = len(self.tensors)
-            for node in nodes:
+            for node in spreading:
                 self._spread(node)
 
     def _spread(self, node: ast.AST) -> None:

@@ -26,6 +26,7 @@ class Names(Scopes):
         super().__init__(tree, package, has_globals)
         self._cache: dict[tuple[Scope, str], tuple[str, ...]] = {}
         self._qualnames: dict[ast.AST, str | None] = {}
+        self._taken: dict[Scope, set[str]] = {}  # names that mean something in a scope
 
     # -- looking up -------------------------------------------------------
 
@@ -221,15 +222,17 @@ class Names(Scopes):
 
     def fresh(self, scope: Scope, *candidates: str) -> str:
         """The first of the candidates that means nothing yet in a scope or inside it."""
-        inside: set[Scope] = set()
-        for other in self.scopes.values():
-            chain: Scope | None = other
-            while chain is not None and chain is not scope:
-                chain = chain.parent
-            if chain is scope:
-                inside.add(other)
-        taken = self.mentioned(inside)
-        taken.update(*(other.bindings for other in inside))
+        taken = self._taken.get(scope)
+        if taken is None:
+            inside: set[Scope] = set()
+            for other in self.scopes.values():
+                chain: Scope | None = other
+                while chain is not None and chain is not scope:
+                    chain = chain.parent
+                if chain is scope:
+                    inside.add(other)
+            taken = self._taken[scope] = self.mentioned(inside)
+            taken.update(*(other.bindings for other in inside))
         for name in candidates:
             if name not in taken:
                 return name

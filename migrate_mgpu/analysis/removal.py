@@ -9,7 +9,13 @@ from migrate_mgpu.analysis.module import Module
 
 
 def is_inside(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:
-    return node in gone or any(parent in gone for parent in module.names.ancestors(node))
+    parents = module.names.parents
+    current: ast.AST | None = node
+    while current is not None and gone:
+        if current in gone:
+            return True
+        current = parents.get(current)
+    return False
 
 
 def binds_only_removed(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> bool:

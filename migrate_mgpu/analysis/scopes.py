@@ -292,13 +292,23 @@ def walk(node: ast.AST) -> tuple[ast.AST, ...]:
     if known is None:
         found = [node]
         for inner in found:  # which grows
-            for name in _FIELDS[type(inner)]:
-                value = getattr(inner, name, None)
-                if type(value) is list:
-                    found += [child for child in value if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    found.append(value)
+            found += children(inner)
         known = node.__dict__["_below"] = tuple(found)
+    return known
+
+
+def children(node: ast.AST) -> tuple[ast.AST, ...]:
+    """What `ast.iter_child_nodes` gives, without contexts and operators; kept on the node, too."""
+    known: tuple[ast.AST, ...] | None = node.__dict__.get("_children")
+    if known is None:
+        found: list[ast.AST] = []
+        for name in _FIELDS[type(node)]:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                found += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+        known = node.__dict__["_children"] = tuple(found)
     return known
 
 

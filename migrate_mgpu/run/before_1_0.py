@@ -14,7 +14,7 @@ from migrate_mgpu.core.findings import APPLIED, Finding, RunResult
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
-from migrate_mgpu.run.normalization import Files, fits, relocated
+from migrate_mgpu.run.relocation import Files, fits, relocated
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.suppressions import file_suppressed

@@ -18,8 +18,8 @@ from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.normalize import graph_functions, graph_objects
-from migrate_mgpu.run.normalization import Files, fits, relocated, renamed
 from migrate_mgpu.run.plan import Planned
+from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 

@@ -20,7 +20,7 @@ from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
-    from migrate_mgpu.run.normalization import Files
+    from migrate_mgpu.run.relocation import Files
 
 
 def migrate(

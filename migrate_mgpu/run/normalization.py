@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.findings import REFUSED, FileResult, Finding, RunResult
+from migrate_mgpu.core.findings import REFUSED, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.conversion import Conversion
 from migrate_mgpu.models.normalize.passes import answering
 from migrate_mgpu.run.plan import Planned
+from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
 from migrate_mgpu.run.reporting import finding
 from migrate_mgpu.run.states import estimator_stays
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History, before, place
-from migrate_mgpu.source.notebook import Notebook, decode
-from migrate_mgpu.source.source import Edit, Source, splice
+from migrate_mgpu.source.source import Edit
 
-Files = Sequence[tuple[Path, bytes]]
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
 _ROUNDS = 8  # passes within each other
@@ -134,51 +132,6 @@ class _Attempt:
         return found
 
 
-def relocated(result: RunResult, layers: History, contents: Mapping[Path, bytes]) -> RunResult:
-    """The result, of the files as they were; all of some files is what passes wrote."""
-    there = {file.path: file for file in result.files}
-    result.files += (FileResult(path) for path in layers if path not in there)
-    result.files.sort(key=lambda file: str(file.path))
-    for file in result.files:
-        if file.path in layers:
-            _relocate(file, layers[file.path], contents[file.path])
-    return result
-
-
-def _relocate(
-    file: FileResult, layers: Sequence[tuple[Source, list[Edit]]], content: bytes
-) -> None:
-    first, (last, edits) = layers[0][0], layers[-1]
-    file.before = first.file_text
-    changed: Source = Source(file.path, splice(last.text, edits))
-    if isinstance(last, Notebook):
-        changed = decode(file.path, content)
-    if file.after is None and file.error is None:
-        file.after = changed.file_text
-    for index, found in enumerate(file.findings):
-        line = found.line
-        if found.cell is not None and isinstance(changed, Notebook):
-            line = changed.line_of(found.cell, line)
-        offset = changed.line_starts[line - 1] + found.column - 1
-        for _, made in reversed(layers):
-            offset, _ = before(offset, made)
-        cell, line, column = place(first, offset)
-        file.findings[index] = replaced(found, line=line, column=column, cell=cell)
-
-
-def fits(edits: dict[Module, list[Edit]]) -> bool:
-    """Whether edits can be made: in files that may change, to text that Python understands."""
-    for module, own in edits.items():
-        if not module.writable:
-            return False
-        try:
-            ast.parse(splice(module.source.text, own))
-            module.source.apply(own)  # a notebook's edits stay within its cells
-        except (SyntaxError, ValueError):
-            return False
-    return True
-
-
 def _triggered(one: Conversion) -> bool:
     """Whether some pass may help an Estimator that stays."""
     return one.refused is not None and bool(answering(one.flow, one.refused))
@@ -204,21 +157,3 @@ def _finding(refused: Diagnostic, layers: History) -> Finding | None:
     cell, line, column = place(source, offset)
     said = finding(estimator_stays(refused), REFUSED)
     return replaced(said, cell=cell, line=line, column=column)
-
-
-def renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:
-    """The result with the second finding of each pair in the place of the first."""
-    files = {file.path: file for file in result.files}
-    for first, real in named:
-        if first.path not in files:
-            continue
-        if first in files[first.path].findings:
-            files[first.path].findings.remove(first)
-            at = files.get(real.path, files[first.path])  # of a file without any there is none
-            at.findings.append(real)
-            at.findings.sort(key=lambda one: one.position)
-        for index, program in enumerate(result.programs):
-            if first in program.reasons:
-                reasons = tuple(real if one == first else one for one in program.reasons)
-                result.programs[index] = replaced(program, reasons=reasons)
-    return result

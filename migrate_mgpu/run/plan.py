@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 from pathlib import Path
@@ -37,7 +36,6 @@ from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.blank_lines import blank_lines
-from migrate_mgpu.source.source import splice
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed
 
@@ -253,7 +251,7 @@ class _Planner:
             module = state.program.entry
             if state.kind == NATIVE and state.session is not None:
                 try:
-                    ast.parse(splice(module.source.text, self.edits.get(module, [])))
+                    self.report.check_syntax(module, self.edits.get(module, []))
                 except (SyntaxError, ValueError) as error:
                     node = state.session.session or module.tree
                     self.stay[module] = internal_error(Place(module, node), error)

@@ -48,6 +48,7 @@ class Report:
     def __init__(self) -> None:
         self.files: dict[Module, f.FileResult] = {}
         self.new: dict[Path, tuple[f.FileResult, list[Module]]] = {}
+        self._parsed: dict[Module, str] = {}
 
     def add(
         self,
@@ -246,11 +247,18 @@ class Report:
         result = self.file(module)
         try:
             result.after = module.source.apply(edits)
-            ast.parse(splice(module.source.text, edits))
+            self.check_syntax(module, edits)
             module.source.encode(result.after)
         except (SyntaxError, ValueError, RecursionError) as error:
             text = f"internal error: the migrated text does not parse ({error}); left unchanged"
             self.held_back(module, text)
+
+    def check_syntax(self, module: Module, edits: list[Edit]) -> None:
+        """Raises ``SyntaxError`` or ``ValueError`` where a module's new text does not parse."""
+        text = splice(module.source.text, edits)
+        if self._parsed.get(module) != text:
+            ast.parse(text)
+            self._parsed[module] = text
 
     def created(self, path: Path, text: str, module: Module) -> None:
         """A file that is not there, which the new text of a module imports."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
@@ -135,14 +135,14 @@ class Context:
             if isinstance(node, ast.JoinedStr):
                 return self._formatted(node)
         found: list[Edit] = []
-        children = list(ast.iter_child_nodes(node))
+        inner = children(node)
         if isinstance(node, ast.Attribute):
             found += dimension(self.module, node) or ()
         if isinstance(node, (ast.Call, ast.Attribute)):
             name = self._tensorflow(node.func if isinstance(node, ast.Call) else node)
             if name:
                 found += self._known(node)
-                children = children[1:] if isinstance(node, ast.Call) else []
+                inner = inner[1:] if isinstance(node, ast.Call) else []
         if isinstance(node, ast.With):
             for scope in name_scopes(self.module, node, self.modes):
                 item = scope.item
@@ -155,7 +155,7 @@ class Context:
         if isinstance(node, ast.Lambda):
             return [*found, *self._lambda(node)]
         gone = [edit for edit in found if edit.end > edit.start]
-        for child in children:
+        for child in inner:
             if not (gone and self._covered(child, gone)):
                 found += self._visit(child)
         return found
@@ -186,7 +186,7 @@ class Context:
         own = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)}
         hidden = {name: self.names.pop(name) for name in own if name in self.names}
         try:
-            return [e for child in ast.iter_child_nodes(node) for e in self._visit(child)]
+            return [e for child in children(node) for e in self._visit(child)]
         finally:
             self.names.update(hidden)
 

@@ -25,6 +25,7 @@ _SAME = {
     "ZeroPadding2D", *KERAS_LAYERS.by_kind,
 }  # fmt: skip
 _MODELS = ("keras.Sequential", "keras.Model", "keras.models.Sequential", "keras.models.Model")
+_SENSITIVE = ("Dropout", "BatchNormalization", "Noise")
 
 
 def layer_name(module: Module, node: ast.AST) -> str:
@@ -37,7 +38,7 @@ def layer_name(module: Module, node: ast.AST) -> str:
 
 def is_sensitive(name: str) -> bool:
     """Whether a class of layers does something else while training."""
-    return any(word in name for word in ("Dropout", "BatchNormalization", "Noise"))
+    return bool(name) and any(word in name for word in _SENSITIVE)
 
 
 def makes_model(module: Module, node: ast.AST | None) -> bool:

@@ -66,6 +66,8 @@ class DeviceOptionReader(StatementReader):
 
 def sets_options(module: Module, statement: ast.stmt) -> bool:
     """Whether all that a statement says to TensorFlow sets options of devices."""
+    if not any(use.symbol.name.startswith(DEVICE_OPTIONS) for use in module.uses):
+        return False
     said = [use.symbol.name for use in module.uses if is_inside(module, use.node, {statement})]
     return bool(said) and all(name.startswith(DEVICE_OPTIONS) for name in said)
 

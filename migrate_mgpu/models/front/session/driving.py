@@ -149,6 +149,10 @@ class DrivingReader:
         Raises:
             Refused: one is not.
         """
+        followed = (Saver, Dataset, Iterator, EventWriter)
+        meanings = self.runs.meanings.values()
+        if not self.found.event_writers and not any(isinstance(m, followed) for m in meanings):
+            return
         handed = {
             argument
             for call, _ in self.found.all_client_calls()

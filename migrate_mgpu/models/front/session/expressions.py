@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import COMPUTES, DEFINED, DRAWS, ROWS, SAMPLES, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
@@ -186,7 +186,7 @@ class Expressions:
                 continue
             if not (stays and isinstance(part, ast.Call) and not self._builds(part)):
                 self._part(part, node, found)
-            waiting += ast.iter_child_nodes(part)
+            waiting += children(part)
         return found
 
     def _part(self, node: ast.AST, whole: ast.AST, found: Parts) -> None:
@@ -458,7 +458,7 @@ class _Layered(Expressions):
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
                     continue
             self._part(part, node, found)
-            waiting += ast.iter_child_nodes(part)
+            waiting += children(part)
         return found
 
     def _is_parameter(self, name: ast.Name) -> bool:

@@ -48,6 +48,7 @@ class Origins:
         self.scope = scope
         self.home = self.names.scopes[scope.node]
         self.session_home = self.names.scopes[scope.session_node]
+        self.owner = scope.owner
         self.exported = _exported(scope)
         self._parameters: dict[tuple[ast.AST, str], Origin | None] = {}
 
@@ -62,7 +63,7 @@ class Origins:
         if isinstance(node, ast.Call):
             target = self.graph.target(self.module, node.func)
             if target is not None and target.node is self.scope.node:
-                if self.scope.owner is not None:
+                if self.owner is not None:
                     return Whole.OBJECT
                 one = self.exported.get(None)
                 return self.of(one) if one is not None else Whole.RETURNED
@@ -97,7 +98,7 @@ class Origins:
 
     def _is_self(self, home: Scope, name: str) -> bool:
         """Whether a name is what the methods of the class that builds call their object."""
-        method, owner = home.node, self.scope.owner
+        method, owner = home.node, self.owner
         if owner is None or not isinstance(method, ast.FunctionDef):
             return False
         if self.names.parents.get(method) is not owner or method.decorator_list:
@@ -107,7 +108,7 @@ class Origins:
 
     def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
         """Whether an attribute is one of a module, or of an object of another class."""
-        return is_of_another(module, node, self.scope.owner)
+        return is_of_another(module, node, self.owner)
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
         """One of the names of ``x, y = build()``."""
@@ -154,7 +155,7 @@ class Origins:
         return method if method is not None else self.graph.target(self.module, call.func)
 
     def _method(self, node: ast.expr) -> Function | None:
-        owner = self.scope.owner
+        owner = self.owner
         if owner is None or not isinstance(node, ast.Attribute):
             return None
         if self.of(node.value) is not Whole.OBJECT:
@@ -166,7 +167,7 @@ class Origins:
 
     def references(self, function: Function) -> list[Reference]:
         """The mentions of a function, or of a method of the object that has the graph."""
-        if function.owner is None or function.owner is not self.scope.owner:
+        if function.owner is None or function.owner is not self.owner:
             return self.graph.references(function)
         if function.node is self.scope.node:
             return self.graph.references(function)

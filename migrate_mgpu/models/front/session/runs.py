@@ -85,6 +85,7 @@ class RunReader:
         self._earlier = 0  # how many runs are of graphs before this one
         self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
         self._kinds: dict[tuple[object, ...], Step] = {}
+        self._homes: dict[Scope, bool] = {}
 
     @property
     def initialized(self) -> bool:
@@ -101,9 +102,15 @@ class RunReader:
     def is_home(self, node: ast.AST) -> bool:
         """Whether a node is code of the scope that builds, or of a lambda in it."""
         scope = self.names.scope_at(node)
-        while isinstance(scope.node, (*COMPREHENSIONS, ast.Lambda)) and scope.parent is not None:
-            scope = scope.parent
-        return scope is self.home or scope.function() is self.home.function()
+        if scope not in self._homes:
+            outer = scope
+            while (
+                isinstance(outer.node, (*COMPREHENSIONS, ast.Lambda)) and outer.parent is not None
+            ):
+                outer = outer.parent
+            home = self.home
+            self._homes[scope] = outer is home or outer.function() is home.function()
+        return self._homes[scope]
 
     def meaning(self, node: ast.AST) -> Meaning | None:
         """What an expression stands for, wherever it is."""

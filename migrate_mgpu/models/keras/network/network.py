@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import holds, walk
+from migrate_mgpu.analysis.scopes import children, holds, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
@@ -91,7 +91,7 @@ class Network:
         while stack:
             node = stack.pop()
             found.append(node)
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if not self._is_left_out(node, child):
                     stack.append(child)
         return found

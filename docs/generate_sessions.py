@@ -39,6 +39,8 @@ restores and computes becomes TF2 code with those that train.
 | --- | --- |
 | `tf.placeholder` that is fed | a parameter, with its `tf.TensorSpec` |
 | `sess.run([train_op, loss], feed_dict={...})` | `train_step(...)`: the loss of before the update |
+| `tf.trainable_variables()` in a loss, perhaps filtered by name | the list of what is trained |
+| `tf.losses.get_regularization_loss()`, its collection | `layer.losses`, of Keras's regularizers |
 | a variable that is fetched | `variable.numpy()`, of after the update |
 | `minimize`, `compute_gradients`, `apply_gradients` | a tape and a Keras optimizer |
 | a rate or a probability that is fed | a parameter |

@@ -43,7 +43,7 @@ divide_no_nan erfc lgamma polyval segment_mean segment_sum sinh unsorted_segment
 _NN = """
 avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
 l2_normalize leaky_relu log_softmax lrn local_response_normalization max_pool moments relu relu6
-selu sigmoid softmax softplus softsign tanh top_k zero_fraction
+selu sigmoid softmax softplus softsign tanh top_k xw_plus_b zero_fraction
 atrous_conv2d conv1d conv3d conv2d_transpose depthwise_conv2d separable_conv2d swish
 """
 _LINALG = """

@@ -690,11 +690,13 @@ class Driving:
 class Placeholder(Operation):
     """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``.
 
-    ``default`` is what it is where nothing is fed.
+    ``place`` is where that stands among the statements of the scope. ``default`` is what it is
+    where nothing is fed.
     """
 
     name: str
     unit: ast.Assign
+    place: int
     default: ast.expr | None = None
 
 
@@ -830,7 +832,8 @@ class Unit:
     variables that it mentions itself. ``node`` is an expression where it stands at a run alone.
     ``place`` is where it stands among the statements of the scope. ``inputs`` are the parts of
     it that are another unit's value, in which each tower has one of its own. ``first``: only
-    the first tower has it.
+    the first tower has it. ``collects`` are the variables that it mentions as all that there
+    are: other units make them. ``assigns`` is a variable that it gives what it computes.
     """
 
     node: ast.stmt | ast.expr
@@ -842,6 +845,8 @@ class Unit:
     stage: Stage = Stage.WHOLE
     inputs: tuple[tuple[ast.expr, TowerInput], ...] = ()
     first: bool = False
+    collects: tuple[Variables, ...] = ()
+    assigns: Variables | None = None
 
 
 @record(frozen=True, eq=False)
@@ -892,8 +897,8 @@ class Step:
     @property
     def place(self) -> int:
         """Behind which statement of the scope all is known that it mentions."""
-        places = [unit.place for unit in self.units] + [one.place for one in self.updates]
-        return max(places, default=-1)
+        parts = (*self.feeds, *self.units, *self.updates)
+        return max((one.place for one in parts), default=-1)
 
 
 @record(frozen=True, eq=False)

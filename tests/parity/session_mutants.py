@@ -92,6 +92,18 @@ MUTANTS: dict[str, Mutant] = {
         "linear_regression", r"range\(41\)", "range(1, 41)"
     ),
     "one step too many": Mutant("fed_rate", r"range\(8\)", "range(9)", ("step-count",)),
+    # Losses.
+    "weight decay on biases as well": Mutant("decay_of_all", r" if 'bias' not in v\.name", ""),
+    "one layer's regularization terms dropped": Mutant(
+        "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"
+    ),
+    # Assignments.
+    "the learning rate halved twice": Mutant(
+        "assign_operations", r"rate\.assign\(rate \* 0\.5\)", "rate.assign(rate * 0.25)"
+    ),
+    "a rate that is fed and not assigned": Mutant(
+        "assign_operations", r"^    model\.assign_rate\(.*\n", ""
+    ),
     # Gradients.
     "clipping by value dropped": Mutant(
         "clipped_gradients", r"^    gradients = \[tf\.clip_by_value.*\n", "", ("clipping",)

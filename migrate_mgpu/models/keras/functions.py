@@ -117,6 +117,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _dropout(module, call, style)
     if name in ("where", "div"):
         return _where(module, call, style) if name == "where" else _div(module, call, style)
+    if name == "nn.xw_plus_b":
+        return _affine(module, call, style)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
@@ -174,6 +176,22 @@ def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]
             text = "`tf.where` chooses whole rows in TF1 where its condition is a vector"
             raise Refused(module, call, text, "use tf.where_v2, whose shapes are TF2's")
     return edit.edits()
+
+
+def _affine(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...] | None:
+    """`tf.nn.xw_plus_b(x, w, b)` is `tf.nn.bias_add(tf.matmul(x, w), b)`."""
+    edit = BoundCall(module, call, ("x", "weights", "biases", "name"))
+    x, weights = edit.get("x"), edit.get("weights")
+    if x is None or weights is None or x not in call.args or weights not in call.args:
+        text = "`tf.nn.xw_plus_b` is given its tensors by name"
+        raise Refused(module, call, text, "write tf.matmul(x, w) + b")
+    start, end = module.source.span(x)[0], module.source.span(weights)[1]
+    edit.function(f"{style.tensorflow}.nn.bias_add")
+    return (
+        *edit.edits(),
+        Edit(start, start, f"{style.tensorflow}.matmul("),
+        Edit(end, end, ")"),
+    )
 
 
 def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
@@ -52,7 +53,19 @@ class AssignmentReader:
             made = func.value
         elif func.attr == "run" and len(call.args) == 1 and not call.keywords:
             made = call.args[0] if self.runs.is_session(func.value) else None
-        if not isinstance(made, ast.Call) or made.keywords:
+        found = self.made(made) if isinstance(made, ast.Call) else None
+        if found is None or self.expressions.builds(found.value):
+            return None
+        if any(
+            isinstance(part, ast.Name) and isinstance(self.runs.meaning(part), GRAPH)
+            for part in walk(found.value)
+        ):
+            return None
+        return replaced(found, call=call)
+
+    def made(self, made: ast.Call) -> Assignment | None:
+        """`tf.assign(rate, 0.1)`, `rate.assign(0.1)`: of a variable with a name of its own."""
+        if made.keywords:
             return None
         variable: ast.expr | None = None
         value: ast.expr | None = None
@@ -68,12 +81,7 @@ class AssignmentReader:
         meaning = self.runs.meaning(variable)
         if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
             return None
-        if self.expressions.builds(value) or any(
-            isinstance(part, ast.Name) and isinstance(self.runs.meaning(part), GRAPH)
-            for part in walk(value)
-        ):
-            return None
-        return Assignment(call, variable, kind, value)
+        return Assignment(made, variable, kind, value)
 
     def _sessions(self, call: ast.Call) -> set[ast.AST]:
         assert isinstance(call.func, ast.Attribute)

@@ -19,6 +19,7 @@ from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
+from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
@@ -44,7 +45,8 @@ _ADVICE = "take it out of the code that builds the graph"
 class Parts:
     """What expressions mention: variables of the author's, functions, and kinds of TF1's calls.
 
-    ``applied`` are calls of functions that make layers.
+    ``applied`` are calls of functions that make layers, ``collections`` those that give all
+    variables, or all regularization terms.
     """
 
     names: list[ast.Name] = field(default_factory=list)
@@ -54,6 +56,7 @@ class Parts:
     applied: list[tuple[ast.Call, Function]] = field(default_factory=list)
     schedules: list[tuple[Schedule, ast.expr]] = field(default_factory=list)
     rows: bool = False
+    collections: list[ast.expr] = field(default_factory=list)
 
     def add(self, other: Parts) -> None:
         self.names += other.names
@@ -63,6 +66,7 @@ class Parts:
         self.applied += other.applied
         self.schedules += other.schedules
         self.rows |= other.rows
+        self.collections += other.collections
 
 
 class Expressions:
@@ -232,6 +236,9 @@ class Expressions:
         if any(isinstance(argument, ast.Starred) for argument in call.args):
             raise Refused(module, call, f"`{shown}` is given arguments by `*`", "write them out")
         if name:
+            if is_all_variables(module, call) or is_regularization(module, call):
+                found.collections.append(call)
+                return
             if not any(name in one for one in (COMPUTES, DRAWS, SAMPLES, DEFINED, LOSSES.by_name)):
                 text = f"it is not known that `{shown}` only computes"
                 raise Refused(module, call, text)
@@ -311,6 +318,7 @@ class Expressions:
                 found.add(self.read(default))
         for call, _ in found.applied:
             self._refuse_applied(function, call)
+        self._refuse_collections(found)
         scope = module.names.scopes[node]
         found.names = [
             name
@@ -370,8 +378,14 @@ class Expressions:
             if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is not scope
         ]
         found.layers = []
+        self._refuse_collections(found)
         self._functions[node] = found
         return found
+
+    def _refuse_collections(self, found: Parts) -> None:
+        for call in found.collections:
+            text = "a function asks for all that the graph has, which no function of TF2 knows"
+            raise Refused(self.module, call, text, "give it to the function as an argument")
 
     def _refuse_applied(self, function: Function, call: ast.Call) -> None:
         text = f"`{function.name}` calls another function that makes layers"
@@ -508,6 +522,13 @@ def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements_of(statement.orelse)
         elif isinstance(statement, ast.With):
             yield from statements_of(statement.body)
+
+
+def is_all_variables(module: Module, node: ast.expr | None) -> bool:
+    """`tf.trainable_variables()`"""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return name_of(module, node) == "trainable_variables"
 
 
 def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:

@@ -15,6 +15,11 @@ def is_flag(placeholder: Placeholder) -> bool:
     return constant(dtype) == "bool" or name_of(placeholder.module, dtype) == "bool"
 
 
+def may_fold(placeholder: Placeholder) -> bool:
+    """Whether a step may know what a placeholder is."""
+    return is_flag(placeholder) or placeholder.default is not None
+
+
 def fold(placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
     """What a placeholder is where it is fed a value, or none, if that is known: a flag."""
     if value is None:

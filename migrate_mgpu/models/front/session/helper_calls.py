@@ -66,6 +66,7 @@ class HelperReader:
         calls: LayerCalls,
         regularized: bool,
         is_tensor: Callable[[ast.AST], bool],
+        is_flag: Callable[[ast.AST], bool],
         home: ast.AST,
         beside: AbstractSet[Module],
     ) -> None:
@@ -77,6 +78,7 @@ class HelperReader:
         self.regularized = regularized
         self.calls = calls
         self.is_tensor = is_tensor
+        self.is_flag = is_flag
         self.helpers = Helpers(graph, calls, regularized)
         self.sharing = WeightSharing(graph, self.helpers)
 
@@ -126,7 +128,7 @@ class HelperReader:
             call,
             times,  # type: ignore[arg-type]
             None if reuse is None else reuse.parameters,
-            plain,
+            plain.union(name for name, value in known.items() if self.is_flag(value)),
         )
         if use is None:
             return None

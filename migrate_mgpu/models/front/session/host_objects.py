@@ -130,7 +130,10 @@ class Iterator:
 
 @record(frozen=True, eq=False)
 class Assignment:
-    """`sess.run(step.assign(3))`: a ``variable`` gets a ``value`` of Python's own, by ``kind``."""
+    """`tf.assign_add(step, 3)`: a ``variable`` gets a ``value``, by ``kind``.
+
+    ``call`` is what makes it, or runs it where it stands.
+    """
 
     call: ast.Call
     variable: ast.Name

@@ -52,7 +52,9 @@ class LabelGradientReader(StatementReader):
                 raise _trained(self.module, labels)
             if isinstance(meaning, Unit):
                 units.append(meaning)
-        if any(unit.reads for unit in closure(units)) or self._makes(self.module, labels):
+        if any(unit.reads or unit.collects for unit in closure(units)) or self._makes(
+            self.module, labels
+        ):
             raise _trained(self.module, labels)
 
     def _parameters(self, function: Function, around: frozenset[ast.AST]) -> set[str]:

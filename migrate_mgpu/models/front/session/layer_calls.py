@@ -33,12 +33,14 @@ class LayerReader:
         module: Module,
         graph: CallGraph,
         is_tensor: Callable[[ast.AST], bool],
+        is_flag: Callable[[ast.AST], bool],
         home: ast.AST,
         beside: AbstractSet[Module] = frozenset(),
     ) -> None:
         """``is_tensor`` says whether an expression is a part of the graph where it is read.
 
-        ``home`` is the scope that builds it, ``beside`` are the program's other modules.
+        ``is_flag``: a part that steps may know, and have as a value of Python's. ``home`` is
+        the scope that builds it, ``beside`` are the program's other modules.
         """
         self.module = module
         self.graph = graph
@@ -46,7 +48,7 @@ class LayerReader:
         self.beside = beside
         self._calls = LayerCalls()
         self.functions = HelperReader(
-            module, graph, self._calls, self.regularized, is_tensor, home, beside
+            module, graph, self._calls, self.regularized, is_tensor, is_flag, home, beside
         )
         self._found: dict[ast.Call, Found | None] = {}
 
@@ -68,7 +70,11 @@ class LayerReader:
 
     def of_module(self, module: Module) -> LayerReader:
         """The reader of another module's functions, which are given what is not seen there."""
-        return LayerReader(module, self.graph, lambda _: False, self.home, self.beside)
+
+        def no(_: ast.AST) -> bool:
+            return False
+
+        return LayerReader(module, self.graph, no, no, self.home, self.beside)
 
     @property
     def regularized(self) -> bool:

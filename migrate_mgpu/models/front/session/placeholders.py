@@ -6,7 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -15,6 +17,7 @@ from migrate_mgpu.models.ir import Placeholder
 PLACEHOLDERS = ("placeholder", "placeholder_with_default")
 _GIVEN = ("dtype", "shape", "name")
 _DEFAULT = ("input", "shape", "name")
+_DROPOUT = ("x", "keep_prob", "noise_shape", "seed", "name", "rate")
 _TYPES = {bool: "bool", int: "int32", float: "float32"}
 
 
@@ -39,8 +42,48 @@ class PlaceholderReader(StatementReader):
             given["dtype"] = ast.Constant(_TYPES[known])
         self.state.only_binding(target)
         self.state.host_only(call, "the shape of a placeholder")
-        made = Placeholder(name, self.module, call, given, target.id, statement, default)
+        made = Placeholder(
+            name, self.module, call, given, target.id, statement, self.place, default
+        )
         self.found.placeholders.append(made)
         self.found.made.append(made)
         self.meanings[target.id] = made
         return Role.PLACEHOLDER
+
+    def find_numbers(self) -> None:
+        """Which placeholders without a shape are a number, as Keras 3 wants to know.
+
+        Those that every run feeds a number, written out, or that only a number can be: a rate.
+        """
+        rates = [update.rate for update in self.found.updates if update.rate is not None]
+        names = {part.id for rate in rates for part in walk(rate) if isinstance(part, ast.Name)}
+        for one in self.found.placeholders:
+            if is_unshaped(one) and (
+                one.name in names or self._is_fed_numbers(one) or self._is_dropped_by(one)
+            ):
+                self.found.numbers.add(one)
+
+    def _is_fed_numbers(self, placeholder: Placeholder) -> bool:
+        values = []
+        for key, fed in self.found.fed.items():
+            given = self.names.parents[key]
+            if fed is placeholder and isinstance(given, ast.Dict):
+                values.append(constant(given.values[given.keys.index(key)]))
+        return bool(values) and all(isinstance(value, (bool, int, float)) for value in values)
+
+    def _is_dropped_by(self, placeholder: Placeholder) -> bool:
+        """Whether it is the rate of a dropout, here or in a function that it is given to."""
+        for use in ValueFlow(self.graph).uses(self.module, placeholder.node):
+            parent = use.module.names.parents.get(use.node) if use.node is not None else None
+            call = use.module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
+            if isinstance(call, ast.Call) and name_of(use.module, call) == "nn.dropout":
+                given = NamedArguments(use.module, call, _DROPOUT)
+                if use.node in (given.get("keep_prob"), given.get("rate")):
+                    return True
+        return False
+
+
+def is_unshaped(placeholder: Placeholder) -> bool:
+    """Whether nothing is written of a placeholder's shape."""
+    shape = placeholder.arguments.get("shape")
+    return shape is None or is_none(shape)

@@ -51,7 +51,7 @@ class Init:
 
 @record(frozen=True, eq=False)
 class NamedInitializer:
-    """`initializer = tf.random_normal_initializer(0.0, 0.3)`, which layers are given.
+    """`initializer = tf.random_normal_initializer(0.0, 0.3)`, or a regularizer, for layers.
 
     Keras's would draw the same values for each of them: each gets one of its own.
     """
@@ -237,6 +237,7 @@ class SessionProgram:
 
     # What it builds.
     placeholders: list[Placeholder] = field(default_factory=list)
+    numbers: set[Placeholder] = field(default_factory=set)  # without a shape that is written
     variables: list[Variables] = field(default_factory=list)
     optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
@@ -251,6 +252,8 @@ class SessionProgram:
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)  # and units
     own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves
     scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls
+    assigning: dict[ast.Call, Assignment] = field(default_factory=dict)  # by those of units
+    collected: dict[ast.expr, tuple[Variables, ...]] = field(default_factory=dict)  # by mentions
     count: ast.expr | None = None  # how many towers, where something tells it
     settings: list[ast.AST] = field(default_factory=list)  # mentions of TensorFlow, not of a graph
     # They set options of devices by `tf.config`: before the graph, and below its beginning.
@@ -276,7 +279,7 @@ class SessionProgram:
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)  # by the keys of feeds
     folded: set[ast.expr] = field(default_factory=set)  # values fed that steps know themselves
     dropped: list[ast.stmt] = field(default_factory=list)  # in blocks that only initialize
-    assignments: list[Assignment] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)  # of Python's own values
 
     # Other code that uses the graph.
     clients: list[GraphClient] = field(default_factory=list)

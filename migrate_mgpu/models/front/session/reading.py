@@ -15,12 +15,15 @@ from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
 from migrate_mgpu.models.front.session.driving import DrivingReader
+from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
+from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
@@ -133,6 +136,7 @@ class _Reader(StatementReader):
         self.unit_layers.check_training()
         self.averages.check()
         complete.check_captures()
+        self.placeholders.find_numbers()
         return self.found
 
     def _check_graphs(self) -> None:
@@ -350,6 +354,10 @@ class _Reader(StatementReader):
             return self.units.assigned(statement, target)
         if self._initializers(target, value) or self._is_alias(target, value):
             return Role.GONE
+        if isinstance(value, ast.Call) and isinstance(target, ast.Name):
+            assigned = self.driving.assignments.made(value)
+            if assigned is not None:
+                return self._assigns(statement, target, assigned)
         gradients = self.updates.gradients.assigned(target, value)
         if gradients is not None:
             for name in walk(target):
@@ -388,7 +396,7 @@ class _Reader(StatementReader):
         return True
 
     def _initializers(self, target: ast.expr, value: ast.expr) -> bool:
-        """Whether a statement only gives names to initializers."""
+        """Whether a statement only gives names to initializers, or regularizers."""
         several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
         names = target.elts if several and isinstance(target, ast.Tuple) else [target]
         calls = value.elts if several and isinstance(value, ast.Tuple) else [value]
@@ -397,15 +405,33 @@ class _Reader(StatementReader):
         found: dict[str, NamedInitializer] = {}
         for name, call in zip(names, calls):
             kind = name_of(self.module, call) if isinstance(call, ast.Call) else ""
-            if not kind.endswith("_initializer") or kind not in INITIALIZERS.by_name:
+            if not kind.endswith(("_initializer", "_regularizer")):
+                return False
+            if kind not in INITIALIZERS.by_name:
                 return False
             if not isinstance(name, ast.Name) or not isinstance(call, ast.Call):
                 return False
             self.state.only_binding(name)
-            self.state.host_only(call, "an initializer")
+            self.state.host_only(call, "an initializer or regularizer")
             found[name.id] = NamedInitializer(call)
         self.meanings.update(found)
         return True
+
+    def _assigns(self, statement: ast.Assign, target: ast.Name, assigned: Assignment) -> Role:
+        """`update = tf.assign(rate, new_rate)`: an operation, which some step runs."""
+        if self.scope.towers is not None:
+            raise Refused(self.module, assigned.call, "a variable is assigned beside the towers")
+        variable = self.meanings[assigned.variable.id]
+        assert isinstance(variable, Variables)
+        self.driving.summaries.takes[assigned.call] = (assigned.value,)
+        role = self.units.assigned(statement, target)
+        unit = replaced(self.found.units[self.place], assigns=variable)
+        self.found.units[self.place] = unit
+        if isinstance(self.meanings[target.id], Unit):
+            self.state.only_binding(target)
+            self.meanings[target.id] = unit
+        self.found.assigning[assigned.call] = assigned
+        return role
 
     def _call(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role | None:
         name = name_of(self.module, call)
@@ -424,7 +450,7 @@ class _Reader(StatementReader):
             return self.updates.minimize(statement, target, call, func.value)
         if isinstance(func, ast.Attribute) and func.attr == "apply_gradients":
             return self.updates.apply(statement, target, call, func.value)
-        if name == "trainable_variables" and not call.args and not call.keywords:
+        if is_all_variables(self.module, call):
             self.state.only_binding(target)
             self.meanings[target.id] = self.updates.every()
             return Role.GONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
@@ -139,17 +139,37 @@ class RunReader:
             return node
         origin = self.origins.of(node)
         if isinstance(origin, Named):
-            if len(self.home.bindings[origin.name]) != 1:
+            statement = self._last_meaning(origin.name)
+            if statement is None:
                 text = f"`{origin.name}` stands for more than one part of the graph"
                 raise Refused(self.module, node, text, "give each its own name")
-            bound = self.home.bindings[origin.name][0].node
-            found = [
+            return next(
                 part
-                for part in walk(self.names.statement(bound))
+                for part in walk(statement)
                 if isinstance(part, ast.Name) and part.id == origin.name
-            ]
-            return found[0]
+            )
         return node
+
+    def _last_meaning(self, name: str) -> ast.stmt | None:
+        """The statement that makes what a name is where the scope's other code gets it.
+
+        None where it may get an earlier meaning of the name.
+        """
+        bound = [self.names.statement(one.node) for one in self.home.bindings[name]]
+        if len(bound) == 1:
+            return bound[0]
+        places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
+        if not all(statement in places for statement in bound):
+            return None
+        last = max(bound, key=places.__getitem__)
+        for mention in self.names.mentions(name, self.home):
+            statement = self.names.statement(mention)
+            if places.get(statement, -1) < places[last]:
+                place = places.get(statement)
+                role = self.found.roles[place] if place is not None else None
+                if role not in (Role.UNIT, Role.UPDATE):
+                    return None
+        return last
 
     # -- which calls run something -------------------------------------------------
 
@@ -364,6 +384,10 @@ class RunReader:
         )
         updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
+        assigned = {unit.assigns for unit in units if unit.assigns is not None}
+        if any(fetch.variable and self.meaning(fetch.node) in assigned for fetch in fetches):
+            text = "a variable is assigned and fetched in one step"
+            raise Refused(self.module, call, text, "run the two one after the other")
         moves = any(fetch.moves for fetch in fetches)
         if moves and not updates:
             text = "moving averages are updated in a step that trains nothing"
@@ -452,11 +476,14 @@ class RunReader:
             inside = set(closure(trained))
             for unit in units:
                 tells = unit.node in self.found.summarizing  # TF1 gave either value
-                if unit not in inside and not tells and unit.reads:
+                reads = {*unit.reads, *unit.collects} - {unit.assigns}
+                if unit not in inside and not tells and reads:
                     text = "TF1 may compute it before or after the variables change"
                     raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
         for update in updates:
             self._check_last(update, units)
+        for unit in units:
+            self._check_assigning(unit, units, updates)
         own = {unit for update in self.found.updates for unit in update.made_of}
         late = [unit for unit in units if is_late(unit) and unit not in own]
         constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
@@ -468,6 +495,22 @@ class RunReader:
             if values or updates:  # variables alone are read where they are
                 self.found.steps.append(step)
         return step
+
+    def _check_assigning(
+        self, unit: Unit, units: Sequence[Unit], updates: Sequence[Update]
+    ) -> None:
+        """Nothing else in a step has to do with a variable that the step assigns."""
+        if unit.assigns is None:
+            return
+        others = [one for one in units if one is not unit]
+        read = {v for one in others for v in (*one.reads, *one.collects, one.assigns)}
+        for update in updates:
+            read.update((*update.variables, update.counts, update.rate_of))
+            read.update(v for one in update.variables for v in one.listed)
+        if unit.assigns in read:
+            text = f"`{unit.assigns.name}` is assigned and used in one step"
+            advice = "TF1 may use its value of before or after: run the two one after the other"
+            raise Refused(self.module, unit.node, text, advice)
 
     def _check_last(self, update: Update, units: list[Unit]) -> None:
         """In a step that trains, the loss is the last value of its name, as is the rate."""

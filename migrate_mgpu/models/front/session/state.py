@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
+from migrate_mgpu.models.front.session.folding import may_fold
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
@@ -38,7 +39,9 @@ class Reading:
         self.names = module.names
         self.scope: SessionScope = read_scope(module)
         self.found = SessionProgram(self.scope)
-        self.layers = LayerReader(module, graph, self._is_tensor, self.scope.node, beside)
+        self.layers = LayerReader(
+            module, graph, self._is_tensor, self._is_flag, self.scope.node, beside
+        )
         self.found.layer_helpers = self.layers.functions.helpers
         self.reuse = self.found.layer_helpers.reuse
         self.expressions = Expressions(module, graph, self.layers, beside)
@@ -61,6 +64,12 @@ class Reading:
             isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))
             for name in mentions_of(self.names, node, self.home)
         )
+
+    def _is_flag(self, node: ast.AST) -> bool:
+        """Whether an expression is all made of placeholders whose value steps may know."""
+        found = [self.meanings.get(one.id) for one in mentions_of(self.names, node, self.home)]
+        parts = [one for one in found if isinstance(one, GRAPH)]
+        return bool(parts) and all(isinstance(p, Placeholder) and may_fold(p) for p in parts)
 
     def only_binding(self, target: ast.Name) -> None:
         """Refuses a name that is given more than one value in the graph that it is of."""

@@ -31,6 +31,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.variable_collections import CollectionReader
 from migrate_mgpu.models.ir import (
     Collected,
     Optimizer,
@@ -58,6 +59,7 @@ class UnitReader(StatementReader):
         super().__init__(state)
         self.unit_layers = unit_layers
         self.label_gradients = LabelGradientReader(state)
+        self.collections = CollectionReader(state)
 
     def is_graph(self, value: ast.expr) -> bool:
         """Whether an expression is, or makes, a part of the graph."""
@@ -158,7 +160,14 @@ class UnitReader(StatementReader):
             assert isinstance(before, Unit)
             after.append(before)
         unit = Unit(
-            node, place, unique(after), unique(feeds), unique(reads), parts.rows, inputs=inputs
+            node,
+            place,
+            unique(after),
+            unique(feeds),
+            unique(reads),
+            parts.rows,
+            inputs=inputs,
+            collects=unique(self.collections.read(parts, value)),
         )
         self.label_gradients.check(value)
         if of_tower:
@@ -179,9 +188,14 @@ class UnitReader(StatementReader):
             return
         meaning = self.meanings.get(name.id)
         inside = self._in_function(name)
+        if isinstance(meaning, AllVariables) and not inside:
+            return
         if isinstance(meaning, _NO_VALUES):
             text = f"`{name.id}` is no value that can be computed with"
             raise Refused(self.module, name, text)
+        if isinstance(meaning, Unit) and meaning.assigns is not None:
+            text = f"`{name.id}` is computed with, and gives a variable a value"
+            raise Refused(self.module, name, text, "compute with the variable")
         if isinstance(meaning, (Unit, Placeholder)) and inside:
             self._capture(name)
         if isinstance(meaning, Unit):

@@ -15,6 +15,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
@@ -191,6 +192,11 @@ class UpdateReader(StatementReader):
         self.state.only_binding(target)
         units = closure([unit])
         read = {v for u in units for one in u.reads for v in (one, *one.listed)}
+        for variable in (v for u in units for v in u.collects if v not in read):
+            if variable.collected is Collected.LAYER:
+                text = "the loss has variables of layers that nothing in it applies"
+                raise Refused(self.module, call, text)
+            read.add(variable)
         trained = tuple(v for v in self.found.variables if v in read and v.trainable)
         told = given.get("var_list")
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
@@ -274,8 +280,8 @@ class UpdateReader(StatementReader):
 
     def every_of(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""
-        if isinstance(node, ast.Call) and name_of(self.module, node) == "trainable_variables":
-            return None if node.args or node.keywords else self.every()
+        if is_all_variables(self.module, node):
+            return self.every()
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, AllVariables) else None
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
@@ -97,6 +99,46 @@ class LayerWriter:
         # A list, whatever brackets a call has.
         opens, closes = text.index("("), text.rindex(")")
         return f"{head}{text[:opens]}[{text[opens + 1 : closes]}]"
+
+    def collected(self, building: AbstractSet[ast.AST]) -> dict[ast.AST, Replacement]:
+        """What stands where all variables were asked for, or all regularization terms.
+
+        ``building`` are the nodes that are computed before an optimizer has its variables.
+        """
+        module = self.program.scope.module
+        return {
+            node: (
+                self._terms(node, variables)
+                if is_regularization(module, node)
+                else self._every(variables, node in building)
+            )
+            for node, variables in self.program.collected.items()
+        }
+
+    def _every(self, variables: tuple[Variables, ...], early: bool) -> Replacement:
+        def write(context: Context) -> str:
+            del context
+            for update in () if early else self.program.updates:
+                if set(update.variables) == set(variables):
+                    return self.names.trained(update)
+            return self._list([self._listed(one) for one in variables])
+
+        return write
+
+    def _terms(self, node: ast.expr, variables: tuple[Variables, ...]) -> Replacement:
+        def write(context: Context) -> str:
+            text = self._list([f"*{self.names.variables(one)}.losses" for one in variables])
+            is_sum = name_of(context.module, node) == "losses.get_regularization_loss"
+            return f"{context.tf}.add_n({text})" if is_sum else text
+
+        return write
+
+    @staticmethod
+    def _list(items: list[str]) -> str:
+        """A list; one that stands for itself where it is the only one."""
+        if len(items) == 1 and items[0].startswith("*"):
+            return items[0][1:]
+        return f"[{', '.join(items)}]"
 
     def _listed(self, variables: Variables) -> str:
         """Variables among others in a list."""

@@ -131,12 +131,6 @@ class StepNames:
         call = self._of_layers.get(variables)
         return variables.name if call is None else self._layers[call]
 
-    def is_rate(self, placeholder: Placeholder) -> bool:
-        """Whether the learning rate of an update is a placeholder, or made of it."""
-        rates = [update.rate for update in self.program.updates if update.rate is not None]
-        names = {p.id for rate in rates for p in ast.walk(rate) if isinstance(p, ast.Name)}
-        return placeholder.name in names
-
     def spec(self, placeholder: Placeholder) -> str:
         return self._specs[placeholder]
 
@@ -191,6 +185,13 @@ class StepNames:
         values = [node.id for node in step.values if isinstance(node, ast.Name)]
         values = values if len(values) == len(step.values) else []
         found: list[str] = []
+        assigning = [unit for unit in step.units if unit.assigns is not None]
+        made = [u.node.value for u in assigning if isinstance(u.node, ast.Assign)]
+        if len(step.values) == len(made) == 1 and not step.updates:
+            assert isinstance(made[0], ast.Call)
+            assignment = self.program.assigning[made[0]]
+            own = [f"run_{value}" for value in values]
+            return [f"{assignment.kind}_{assignment.variable.id}", *own]
         if step.updates:
             update = step.updates[0]
             found.append(f"{update.name}_step" if several else "train_step")

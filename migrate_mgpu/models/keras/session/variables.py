@@ -10,23 +10,22 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.network.initializers import read_initializer
+from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.ir import Operation, Placeholder
 from migrate_mgpu.models.keras.constructors import initializer_edits
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 
 _TYPES = {"float": "float32", "double": "float64"}
 
 
-def placeholder_text(made: Placeholder, names: StepNames, context: Context) -> str:
+def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Context) -> str:
     """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
     shape = made.arguments.get("shape")
-    if is_unshaped(made) and names.is_rate(made):
-        shown = "[]"  # an optimizer's rate is a number, and Keras 3 asks for its shape
-    else:
-        shown = context.render(shape) if shape is not None else "None"
-    return f"{names.spec(made)} = {context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
+    shown = context.render(shape) if shape is not None else "None"
+    if is_number:
+        shown = "[]"  # Keras 3 asks for a shape
+    return f"{spec} = {context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
 
 
 def _type_text(made: Placeholder, context: Context) -> str:
@@ -52,12 +51,6 @@ def sample_text(made: Placeholder, context: Context) -> str:
     dtype = _type_text(made, context)
     more = "" if dtype == f"{context.tf}.float32" else f", {dtype}"
     return f"{context.tf}.ones([{', '.join(texts)}]{more})"
-
-
-def is_unshaped(made: Placeholder) -> bool:
-    """Whether nothing is known of a placeholder's shape."""
-    shape = made.arguments.get("shape")
-    return shape is None or is_none(shape)
 
 
 def variable_replacement(made: Operation, scope: str = "") -> Replacement:
@@ -86,6 +79,15 @@ def variable_replacement(made: Operation, scope: str = "") -> Replacement:
         if scope and "name" in made.arguments:
             edit.value("name", _scoped(made.arguments["name"], scope, context))
         return context.render_call(made.node, edit.edits())
+
+    return write
+
+
+def assignment_replacement(made: Assignment) -> Replacement:
+    """`tf.assign(rate, value)` as the variable's own method."""
+
+    def write(context: Context) -> str:
+        return f"{made.variable.id}.{made.kind}({context.render(made.value)})"
 
     return write
 

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
+from migrate_mgpu.models.front.session.placeholders import is_unshaped
 from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
@@ -36,7 +37,7 @@ from migrate_mgpu.models.keras.session.step_parameters import StepParameterWrite
 from migrate_mgpu.models.keras.session.steps import StepWriter
 from migrate_mgpu.models.keras.session.summaries import SummaryWriter
 from migrate_mgpu.models.keras.session.variables import (
-    is_unshaped,
+    assignment_replacement,
     placeholder_text,
     variable_replacement,
 )
@@ -119,13 +120,28 @@ class _Writer:
         self.normalization = Normalization(program, self.style)
         self.helper_classes = HelperClassWriter(
             program,
-            any(is_unshaped(placeholder) for step in program.steps for placeholder in step.feeds),
+            any(
+                is_unshaped(placeholder) and placeholder not in program.numbers
+                for step in program.steps
+                for placeholder in step.feeds
+            ),
             self.normalization,
         )
         self.layers = LayerWriter(
             program, self.names, self.style, self.helper_classes.classes, self.normalization
         )
         self.context.replaced.update(self.layers.uses())
+        building = {
+            node
+            for part in self.sharing.parts
+            if part.builds is not None
+            for unit in part.units
+            for node in walk(unit.node)
+        }
+        self.context.replaced.update(self.layers.collected(building))
+        self.context.replaced.update(
+            (call, assignment_replacement(one)) for call, one in program.assigning.items()
+        )
         self.savers = SaverWriter(program, self.names, self.style)
         self.rates = RateWriter(program, self.names, self.style)
         self.context.replaced.update(self.rates.uses())
@@ -178,7 +194,7 @@ class _Writer:
         for edit in (*self.savers.calls(), *self.summaries.calls()):
             self._edit(edit)
         for one in self.program.assignments:
-            text = f"{one.variable.id}.{one.kind}({self.context.render(one.value)})"
+            text = assignment_replacement(one)(self.context)
             self._edit(Edit(*self.source.span(one.call), text))
         for call, path in self.program.checkpoint_queries.items():
             shown = self.context.render(path)
@@ -752,9 +768,9 @@ class _Writer:
         statement = entry.statement
         if role is Role.PLACEHOLDER:
             made = next(p for p in self.program.placeholders if p.unit is statement)
-            self._edit(
-                Edit(*self.source.span(statement), placeholder_text(made, self.names, self.context))
-            )
+            is_number = made in self.program.numbers
+            text = placeholder_text(made, self.names.spec(made), is_number, self.context)
+            self._edit(Edit(*self.source.span(statement), text))
             self.found.moved.add(statement)
         elif role in _PLACED:
             if statement in self._placed:

@@ -119,8 +119,59 @@ REFUSED = {
         program(MODEL.replace("out =", "for i in range(2):\n    out =")),
         "a part of the graph, is used outside",
     ),
-    "assign": (program(before="change = tf.assign(count, 1)\n"), "`tf.assign` only computes"),
-    "method": (program(before="change = w.assign(rows)\n"), "`w.assign` does"),
+    "an assignment that is computed with": (
+        program(before="change = tf.assign(count, 1)\nmore = change + 1\n"),
+        "`change` is computed with, and gives a variable a value",
+    ),
+    "an assignment in an expression": (
+        program(before="more = tf.assign(count, 1) + 1\n"),
+        "`tf.assign` only computes",
+    ),
+    "an assignment of what the step trains": (
+        program(
+            before="change = w.assign(w * 0.5)\n",
+            run="sess.run([train, change], {x: rows})\n",
+        ),
+        "`w` is assigned and used in one step",
+    ),
+    "an assignment of what another value is made of": (
+        program(
+            before="change = tf.assign_add(count, 1)\nnext = count + 1\n",
+            run=STEP + "a, b = sess.run([change, next])\n",
+        ),
+        "`count` is assigned and used in one step",
+    ),
+    "an assignment with its variable": (
+        program(
+            before="change = tf.assign_add(count, 1)\n",
+            run=STEP + "a, b = sess.run([change, count])\n",
+        ),
+        "a variable is assigned and fetched in one step",
+    ),
+    "other names of all variables": (
+        program(
+            MODEL.replace("- 1.0))", "- 1.0)) + NORMS").replace(
+                "NORMS", "sum(tf.nn.l2_loss(v) for v in tf.trainable_variables() if v.op)"
+            )
+        ),
+        "`v.op` is something else in TF2",
+    ),
+    "a word that TF1 may have made up": (
+        program(
+            MODEL.replace("- 1.0))", "- 1.0)) + NORMS").replace(
+                "NORMS",
+                "sum(tf.nn.l2_loss(v) for v in tf.trainable_variables() if 'Variable_1' in v.name)",
+            )
+        ),
+        "`v.name` is something else in TF2",
+    ),
+    "all variables in a function": (
+        program(
+            MODEL.replace("- 1.0))", "- 1.0)) + decay()"),
+            head=HEAD + "def decay():\n    return tf.add_n(tf.trainable_variables())\n\n\n",
+        ),
+        "a function asks for all that the graph has",
+    ),
     "default": (
         program(head=HEAD.replace("placeholder(tf.float32,", "placeholder_with_default(rows,")),
         "the default of this placeholder is not a literal number",

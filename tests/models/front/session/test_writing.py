@@ -142,3 +142,48 @@ def test_a_rate_that_is_fed_is_a_number() -> None:
         head=HEAD + "rate = tf.placeholder(tf.float32)\n",
     )
     assert "rate_spec = tf.TensorSpec([], tf.float32)\n" in native(text)
+
+
+def test_a_step_stands_below_all_that_it_is_fed() -> None:
+    text = program(
+        MODEL.replace("(0.1)", "(rate)").replace(
+            "train =", "rate = tf.placeholder(tf.float32)\ntrain ="
+        ),
+        "sess.run(train, {x: rows, rate: 0.1})\nprint(sess.run(loss, {x: rows, rate: 0.1}))\n",
+    )
+    after = native(text)
+    assert after.index("rate_spec = tf.TensorSpec([], tf.float32)") < after.index("rate_spec])")
+
+
+FLAGGED = """\
+def net(x, training):
+    return tf.layers.dense(x, 3)
+
+
+"""
+
+
+def test_a_flag_that_a_step_knows_is_no_tensor_by_position() -> None:
+    head = HEAD.replace("x = tf", FLAGGED + "flag = tf.placeholder(tf.bool)\nx = tf", 1)
+    model = MODEL.replace("tf.matmul(x, w)", "net(x, flag)")
+    text = program(model, "sess.run(train, {x: rows, flag: True})\n", head=head)
+    assert "net(x, training=flag)" in native(text)
+
+
+def test_the_rate_of_a_dropout_is_a_number_wherever_it_is_read() -> None:
+    head = HEAD.replace(
+        "x = tf", "def drop(value, keep):\n    return tf.nn.dropout(value, keep)\n\n\nx = tf", 1
+    ).replace("scale = 2.0\n", "scale = 2.0\nkeep_prob = tf.placeholder(tf.float32)\n")
+    model = MODEL.replace("tf.matmul(x, w)", "tf.matmul(drop(x, keep_prob), w)")
+    text = program(model, "sess.run(train, {x: rows, keep_prob: scale / 4})\n", head=head)
+    assert "keep_prob_spec = tf.TensorSpec([], tf.float32)" in native(text)
+
+
+def test_a_placeholder_of_unknown_shape_stays_one() -> None:
+    head = HEAD.replace("scale = 2.0\n", "factor = tf.placeholder(tf.float32)\n")
+    text = program(
+        MODEL.replace("scale", "factor"),
+        head=head,
+        run="sess.run(train, {x: rows, factor: rows[:, :1]})\n",
+    )
+    assert "factor_spec = tf.TensorSpec(None, tf.float32)" in native(text)

@@ -1,0 +1,141 @@
+"""Expressions that take all variables of the graph, or all its regularization terms."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.losses import is_regularization
+from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.program import AllVariables
+from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.ir import Collected, Layer, Variables
+
+# What Keras calls a layer's variables, as TF1 does, in each of their names.
+_OWN_NAMES = ("kernel", "bias", "gamma", "beta")
+_KNOWN = ("shape", "dtype", "get_shape")
+
+
+class CollectionReader(StatementReader):
+    """Reads what TF1 collects as the graph is built: the collection has what was made before."""
+
+    def read(self, parts: Parts, value: ast.expr) -> list[Variables]:
+        """The variables that an expression mentions as all that there are.
+
+        Raises:
+            Refused: TF2 has not the same ones there.
+        """
+        found: list[Variables] = []
+        named = [name for name in parts.names if self._is_list(name)]
+        for node in (*parts.collections, *named):
+            if self.scope.towers is not None:
+                text = "all variables are asked for in a program of towers"
+                raise Refused(self.module, node, text)
+            if parts.layers or parts.applied:
+                text = "layers are made in the same expression"
+                raise Refused(self.module, node, text, "make them in a statement before")
+            variables = self._collected(node)
+            if not variables:
+                raise Refused(self.module, node, "nothing is collected before it")
+            self.found.collected[node] = variables
+            found += variables
+        if found:
+            self._check_names(value, found)
+        return found
+
+    def _is_list(self, name: ast.Name) -> bool:
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        return home is self.home and isinstance(self.meanings.get(name.id), AllVariables)
+
+    def _collected(self, node: ast.expr) -> tuple[Variables, ...]:
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(meaning, AllVariables):
+            return meaning.variables
+        if is_regularization(self.module, node):
+            return tuple(self._regularized())
+        return tuple(one for one in self.found.variables if one.trainable)
+
+    def _regularized(self) -> Iterator[Variables]:
+        """The variables of layers that have regularizers, functions of layers among them."""
+        for operation in self.found.made:
+            if not is_none(operation.arguments.get("regularizer", ast.Constant(None))):
+                text = "a variable has a regularizer of its own"
+                raise Refused(self.module, operation.node, text, "add its term to the loss")
+        for module in (self.module, *self.state.beside):
+            for call in module.names.calls:
+                if ".keras.layers." in (module.names.qualname(call.func) or "") and _has(call):
+                    text = "TF1 does not collect the terms of Keras's layers"
+                    raise Refused(module, call, text, "add the term to the loss")
+        for made in self.found.layers.values():
+            helper, layer = made.found.helper, made.found.layer
+            if helper is not None:
+                calls = (n for n in walk(helper.function.node) if isinstance(n, ast.Call))
+                inner = self.found.layer_helpers
+                others = inner.found.values() if inner is not None else ()
+                calls_of_others = (
+                    n for one in others for n in walk(one.function.node) if isinstance(n, ast.Call)
+                )
+                if any(map(_has, calls)) or any(map(_has, calls_of_others)):
+                    yield made.variables
+            elif isinstance(layer, Layer) and any(
+                name.endswith("regularizer") and not is_none(value)
+                for name, value in layer.arguments.items()
+            ):
+                yield made.variables
+
+    # -- names -------------------------------------------------------------------
+
+    def _check_names(self, value: ast.expr, variables: list[Variables]) -> None:
+        """What is asked of each variable is the same in TF2: its shape, a part of its name."""
+        for part in walk(value):
+            if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
+                continue
+            home = self.names.defining_scope(part.value.id, self.names.scope_of_name[part.value])
+            if home is None or not isinstance(home.node, COMPREHENSIONS) or part.attr in _KNOWN:
+                continue
+            test = self.names.parents.get(part)
+            if not (
+                part.attr == "name"
+                and isinstance(test, ast.Compare)
+                and len(test.ops) == 1
+                and isinstance(test.ops[0], (ast.In, ast.NotIn))
+                and test.comparators[0] is part
+                and isinstance(wanted := constant(test.left), str)
+                and all(self._keeps_name(one, wanted) for one in variables)
+            ):
+                text = f"`{part.value.id}.{part.attr}` is something else in TF2"
+                raise Refused(self.module, part, text, "make a list of the variables' names")
+
+    def _keeps_name(self, variables: Variables, wanted: str) -> bool:
+        """Whether the names of variables have a word in TF2 where they had it in TF1."""
+        if variables.collected is not Collected.LAYER:
+            return bool(variables.made) and all(
+                "name" in one.arguments or _is_in_no_default(wanted) for one in variables.made
+            )
+        return wanted in _OWN_NAMES and not any(
+            wanted in str(constant(given))
+            for module in (self.module, *self.state.beside)
+            for call in module.names.calls
+            if name_of(module, call)
+            for given in (*call.args, *(k.value for k in call.keywords if k.arg == "name"))
+            if isinstance(given, ast.Constant) and isinstance(given.value, str)
+        )
+
+
+def _has(call: ast.Call) -> bool:
+    """Whether a layer gets a regularizer."""
+    return any(
+        keyword.arg is not None
+        and keyword.arg.endswith("regularizer")
+        and not is_none(keyword.value)
+        for keyword in call.keywords
+    )
+
+
+def _is_in_no_default(word: str) -> bool:
+    """Whether no name that TF1 makes up for a variable (`Variable_1:0`) has a word."""
+    return word.isalpha() and word not in "Variable" and "Variable" not in word

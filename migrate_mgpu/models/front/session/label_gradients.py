@@ -26,7 +26,7 @@ _ADVICE = "wrap them in tf.stop_gradient"
 class LabelGradientReader(StatementReader):
     """Refuses labels that are trained themselves."""
 
-    def check(self, value: ast.expr) -> None:
+    def check(self, value: ast.AST) -> None:
         """Looks at the losses in an expression of the scope, and in functions that it calls.
 
         Raises:

@@ -147,6 +147,9 @@ class UnitReader(StatementReader):
             if of_tower:
                 self.towers.carried(name, entry)
             self._name(name, after, feeds, reads)
+        if isinstance(node, ast.For) and (parts.layers or parts.applied or parts.schedules):
+            text = "a loop makes a layer, or a schedule, anew each time"
+            raise Refused(self.module, node, text, "write out what it makes")
         for schedule, _ in parts.schedules:
             self._schedule(schedule, node)
         after += (one for _, one in inputs)
@@ -155,8 +158,9 @@ class UnitReader(StatementReader):
         for call, function in parts.applied:
             reads += self.unit_layers.applied(call, function, node)
         self._drawn(parts)
-        for name in sorted(targets_of(node)) if isinstance(node, (ast.AugAssign, ast.For)) else ():
-            before = self.meanings[name]
+        changed = sorted(targets_of(node)) if isinstance(node, (ast.AugAssign, ast.For)) else ()
+        for target in changed:
+            before = self.meanings[target]
             assert isinstance(before, Unit)
             after.append(before)
         unit = Unit(
@@ -225,10 +229,10 @@ class UnitReader(StatementReader):
             Refused: it is called elsewhere as well, or its parameters are of other kinds.
         """
         node = self.names.scope_of_name[name].function()
-        function = self.found.builders.get(node)
-        arguments = node.args if isinstance(node, ast.FunctionDef) else None
-        if function is None or arguments is None or self.scope.towers is not None:
+        function = self.found.builders.get(node) if node is not None else None
+        if function is None or not isinstance(node, ast.FunctionDef) or self.scope.towers:
             return self.state.global_of_graph(name)
+        arguments = node.args
         plain = not (arguments.defaults or arguments.vararg or arguments.kwarg)
         calls = [one.call for one in self.graph.references(function)]
         at_home = all(call is not None and self.runs.is_home(call) for call in calls)

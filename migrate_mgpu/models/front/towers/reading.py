@@ -220,7 +220,7 @@ class TowerReader:
                 yield part
 
     def inputs(
-        self, entry: Entry, value: ast.expr, place: int
+        self, entry: Entry, value: ast.AST, place: int
     ) -> tuple[tuple[ast.expr, TowerInput], ...]:
         """The parts of an expression that each tower takes of its own.
 

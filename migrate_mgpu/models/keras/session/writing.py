@@ -218,10 +218,10 @@ class _Writer:
         for unit in self.program.units.values():
             if isinstance(unit, TowerInput) and unit.drawn:
                 self.found.note(self.module, unit.node, _DRAWN, BATCHES)
-        for statement in self.program.graph_files:
-            self.found.note(self.module, statement, _NOT_WRITTEN)
-        for statement in self.program.described:
-            self.found.note(self.module, statement, _DESCRIBED)
+        for written in self.program.graph_files:
+            self.found.note(self.module, written, _NOT_WRITTEN)
+        for printed in self.program.described:
+            self.found.note(self.module, printed, _DESCRIBED)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found

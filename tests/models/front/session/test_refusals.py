@@ -422,6 +422,19 @@ REFUSED = {
         program(before="for k in range(2):\n    print(out[k])\n"),
         "`out`, a part of the graph, is used outside",
     ),
+    "a loop that makes layers": (
+        program(
+            MODEL.replace("loss =", "for k in range(2):\n    out = tf.layers.dense(out, 1)\nloss =")
+        ),
+        "a loop makes a layer, or a schedule, anew each time",
+    ),
+    "a loop that calls a function which makes layers": (
+        program(
+            NET.replace("net", "deeper").replace("return", "return x +")
+            + MODEL.replace("loss =", "for k in range(2):\n    out = deeper(out)\nloss =")
+        ),
+        "a loop makes a layer, or a schedule, anew each time",
+    ),
     # several graphs
     "a second session of the same graph": (
         program(run=STEP + "sess = tf.Session()\n" + START.split("\n", 1)[1] + STEP),

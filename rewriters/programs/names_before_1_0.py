@@ -120,7 +120,7 @@ def rename(module: Module) -> Renamed:
     for use in module.uses:
         if use.symbol.flavour != "plain" or (use.guarded and not use.lazy):
             continue
-        if _is_caught(module, use.node):
+        if _is_caught(module, use):
             continue  # TF 1.15 runs what its author wrote for that
         name = use.symbol.name
         if name in table.order:
@@ -141,16 +141,24 @@ def rename(module: Module) -> Renamed:
     return found
 
 
-def _is_caught(module: Module, node: ast.AST) -> bool:
-    """Whether a `try` around a name goes on without it."""
+def _is_caught(module: Module, use: Use) -> bool:
+    """Whether a `try` around a name goes on without it, and with something else than 1.0's name."""
+    node: ast.AST = use.node
     for parent in module.names.ancestors(node):
         if isinstance(parent, ast.Try) and node in parent.body:
             for handler in parent.handlers:
                 caught = ast.walk(handler.type) if handler.type else ()
                 if handler.type is None or any(getattr(c, "id", "") in _CATCH for c in caught):
-                    return True
+                    return not _is_same(parent, handler, use)
         node = parent
     return False
+
+
+def _is_same(block: ast.Try, handler: ast.ExceptHandler, use: Use) -> bool:
+    """`try: return tf.select(a, b, c)` / `except: return tf.where(a, b, c)`."""
+    old, new = ("\n".join(map(ast.unparse, part)) for part in (block.body, handler.body))
+    name, later = use.symbol.name, earlier().now(use.symbol.name)
+    return later is not None and old.replace(f".{name}(", f".{later}(") == new
 
 
 def _merge(found: Renamed, use: Use, edits: tuple[Edit, ...]) -> None:

@@ -72,6 +72,13 @@ tf.Session()
 OTHER = "import tensorflow as tf\nimport net\n\nprint(tf.Session().run(net.net(1.0)))\n"
 
 
+def test_the_author_knew_both_names() -> None:
+    body = "try:\n    x = tf.sub(a, b)\nexcept:\n    x = tf.subtract(a, b)"
+    assert "try:\n    x = tf.subtract(a, b)\n" in migrated(body)
+    other = run(f"{HEAD}{body.replace('tract(a, b)', 'tract(b, a)')}\n{TAIL}", bridge=True)
+    assert [one.state for one in other.programs] == ["refused"]  # 1.15 computes another thing
+
+
 def test_file_of_a_refused_program_stays() -> None:
     """What else keeps its program is told; a program that is migrated brings its files along."""
     result = run(("net.py", NET), ("train.py", TRAIN), bridge=True)

@@ -22,7 +22,7 @@ _STYLES = {
 }
 # How many programs of one state are named, and how many reasons of each.
 _NAMED = 5
-_REASONS = 3
+_REASONS = 12
 _UNUSED = "give the scripts that use this code as paths too, or run tf_upgrade_v2 on it"
 
 
@@ -73,7 +73,8 @@ def _programs(report: Report, paint: Paint) -> str:
     if not programs:
         return ""
     groups: dict[tuple[str, str, str], list[f.ProgramResult]] = {}
-    for program in sorted(programs, key=lambda p: (-len(p.reasons), str(p.entry))):
+    # Of those that stay, the one with the fewest kinds of reasons first: the shortest way.
+    for program in sorted(programs, key=lambda p: (len(_grouped(p)), str(p.entry))):
         groups.setdefault((program.state, program.runs_on, program.next), []).append(program)
     counts = Counter(program.state for program in programs)
     total = "; ".join(f"{count} {state}" for state, count in sorted(counts.items()))
@@ -88,12 +89,23 @@ def _programs(report: Report, paint: Paint) -> str:
         for program in named:
             of = f"{program.modules} files" if program.modules > 1 else ""
             lines.append(f"    {program.entry!s:<{width if of else 0}}  {of}".rstrip())
-            lines += [f"        {one.where}: {one.message}" for one in program.reasons[:_REASONS]]
-            if len(program.reasons) > _REASONS:
-                lines.append(f"        and {len(program.reasons) - _REASONS} more")
+            reasons = _grouped(program)
+            for message, places in list(reasons.items())[:_REASONS]:
+                more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+                lines.append(f"        {places[0].where}: {message}{more}")
+            if len(reasons) > _REASONS:
+                lines.append(f"        and {len(reasons) - _REASONS} other reasons")
         if len(members) > len(named):
             lines.append(f"    and {len(members) - len(named)} more (--statistics names all)")
     return "\n".join(lines) + "\n\n"
+
+
+def _grouped(program: f.ProgramResult) -> dict[str, list[f.Finding]]:
+    """What keeps a program, each reason once, with its places."""
+    found: dict[str, list[f.Finding]] = {}
+    for one in program.reasons:
+        found.setdefault(one.message, []).append(one)
+    return found
 
 
 def _unused(report: Report, paint: Paint) -> str:

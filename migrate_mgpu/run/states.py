@@ -604,11 +604,18 @@ class ProgramStates:
             for rewriter in of(NativeRewriter):
                 for why in rewriter.refuses(module):
                     state.refuse(why)
-        for module, use in left[:3]:
+        told: set[tuple[Module, str]] = set()  # each name once for a file
+        for module, use in left:
+            if (module, _shown(use)) in told:
+                continue
+            told.add((module, _shown(use)))
             text = f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's"
             advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
             state.refuse(Diagnostic(_TF1_NAME, Place(module, use.node), text, advice))
-        for module, node, name in keras_left[:3]:
+        for module, node, name in keras_left:
+            if (module, name) in told:
+                continue
+            told.add((module, name))
             text = f"`{name}` is not in the Keras of TF2"
             state.refuse(Diagnostic(_TF1_NAME, Place(module, node), text, "replace it first"))
         if state.kind != REFUSED:

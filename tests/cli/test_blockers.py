@@ -1,0 +1,38 @@
+"""What keeps programs from TF2 is named all at once: each reason once, the shortest list first."""
+
+from __future__ import annotations
+
+from tests.cli.running import Cli
+
+PROGRAM = """\
+import tensorflow as tf
+
+a = tf.contrib.crf.viterbi_decode(1, 2)
+{more}
+sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
+"""
+MORE = "\n".join(
+    f"tf.contrib.seq2seq.{name}(1)"
+    for name in ("AttentionWrapper", "BasicDecoder", "TrainingHelper", "dynamic_decode")
+)
+KERAS = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+x = tf.placeholder(tf.float32), tf.placeholder(tf.int32), tf.assign(1, 2)
+y = tf.to_float(3), tf.Print(4, [4]), tf.get_collection("c")
+model.fit([[1.0]], [[1.0]])
+tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(log_device_placement=True)))
+"""
+
+
+def test_all_blockers_at_once(cli: Cli) -> None:
+    cli.write(many=PROGRAM.format(more=MORE), one=PROGRAM.format(more=""), keras=KERAS)
+    lines = cli("--check", ".").lines
+    summary = lines[next(n for n, line in enumerate(lines) if line.startswith("Programs:")) :]
+    named = [line.strip() for line in summary if line.strip() in ("one.py", "many.py", "keras.py")]
+    assert named == ["one.py", "keras.py", "many.py"]
+    for name in ("AttentionWrapper", "BasicDecoder", "TrainingHelper", "dynamic_decode"):
+        assert sum(name in line for line in summary) == 1
+    for name in ("placeholder", "assign", "to_float", "Print", "get_collection"):
+        assert sum(f"`tf.{name}`" in line for line in summary) == 1

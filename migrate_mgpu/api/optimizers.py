@@ -22,7 +22,8 @@ class OptimizerRow(Row):
 
     ``string`` is the name by which ``optimize_loss`` and canned Estimators know it, with what
     the former gives it besides a learning rate (``settings``); ``canned``: the latter's is
-    known to be equal. ``rows`` says what Keras does with gradients of an embedding's rows;
+    known to be equal. ``rows`` says what Keras does with gradients of an embedding's rows,
+    SAME where that was measured;
     ``linear``: its step for a sum of gradients is the sum of its steps. ``definition`` stands
     for the class of Keras's, always or only where the learning rate changes
     (``if_scheduled``). ``slots`` is how many tensors it keeps of each variable, where those of
@@ -32,7 +33,7 @@ class OptimizerRow(Row):
     string: str = ""
     canned: bool = False
     settings: tuple[tuple[str, float], ...] = ()
-    rows: Rows = Rows.SAME
+    rows: Rows = Rows.OTHER
     linear: bool = False
     definition: Definition | None = None
     if_scheduled: bool = False
@@ -96,6 +97,7 @@ OPTIMIZERS = Table(
         string="SGD",
         canned=True,
         linear=True,
+        rows=Rows.SAME,
     ),
     OptimizerRow(
         ("train.MomentumOptimizer",),
@@ -131,6 +133,7 @@ OPTIMIZERS = Table(
         string="Adam",
         canned=True,
         slots=2,
+        rows=Rows.SAME,
     ),
     OptimizerRow(
         ("train.AdagradOptimizer",),
@@ -142,6 +145,7 @@ OPTIMIZERS = Table(
         string="Adagrad",
         canned=True,
         slots=1,
+        rows=Rows.SAME,
     ),
     OptimizerRow(
         ("train.AdadeltaOptimizer",),

@@ -188,6 +188,12 @@ class Names(Scopes):
         """The innermost class that a node stands in."""
         return next((one for one in self.ancestors(node) if isinstance(one, ast.ClassDef)), None)
 
+    def taker(self, node: ast.AST) -> ast.Call | None:
+        """The call that takes an expression as an argument, by position or by name."""
+        parent = self.parents.get(node)
+        call = self.parents[parent] if isinstance(parent, ast.keyword) else parent
+        return call if isinstance(call, ast.Call) and node is not call.func else None
+
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that a node belongs to."""
         current: ast.AST = node

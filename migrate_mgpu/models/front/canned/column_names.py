@@ -245,9 +245,8 @@ def changes(module: Module, name: ast.Name) -> bool:
 
 def taken_by_another(module: Module, mention: ast.expr) -> bool:
     """Whether a variable is an Estimator's list of columns at a mention."""
-    parent = module.names.parents[mention]
-    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-    if not isinstance(call, ast.Call) or mention is call.func:
+    call = module.names.taker(mention)
+    if call is None:
         return False
     head, _, last = tensorflow_name(module, call.func).rpartition(".")
     return head == "estimator" and last in CANNED_KINDS

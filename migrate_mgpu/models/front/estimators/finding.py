@@ -254,8 +254,8 @@ class _Finder:
         if isinstance(parent, ast.Attribute):
             self._asked(driving, module, parent)
             return
-        call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-        if not isinstance(call, ast.Call) or node is call.func:
+        call = module.names.taker(node)
+        if call is None:
             raise Refused(module, node, "how the Estimator is used here is not followed")
         name = tensorflow_name(module, call.func)
         if name == "estimator.train_and_evaluate":

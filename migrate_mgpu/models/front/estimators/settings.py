@@ -38,9 +38,8 @@ def unset(flow: EstimatorFlow, values: ValueFlow, name: str) -> list[Value]:
 
 def configures(module: Module, node: ast.expr) -> bool:
     """Whether an expression stands where an Estimator gets its RunConfig."""
-    parent = module.names.parents[node]
-    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-    if not isinstance(call, ast.Call) or node is call.func:
+    call = module.names.taker(node)
+    if call is None:
         return False
     head, _, last = tensorflow_name(module, call.func).rpartition(".")
     if head not in ("estimator", "keras.estimator") or last not in ESTIMATORS:

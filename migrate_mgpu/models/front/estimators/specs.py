@@ -58,11 +58,9 @@ def _known_at(values: ValueFlow, spec: Construction, module: Module, use: ast.Ca
 
 
 def _only_trains(module: Module, node: ast.expr, kind: str) -> None:
-    parent = module.names.parents[node]
-    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-    if isinstance(call, ast.Call):
-        if tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
-            return
+    call = module.names.taker(node)
+    if call is not None and tensorflow_name(module, call.func) == "estimator.train_and_evaluate":
+        return
     raise Refused(module, node, f"the {kind} is used for more than train_and_evaluate here")
 
 

@@ -260,8 +260,8 @@ class _Reader:
         if isinstance(parent, ast.Attribute):
             self._attribute(module, node, parent, copies)
             return
-        call = parents[parent] if isinstance(parent, ast.keyword) else parent
-        if isinstance(call, ast.Call) and call.func is not node:
+        call = module.names.taker(node)
+        if call is not None:
             name = module.names.qualname(call.func) or ""
             if name == "builtins.print" or keras(name) == "utils.plot_model":
                 return

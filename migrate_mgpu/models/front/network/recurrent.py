@@ -168,9 +168,8 @@ def _only_starts(module: Module, node: ast.Attribute) -> bool:
 
 def _runs(module: Module, node: ast.expr) -> bool:
     """Whether a value is an argument of a recurrent network."""
-    parent = module.names.parents[node]
-    call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-    return isinstance(call, ast.Call) and call.func is not node and is_recurrent(module, call)
+    call = module.names.taker(node)
+    return call is not None and is_recurrent(module, call)
 
 
 def _check_initializer(module: Module, given: ast.expr | None) -> None:

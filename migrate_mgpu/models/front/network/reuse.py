@@ -92,25 +92,23 @@ class ReuseReader:
 
     def _ends(self, module: Module, node: ast.AST) -> bool:
         """Whether the value of an expression ends as `reuse`."""
-        parents = module.names.parents
-        parent = parents.get(node)
+        parent = module.names.parents.get(node)
         if isinstance(parent, _CONDITIONS):
             return self._ends(module, parent)
         if isinstance(parent, ast.If) and parent.test is node:
             return shares(module, parent)
         if isinstance(parent, ast.Assign) and parent.value is node:
             return self.is_statement(module, parent)
-        call = parents.get(parent) if isinstance(parent, ast.keyword) else parent
-        if not isinstance(call, ast.Call):
+        call = module.names.taker(node)
+        if call is None:
             return False
-        value = parent.value if isinstance(parent, ast.keyword) else node
-        if any(one is value for one in _reuse_of(module, call)):
+        if any(one is node for one in _reuse_of(module, call)):
             return True
         target = self.graph.target(module, call.func)
         if target is None or target.owner is not None:
             return False
         given = by_parameter(call, target.parameters())
-        names = [name for name, one in given.items() if one is value]
+        names = [name for name, one in given.items() if one is node]
         return bool(names) and self._is_reuse(target.module, target.node, names[0])
 
 

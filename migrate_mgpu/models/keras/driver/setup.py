@@ -111,8 +111,8 @@ class Setup:
                         continue
                 if isinstance(parent, (ast.Expr, ast.FormattedValue)):
                     continue
-                call = module.names.parents[parent] if isinstance(parent, ast.keyword) else parent
-                if isinstance(call, ast.Call) and node is not call.func:
+                call = module.names.taker(node)
+                if call is not None:
                     configs = {one.node for one in self.flow.config.all}
                     if call in configs or is_showing(module, call):
                         continue

@@ -106,6 +106,8 @@ def _check(given: NamedArguments, row: LayerRow, regularized: bool) -> None:
             refuse_unless(given, parameter.name, parameter.only, parameter.reason, parameter.advice)
         elif not parameter.new_name:
             given.drop(parameter.name)
+    if isinstance(given.get("noise_shape"), ast.Constant):
+        given.drop("noise_shape")  # `dropout(x, 0.5, True)`: no shape, which TF1 never asks for
     if row.kind.startswith("contrib."):
         _check_contrib(given, row)
         return

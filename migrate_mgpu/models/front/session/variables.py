@@ -214,7 +214,9 @@ class VariableReader(StatementReader):
                 raise Refused(self.module, value, text)
         dtype = given.get("dtype")
         if name == "get_variable":
-            if dtype is not None and name_of(self.module, dtype) != "float32":
+            kind = "float32" if dtype is None else name_of(self.module, dtype)
+            counts = kind in ("int32", "int64") and constant(given.get("trainable")) is False
+            if dtype is not None and kind != "float32" and not counts:
                 raise Refused(self.module, dtype, "`get_variable` with a type of its own")
             if "initializer" not in given and "shape" not in given:
                 raise Refused(self.module, call, "`get_variable` with neither shape nor value")

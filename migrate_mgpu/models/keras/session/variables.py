@@ -113,7 +113,9 @@ def _get_variable(made: Operation, context: Context, scope: str) -> str:
         text = ""
     if text:
         assert shape is not None
-        first = f"{text}({context.render(shape)})"
+        dtype = context.render(given["dtype"]) if "dtype" in given else ""
+        more = f", dtype={dtype}" if dtype not in ("", f"{context.tf}.float32") else ""
+        first = f"{text}({context.render(shape)}{more})"
     else:
         assert initializer is not None
         first = context.render(initializer)

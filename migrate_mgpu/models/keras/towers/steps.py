@@ -111,8 +111,10 @@ class TowerStepWriter(StepWriter):
             return super().step(step)
         plan = self._plan(step, items)
         texts: list[str] = []
-        name, is_new = self.names.split(plan.inputs, (*plan.take, *self._parameters(plan)))
-        if plan.inputs and is_new:
+        name, is_new = "", False
+        if plan.inputs:
+            name, is_new = self.names.split(plan.inputs, (*plan.take, *self._parameters(plan)))
+        if is_new:
             texts.append(self._split(plan, name))
         texts.append(self._replica(step, plan))
         texts.append(self._whole(step, plan, name))

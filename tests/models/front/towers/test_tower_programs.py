@@ -630,3 +630,15 @@ def test_one_loss_of_all_towers_is_minimized(minimized: str, loss: str) -> None:
     for form in forms:
         text = program(average="", grads="", apply=f"both = {minimized}\n{form}")
         assert loss in migrated(text, native_sessions=True)[0], text
+
+
+def test_a_flag_in_the_place_of_the_noise_shape_goes() -> None:
+    """`tf.layers.dropout(x, 0.5, True)` does not train: TF1 never asks for the shape."""
+    text = program(
+        device="    with tf.device('/gpu:%d' % i), tf.variable_scope('net', reuse=i > 0):\n",
+        body=BODY.replace(
+            "tf.matmul(x_splits[i], w)", "tf.layers.dropout(tf.matmul(x_splits[i], w), 0.5, True)"
+        ),
+    )
+    after = migrated(text, native_sessions=True)[0]
+    assert "tf.keras.layers.Dropout(0.5)\n" in after and "training=False)" in after, after

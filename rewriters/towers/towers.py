@@ -6,7 +6,8 @@ of a ``tf.distribute.MirroredStrategy`` runs; the strategy has the devices that 
 Variables and optimizers are made in its scope. What split the batch (``tf.split``, slices by
 the loop's variable) stays as the author wrote it, in a function that gives each replica its
 part. Each kind of step is a ``tf.function`` that runs all replicas, as in
-[native-session](rules.md#mgpu205). The function that averaged the gradients goes:
+[native-session](rules.md#mgpu205). The function that averaged the gradients goes (one of another
+module stays there, and is not imported any more):
 ``apply_gradients`` in a replica adds up the gradients of all, so each is that of its loss
 divided by their number; a sum has no division. Gradients that were clipped after the average
 are reduced first, then clipped.

@@ -17,7 +17,7 @@ from migrate_mgpu.models.front.session.graph_collections import (
 from migrate_mgpu.models.front.session.program import AverageUpdates, MadeLayer, Role, closure
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
-from migrate_mgpu.models.front.towers.loop import entered_as, first_scopes
+from migrate_mgpu.models.front.towers.loop import scope_of_towers
 from migrate_mgpu.models.ir import Mover, Step, Variables
 
 
@@ -55,11 +55,11 @@ class AverageReader(StatementReader):
         first = inside and entry.first
         if scope is None:
             return Mover.FIRST if first else Mover.ALL
-        if isinstance(scope, ast.Name) and scope.id in entered_as(self.module, towers):
+        block = scope_of_towers(self.module, towers, scope)
+        if block is not None and isinstance(scope, ast.Name):
             return Mover.FIRST if first else Mover.LAST
         loop = next(one for one in self.scope.entries if one.statement is towers.loop)
-        told = constant(scope)
-        if not inside and not loop.scopes and told in first_scopes(self.module, towers):
+        if block is not None and not inside and not loop.scopes:
             return Mover.FIRST
         text = "which towers' averages are moved cannot be determined"
         raise Refused(self.module, scope, text, "ask for those of the last tower by its scope")
@@ -147,13 +147,15 @@ class AverageReader(StatementReader):
             Refused: a layer is applied outside of that.
         """
         towers = self.scope.towers
-        if towers is None or not any(one.mover is not Mover.ALL for one in self._asked.values()):
-            return
-        blocks = {*entered_as(self.module, towers).values()}
-        for node, _ in made.applications:
-            if not is_inside(self.module, node, blocks):
-                text = "it stands outside of the scope that names a tower"
-                raise Refused(self.module, node, text)
+        for call in self._asked if towers is not None else ():
+            scope = by_parameter(call, COLLECTION).get("scope")
+            if scope is None or towers is None:
+                continue
+            block = scope_of_towers(self.module, towers, scope)
+            for node, _ in made.applications:
+                if block is None or not is_inside(self.module, node, {block}):
+                    text = "it stands outside of the scope that names a tower"
+                    raise Refused(self.module, node, text)
 
     def _moves_in(self, step: Step, variables: Variables) -> bool:
         return any(

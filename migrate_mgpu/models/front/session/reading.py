@@ -107,6 +107,7 @@ class _Reader(StatementReader):
             self.units.computed,
             lambda node: self.updates.gradients.read(node),
             self.reuse,
+            state.beside,
         )
 
     def read(self) -> SessionProgram:

@@ -228,6 +228,8 @@ class UpdateReader(StatementReader):
             assert isinstance(rate, Unit)
             self.rates.leave_to_optimizer(rate)
             rate = None
+        moves = gradients is not None and self.averages.moves(gradients.node)
+        moves = self.averages.moves(statement) or moves
         update = Update(
             target.id,
             statement,
@@ -242,8 +244,7 @@ class UpdateReader(StatementReader):
             rate,
             sparse,
             clips,
-            self.averages.moves(statement)
-            or (gradients is not None and self.averages.moves(gradients.node)),
+            moves,
             combined,
             tower_clips,
             mean=mean,

@@ -76,11 +76,11 @@ def read_average(function: Function, count: ast.expr | None) -> Combined:
 
 def read_sum(
     module: Module, node: ast.expr, names: Mapping[str, ast.expr | None], count: ast.expr | None
-) -> tuple[Combined, bool] | None:
+) -> tuple[Combined, bool, bool] | None:
     """What an expression makes of the losses of all towers; None where that is not followed.
 
-    ``names`` are the list of them (None), and what else it mentions that is made of it. Told is
-    also whether the values of all are put behind each other.
+    ``names`` are the list of them (None), and what else it mentions that is made of it. Told are
+    also whether the values of all are put behind each other, and whether it is a mean of these.
     """
     for held in (_Is.GRADIENTS, _Is.ROWS):
         reader = _Reader(module, {}, count, whole=True)
@@ -90,7 +90,7 @@ def read_sum(
                 reader.values[name] = one
         found = _SUMS.get(reader.value(node) or _Is.EMPTY)
         if found is not None:
-            return found, held is _Is.ROWS
+            return found, held is _Is.ROWS, reader.of_values
     return None
 
 
@@ -104,6 +104,7 @@ class _Reader:
     ) -> None:
         """``whole``: of what all towers have, one number is made."""
         self.whole = whole
+        self.of_values = False  # a mean is one of the values that towers have, not of the towers
         self.module = module
         self.values: dict[str, _Is] = dict(values)
         self.count = count
@@ -291,6 +292,7 @@ class _Reader:
             if not self.whole and axis not in (0, [0]):
                 return None
             if self._argument_value(given, "input_tensor") in (_Is.STACKED, _Is.GRADIENTS):
+                self.of_values = name == "reduce_mean"
                 return _Is.MEAN if name == "reduce_mean" else _Is.SUM
             return None
         if name in ("add_n", "accumulate_n"):

@@ -162,28 +162,23 @@ def shares(module: Module, statement: ast.stmt) -> bool:
     return isinstance(func, ast.Attribute) and func.attr == "reuse_variables"
 
 
-def entered_as(module: Module, towers: Towers) -> dict[str, ast.With]:
-    """The names of each tower's scope in its loop, with their blocks: `name_scope(...) as scope`"""
-    return {
-        item.optional_vars.id: block
-        for block in _blocks(towers.loop.body)
-        for item in block.items
-        if isinstance(item.optional_vars, ast.Name)
-        and isinstance(item.context_expr, ast.Call)
-        and name_of(module, item.context_expr) == "name_scope"
-    }
+def scope_of_towers(module: Module, towers: Towers, node: ast.expr) -> ast.With | None:
+    """The block of the scope in a loop that an expression behind `tf.get_collection` names.
 
-
-def first_scopes(module: Module, towers: Towers) -> set[str]:
-    """What TF1 calls the first tower's scopes, where its number is all that they are made of."""
-    found: set[str] = set()
+    That is the name which the block gives it, or the text of the first tower's.
+    """
     for block in _blocks(towers.loop.body):
         for item in block.items:
-            call = item.context_expr
-            if isinstance(call, ast.Call) and name_of(module, call) == "name_scope" and call.args:
-                text = _of_first(module, call.args[0], towers)
-                found |= {text, f"{text}/"} if text else set()
-    return found
+            call, entered = item.context_expr, item.optional_vars
+            if not isinstance(call, ast.Call) or name_of(module, call) != "name_scope":
+                continue
+            if isinstance(node, ast.Name) and isinstance(entered, ast.Name):
+                if node.id == entered.id:
+                    return block
+            text = _of_first(module, call.args[0], towers) if call.args else ""
+            if text and constant(node) in (text, f"{text}/"):
+                return block
+    return None
 
 
 def _of_first(module: Module, node: ast.expr, towers: Towers) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
@@ -55,8 +57,13 @@ class TowerReader:
         unit: Callable[..., Unit],
         gradients: Callable[[ast.expr], Gradients | None],
         reuse: ReuseReader,
+        beside: AbstractSet[Module] = frozenset(),
     ) -> None:
-        """``unit`` reads what is computed, ``gradients`` what gives gradients."""
+        """``unit`` reads what is computed, ``gradients`` what gives gradients.
+
+        ``beside`` are the program's other modules.
+        """
+        self.beside = beside
         self.found = found
         self.gradients = gradients
         self.reuse = reuse
@@ -480,7 +487,7 @@ class TowerReader:
         if not isinstance(given, Gradients) or not given.listed:
             return None
         target = self.graph.target(self.module, call.func)
-        if target is None or target.module is not self.module:
+        if target is None or target.module not in {self.module, *self.beside}:
             text = "what happens to the gradients of all towers is not followed"
             raise Refused(self.module, call, text)
         combined = read_average(target, self._count)
@@ -515,12 +522,12 @@ class TowerReader:
         if found is None or not isinstance(loss, ast.Name):
             text = "what is minimized is not the sum or the mean of the towers' losses"
             raise Refused(self.module, node, text, "average the losses of the towers")
-        combined, behind = found
+        combined, behind, of_values = found
         (made_in,) = lists[0].after
         if behind and not self._is_even(made_in):
             text = "the towers may have different numbers of rows, of which one mean is made"
             raise Refused(self.module, node, text, "split the batch by tf.split")
-        mean = combined is Combined.MEAN and not self._is_number_of_tower(made_in)
+        mean = of_values and not self._is_number_of_tower(made_in)
         return Differentiated(loss, made_in, combined, mean)
 
     def _is_even(self, unit: Unit) -> bool:
@@ -539,11 +546,10 @@ class TowerReader:
         if not isinstance(value, ast.Call):
             return False
         name = name_of(self.module, value)
-        given = by_parameter(value, ("input_tensor", "axis"))
-        whole = name in ("reduce_mean", "reduce_sum") and not {
-            "axis", "reduction_indices"
-        } & set(given)  # fmt: skip
-        return whole or name.startswith("losses.")
+        if name.startswith("losses."):
+            return not any(keyword.arg == "reduction" for keyword in value.keywords)
+        given = {*by_parameter(value, ("input_tensor", "axis"))}
+        return name in ("reduce_mean", "reduce_sum") and given <= {"input_tensor", "name"}
 
     def check_update(
         self, call: ast.Call, unit: Unit, combined: Combined | None, entry: Entry

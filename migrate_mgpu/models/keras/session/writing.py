@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.removal import is_inside, name_unused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
@@ -50,6 +50,7 @@ from migrate_mgpu.models.keras.towers.steps import (
 from migrate_mgpu.source.blocks import Block, leading, outermost, render, trailing
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.header_edit import with_parameters, without_parameter
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, is_comment
 
@@ -292,6 +293,7 @@ class _Writer:
     def _helpers(self) -> None:
         """Functions that only the graph needed go away, with the comments above them."""
         helpers = set(self.program.helpers)
+        self._helpers_beside()
         for node in self.module.tree.body:
             if node not in helpers and not self._only_of(node, helpers):
                 continue
@@ -300,6 +302,23 @@ class _Writer:
             start, stop = self._joined(start, stop, above, below)
             self._edit_region(start, stop, "")
             self.found.gone.add(node)
+
+    def _helpers_beside(self) -> None:
+        """Functions of other modules stay there, and are not imported any more."""
+        names = {f.name for f in self.program.helpers.values() if f.module is not self.module}
+        gone: set[ast.AST] = {update.statement for update in self.program.updates}
+        for statement in self.module.tree.body if names else ():
+            if not isinstance(statement, ast.ImportFrom):
+                continue
+            unused = [
+                alias
+                for alias in statement.names
+                if alias.name in names and name_unused(self.module, statement, alias, gone)
+            ]
+            if len(unused) < len(statement.names) and unused:
+                self._edit(import_edit(self.source, statement, unused))
+            elif unused and Layout(self.source, statement).owns_lines:
+                self._edit(Layout(self.source, statement).replace([]))
 
     def _only_of(self, statement: ast.stmt, functions: set[ast.AST]) -> bool:
         """Whether a statement makes a constant that only some functions read."""

@@ -642,3 +642,24 @@ def test_a_flag_in_the_place_of_the_noise_shape_goes() -> None:
     )
     after = migrated(text, native_sessions=True)[0]
     assert "tf.keras.layers.Dropout(0.5)\n" in after and "training=False)" in after, after
+
+
+@pytest.mark.parametrize(
+    ("minimized", "scaled"),
+    [
+        ("tf.reduce_mean(losses)", "scaled_loss = tf.reduce_mean(loss) / strategy"),
+        # TF1 adds up the gradients of all values of a tensor.
+        ("tf.add_n(losses) / num_gpus", "scaled_loss = loss / strategy"),
+    ],
+)
+@pytest.mark.parametrize(
+    "loss",
+    ["tf.square(output - y_splits[i])", "tf.reduce_mean(tf.square(output - y_splits[i]), 1)"],
+)
+def test_losses_of_many_values(loss: str, minimized: str, scaled: str) -> None:
+    body = BODY.replace("tf.reduce_mean(tf.square(output - y_splits[i]))", loss)
+    assert body != BODY
+    text = program(
+        average="", body=body, grads="", apply=f"train = optimizer.minimize({minimized})\n"
+    )
+    assert scaled in migrated(text, native_sessions=True)[0]

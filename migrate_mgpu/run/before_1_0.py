@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from migrate_mgpu.analysis.module import Module
@@ -11,9 +11,10 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import earlier
 from migrate_mgpu.core.findings import APPLIED, Finding, RunResult
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
+from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.run.relocation import Files, fits, relocated
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.history import History, place
@@ -45,16 +46,31 @@ def with_later_names(
             if renamed.edits and not file_suppressed(module.source):
                 if fits({module: renamed.edits}):
                     found[module] = renamed
+    stay: dict[Path, tuple[Finding, ...]] = {}
     while found:
         layers: History = {m.path: [(m.source, one.edits)] for m, one in found.items()}
         contents = {m.path: m.source.encode(m.source.apply(one.edits)) for m, one in found.items()}
         result = plan([(path, contents.get(path, data)) for path, data in files])
         migrated = (one for one in result.programs if one.state in _MIGRATED)
         used = {path for one in migrated for path in one.paths}
+        for one in result.programs:  # the names are none of its reasons: they would be written
+            if one.state == REFUSED and contents.keys() & set(one.paths):
+                stay.setdefault(one.entry, one.reasons)
         if used >= contents.keys():
-            return _with_findings(relocated(result, layers, contents), found)
+            return _staying(_with_findings(relocated(result, layers, contents), found), stay)
         found = {module: one for module, one in found.items() if module.path in used}
-    return first
+    return _staying(first, stay)
+
+
+def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> RunResult:
+    """With what keeps programs beside their names from before 1.0."""
+    result.programs[:] = [
+        replaced(one, reasons=reasons[one.entry])
+        if one.state == REFUSED and one.entry in reasons
+        else one
+        for one in result.programs
+    ]
+    return result
 
 
 def _words() -> re.Pattern[str]:

@@ -83,6 +83,8 @@ def test_file_of_a_refused_program_stays() -> None:
     """What else keeps its program is told; a program that is migrated brings its files along."""
     result = run(("net.py", NET), ("train.py", TRAIN), bridge=True)
     assert [one.state for one in result.programs] == ["refused"]
+    (reason,) = result.programs[0].reasons  # `tf.neg` would be written
+    assert "crf_decode" in reason.message
     assert not any(file.changed for file in result.files)
     result = run(("net.py", NET), ("train.py", TRAIN), ("other.py", OTHER), bridge=True)
     states = {one.entry.name: one.state for one in result.programs}

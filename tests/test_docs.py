@@ -38,10 +38,11 @@ from tests.support.migration import migrated
 ROOT = Path(__file__).parents[1]
 RULES = ROOT / "docs" / "rules.md"  # generated: its examples are tests/rewriters/test_cases.py
 SESSIONS = ROOT / "docs" / "sessions.md"  # generated: its programs are fixtures, with proofs
+TRANSCRIPT = ROOT / "docs" / "transcript.md"  # generated: it is played again below
 PAGES = [
     path
     for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
-    if path not in (RULES, SESSIONS)
+    if path not in (RULES, SESSIONS, TRANSCRIPT)
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.M | re.S)
 BY_CI = "*Run by `.ci/run`"
@@ -315,6 +316,20 @@ def test_generated_page_is_fresh(name: str) -> None:
     made = generator(f"generate_{name}").page()  # type: ignore[attr-defined]
     page = ROOT / f"docs/{PAGE_OF.get(name, name)}.md"
     assert page.read_text(encoding="utf-8") == made, f"run: python docs/generate_{name}.py"
+
+
+def test_the_transcript_prints_what_it_says() -> None:
+    """All but the comparisons, which take minutes: those are of programs that come out the same."""
+    generate = generator("generate_transcript")
+    comparisons = generate.recorded()  # type: ignore[attr-defined]
+    assert len(comparisons) == 5
+    assert all(" device" in text and "EQUIVALENT\n" in text for text in comparisons)
+    assert not any("NOT EQUIVALENT" in text for text in comparisons)
+    made = generate.page(comparisons)  # type: ignore[attr-defined]
+    wanted = (
+        "run: python docs/generate_transcript.py --keep-comparisons, or anew where code changed"
+    )
+    assert TRANSCRIPT.read_text(encoding="utf-8") == made, wanted
 
 
 def test_the_command_that_contributing_names_starts_without_settings() -> None:

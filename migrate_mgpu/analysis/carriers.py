@@ -77,7 +77,7 @@ class Carriers:
         """The edits of the statements that make the objects, and of all between.
 
         Raises:
-            Refused: one of them does something with it that is not followed.
+            Refused: one of them does something with it that cannot be analyzed.
         """
         for value in self.places:
             module, call = value.module, value.node
@@ -91,7 +91,7 @@ class Carriers:
         """What the statement that makes an object does besides.
 
         Raises:
-            Refused: it hands it on in a way that is not followed.
+            Refused: it hands it on in a way that cannot be analyzed.
         """
         statement = module.names.statement(call)
         node, step = call, self.values.step(module, call)
@@ -233,7 +233,7 @@ class Carriers:
         self.changes.edit(module, layout.replace([*kept, *lines]))
 
     def _refused(self, module: Module, node: ast.AST) -> Refused:
-        text = f"how the {self.what} is handed on is not followed"
+        text = f"where the {self.what} is passed cannot be analyzed"
         return Refused(module, node, text, f"make the {self.what} where it is used")
 
 

@@ -252,7 +252,7 @@ _ADVICE = {
     "the loss and its gradients",
     "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "
     "tf.train.Optimizer, which compat.v1 has",
-    "contrib.training.HParams": "what is done with it here has no equal form: call it with "
+    "contrib.training.HParams": "what is done with it here has no exact equivalent: call it with "
     "keywords, in a module that is imported by one name",
     "contrib.training.bucket": "use tf.data.experimental.bucket_by_sequence_length",
     "contrib.training": "copy it from TF 1.15, tensorflow/contrib/training",

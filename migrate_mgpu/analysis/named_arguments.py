@@ -26,7 +26,9 @@ def arguments_of(module: Module, call: ast.Call, signature: tuple[str, ...]) -> 
     found: dict[str, ast.expr] = {}
     for index, argument in enumerate(call.args):
         if isinstance(argument, ast.Starred) or index >= len(signature):
-            raise Refused(module, argument, "which argument this is cannot be determined")
+            raise Refused(
+                module, argument, "which parameter this argument belongs to cannot be determined"
+            )
         found[signature[index]] = argument
     for keyword in call.keywords:
         if keyword.arg is None:

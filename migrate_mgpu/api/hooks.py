@@ -18,7 +18,7 @@ REFUSED_HOOKS = {
     "CheckpointSaverHook": "give RunConfig its model_dir and save_checkpoints_steps",
     "GlobalStepWaiterHook": "replicas of one strategy begin together in TF2: take it out",
     "FeedFnHook": "let the input function give what is fed",
-    "FinalOpsHook": "compute it behind the training",
+    "FinalOpsHook": "compute it after the training",
     "stop_if_no_increase_hook": "use tf.keras.callbacks.EarlyStopping(mode='max')",
     "stop_if_no_decrease_hook": "use tf.keras.callbacks.EarlyStopping(mode='min')",
     "stop_if_higher_hook": "use a tf.keras.callbacks.Callback with an on_test_end",

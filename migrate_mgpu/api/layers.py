@@ -121,7 +121,7 @@ _PARAMETERS = _known([
     _reuse("reuse", _ONE_LAYER),
     _reuse("_reuse", _ONE_LAYER),
     Parameter(
-        "renorm", target="", only=(False, None), reason="batch renormalisation is TF1's own",
+        "renorm", target="", only=(False, None), reason="batch renormalization is TF1's own",
         advice=_NO_LAYER,
     ),
     *_own((None,), _NO_LAYER, "virtual_batch_size", "adjustment"),

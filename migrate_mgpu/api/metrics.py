@@ -228,7 +228,8 @@ METRICS = Table(
                 "'ROC'",
                 target="",
                 only=("ROC",),
-                reason="TF1's area under the curve of precision and recall is another than Keras's",
+                reason="TF1's area under the curve of precision and recall is not "
+                "computed as Keras's is",
             ),
             _NAME,
             Parameter(

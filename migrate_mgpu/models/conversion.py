@@ -166,7 +166,7 @@ class Conversions:
         wraps = {flow.wrapped for flow in self.flows}
         for reference in self.graph.references(function):
             if reference.call is not None and reference.call not in wraps:
-                text = f"{function.name} is called here, besides by its Estimator"
+                text = f"{function.name} is also called here, not only by its Estimator"
                 raise Refused(reference.module, reference.node, text)
 
     def _check_alternatives(self) -> None:

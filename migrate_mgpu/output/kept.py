@@ -82,7 +82,7 @@ REASONS = {
         "Several statements stand on one line.",
         "put it on a separate line",
     ),
-    "initialised-before": Reason(
+    "initialized-before": Reason(
         "TensorFlow is initialized before the config is created",
         "After the runtime is initialized, `tf.config` raises an error for most options, and the "
         "calls cannot be moved further up.",

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.session_programs import NativeSession
 
 NEXT = {
-    NATIVE: "run it on TF2, compare it by migrate-mgpu parity",
-    BRIDGE: "run it on TF2, compare it by migrate-mgpu parity",
+    NATIVE: "run it on TF2, and compare both versions with migrate-mgpu parity",
+    BRIDGE: "run it on TF2, and compare both versions with migrate-mgpu parity",
     KEPT: "run it on TF2; move the kept options by hand once the reason no longer applies",
     REFUSED: "fix what is named, then run migrate-mgpu again",
 }
@@ -116,7 +116,7 @@ class Report:
 
     def _stays(self, outcome: Outcome) -> None:
         flow = outcome.flow
-        where, text, key = "", "it is not followed", "not-followed"
+        where, text, key = "", "it cannot be analyzed", "not-followed"
         if outcome.reasons:
             reason = outcome.reasons[0]
             text, key = reason.reason, reason.key
@@ -135,10 +135,10 @@ class Report:
     def softness(self, module: Module, node: ast.AST) -> None:
         """TF1's default is written where its author wrote nothing."""
         text = (
-            "TF1's default, no soft placement, is written out: TF2's eager code would run on the "
-            "CPU what a GPU cannot"
+            "soft placement is off by default in TF1 and on in TF2: this line keeps it off, so that an "
+            "operation without a GPU kernel is an error under `tf.device` or a strategy, as in TF1"
         )
-        advice = "delete the line where that is fine"
+        advice = "delete the line if such operations may run on the CPU"
         self.add(module, node, "MGPU101", f.APPLIED, text, advice)
 
     def rule(self, module: Module, node: ast.AST, rule: Rule) -> None:

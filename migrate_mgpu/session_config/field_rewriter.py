@@ -29,7 +29,7 @@ class FieldRewriter(Rewriter):
     ``apply`` gives the statements that do in TF2 what the setting did, in a file's style
     (``FileStyle.lines``); none for TF2's own default. ``plan`` says why a value cannot move
     exactly; None when it can. ``early``: TF2 refuses the call once the runtime is
-    initialised. ``imports`` are modules that the statements use. ``note`` says what the
+    initialized. ``imports`` are modules that the statements use. ``note`` says what the
     owner of a value that moves is to know, and an advice.
     """
 

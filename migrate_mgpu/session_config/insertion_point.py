@@ -45,7 +45,7 @@ _HARMLESS = (
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
 )  # fmt: skip
-_LATE = "initialised-before"
+_LATE = "initialized-before"
 
 
 @record(frozen=True)
@@ -63,7 +63,7 @@ class Timing:
         self.graph = graph
         self.modules = modules
         starts = _starts_eagerly if native else self._starts_in_graph_mode
-        self._initialises = Order(
+        self._initializes = Order(
             graph, lambda module: (call for call in module.names.calls if starts(module, call))
         )
         self._native = native
@@ -90,7 +90,7 @@ class Timing:
         if late is not None:
             return late
         for setting in early:
-            found = self._initialises.before(setting.module, setting.statement)
+            found = self._initializes.before(setting.module, setting.statement)
             if found is not None:
                 return self._hoist(flow, early, *found)
         return None

@@ -25,7 +25,7 @@ A program stays where Keras would do something else without a word, or where the
 model cannot be followed: a loss of one's own that is not plainly one number for each
 example, an optimizer or a recurrent layer that TF2 has changed, ``activity_regularizer``,
 ``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made
-elsewhere and copied under a condition, handed to what is not followed, or trained beside its
+elsewhere and copied under a condition, handed to what cannot be analyzed, or trained beside its
 copies; GPUs that are not known where the model is made.
 
 ## References

@@ -8,7 +8,7 @@ of that GPU's own total memory, asked of the CUDA driver when the program runs.
 TF2 has no fraction. ``cuDeviceTotalMem_v2`` answers in the order in which
 TensorFlow numbers its GPUs, whatever ``CUDA_VISIBLE_DEVICES`` and
 ``CUDA_DEVICE_ORDER`` say, and gives the number that TF1 multiplied;
-``nvidia-smi`` does neither. Listing the GPUs has initialised the driver before
+``nvidia-smi`` does neither. Listing the GPUs has initialized the driver before
 it is called. Without a GPU the loop does nothing; a TensorFlow for other GPUs (ROCm,
 Metal) has no such driver to ask, and runs without the limit.
 

@@ -5,7 +5,7 @@ Turns the option into a loop over the physical GPUs.
 
 ## Why
 TF1 sets growth for the whole process; TF2 sets it for each GPU, asks for the
-same on all of them, and only before the runtime is initialised.
+same on all of them, and only before the runtime is initialized.
 
 ## Safety
 Exact. Together with a memory limit TF2 accepts only one of the two: the limit

@@ -8,7 +8,7 @@ In TF2 the thread pools belong to the runtime and are made once. ``0`` leaves
 the choice to TensorFlow in both.
 
 ## Safety
-Exact. The calls must come before the runtime is initialised.
+Exact. The calls must come before the runtime is initialized.
 
 ## References
 ``tf.config.threading.set_intra_op_parallelism_threads``,

@@ -42,7 +42,7 @@ The devices that the loop names must exist: a strategy has no soft placement, wi
 put the towers of a GPU that is missing on the CPU.
 
 A program stays on the bridge where the towers are not alike, where one changes the variables
-by itself (an update inside of the loop), where what happens to the gradients is not followed,
+by itself (an update inside of the loop), where what happens to the gradients cannot be analyzed,
 and where a session's program without towers would stay.
 
 ## References
@@ -174,7 +174,7 @@ for step in range(10):
     Case(
         "gradients of which something else is made",
         _HEAD + _AVERAGE.replace("reduce_mean", "reduce_max") + _TOWERS + _STAYS,
-        refused="what happens to the gradients of all towers here is not followed",
+        refused="what happens to the gradients of all towers here cannot be analyzed",
     ),
 )
 

@@ -287,12 +287,12 @@ def test_what_shows_an_estimator_shows_the_model(shown: str) -> None:
         (f"{RUN_CONFIG}two = config if sys.argv[1:] else None\n{ESTIMATOR.format('two')}",
          "a RunConfig is chosen in an expression"),
         (f"{RUN_CONFIG}pair = config, 1\n{ESTIMATOR.format('pair[0]')}",
-         "how the RunConfig is handed on is not followed"),
+         "where the RunConfig is passed cannot be analyzed"),
         (f"{RUN_CONFIG}both = dict(a=config)\n{ESTIMATOR.format('config')}",
          "used for more than an Estimator"),
         (f"def build(wanted):\n    if wanted:\n        return load(), 1\n    {RUN_CONFIG}"
          f"    return config, 2\n\n\nconfig, n = build(sys.argv[1:])\n{ESTIMATOR.format('config')}",
-         "how the Estimator is configured here is not followed"),
+         "how the Estimator is configured here cannot be analyzed"),
     ],
 )  # fmt: skip
 def test_a_run_config_that_another_path_may_see_stays(body: str, reason: str) -> None:

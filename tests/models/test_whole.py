@@ -101,7 +101,9 @@ def test_a_sum_over_the_batch_is_for_one_replica(loss: str, sums: bool) -> None:
     assert ".fit(" in migrated(head + made.format(""))[0]
     text = head + made.format(f", config={REPLICAS}")
     if sums:
-        stays(text, "several replicas have another loss where it is the sum of a batch")
+        stays(
+            text, "several replicas would have a different loss, because it is the sum over a batch"
+        )
     else:
         assert ".fit(" in migrated(text)[0]
 
@@ -112,7 +114,9 @@ def test_a_loss_that_is_no_mean_is_for_one_replica(loss: str) -> None:
     head = HEAD.replace(MEAN, loss)
     made = "estimator = tf.estimator.Estimator(model_fn{})\nestimator.train(input_fn, steps=2)\n"
     assert ".fit(" in migrated(head + made.format(""))[0]
-    reason = "several replicas have another loss where it is no mean of the examples'"
+    reason = (
+        "several replicas would have a different loss, because it is not the mean over the examples"
+    )
     stays(head + made.format(f", config={REPLICAS}"), reason)
 
 

@@ -119,7 +119,7 @@ def test_functions(code: str, after: str) -> None:
         ("tf.layers.dense(x, 3, reuse=tf.AUTO_REUSE)", "shared by name"),
         ("tf.layers.dense(x, 3, activity_regularizer=r)", "activity_regularizer"),
         ("tf.layers.dense(x, 3, bias_initializer=None)", "Glorot"),
-        ("tf.layers.batch_normalization(x, renorm=True)", "renormalisation"),
+        ("tf.layers.batch_normalization(x, renorm=True)", "renormalization"),
         ("tf.contrib.layers.dropout(x)", "evaluation"),
         ("tf.contrib.layers.batch_norm(x, 0.9)", "evaluation"),
         ("tf.contrib.layers.conv2d(x, 3, 3, normalizer_fn=tf.contrib.layers.batch_norm)",
@@ -135,7 +135,7 @@ def test_functions(code: str, after: str) -> None:
         ("tf.metrics.mean_per_class_accuracy(a, b, 3)", "no Keras metric"),
         ("tf.metrics.accuracy(a, b, weights=0.5)", "the same weight"),
         ("tf.metrics.mean_iou(a, b, 3, weights=w)", "whole numbers"),
-        ("tf.metrics.auc(a, b, curve='PR')", "another than Keras's"),
+        ("tf.metrics.auc(a, b, curve='PR')", "not computed as Keras's is"),
     ],
 )  # fmt: skip
 def test_refused(code: str, reason: str) -> None:

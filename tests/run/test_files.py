@@ -121,7 +121,9 @@ def test_a_missing_path_does_not_stop_the_others(tmp_path: Path) -> None:
     make(tmp_path, "a.py")
     members, unread = discover([str(tmp_path / "gone.py"), str(tmp_path / "a.py")])
     assert members == [str(tmp_path / "a.py")]
-    assert [(u.path, u.reason) for u in unread] == [(str(tmp_path / "gone.py"), "does not exist")]
+    assert [(u.path, u.reason) for u in unread] == [
+        (str(tmp_path / "gone.py"), "no such file or folder")
+    ]
 
 
 def test_a_folder_that_vanishes_while_walked(

@@ -35,7 +35,7 @@ def read_loss(module: Module, node: ast.AST) -> Loss | None:
     given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
     labels, outputs = given.get(row.other_labels, given.get(row.labels)), given.get(row.outputs)
     if labels is None or outputs is None:
-        raise Refused(module, node, f"what `{edit.shown}` compares is not told")
+        raise Refused(module, node, f"what `{edit.shown}` compares cannot be determined")
     reduction = _reduction(module, given.get("reduction")) if row.reduces else None
     factor, weights = _weight(given.get("weights"))
     if reduction is Reduction.AVERAGE and weights is None:

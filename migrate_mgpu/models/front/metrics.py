@@ -37,7 +37,7 @@ def read_metric(module: Module, node: ast.AST) -> Metric | None:
     weights = _weights(module, row, edit.given("weights"))
     labels, predictions = given.get("labels"), given.get("predictions", given.get("values"))
     if predictions is None or (labels is None and "labels" in row.signature):
-        raise Refused(module, node, f"what `{edit.shown}` compares is not told")
+        raise Refused(module, node, f"what `{edit.shown}` compares cannot be determined")
     for parameter in row.settings:
         value = given.get(parameter.name)
         if not (value is None and parameter.default) and not _is_constant(module, value):

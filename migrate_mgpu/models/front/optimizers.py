@@ -143,7 +143,7 @@ def schedule_at(module: Module, call: ast.Call) -> tuple[Schedule, ast.expr] | N
     arguments = NamedArguments(module, call, row.signature)
     step = arguments.get(row.step)
     if step is None:
-        raise Refused(module, call, f"`{arguments.shown}` is not told the step")
+        raise Refused(module, call, f"`{arguments.shown}` is not given the step")
     return Schedule(row.kind, module, call, arguments.rest), step
 
 

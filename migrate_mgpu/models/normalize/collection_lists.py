@@ -38,7 +38,7 @@ _SCOPES = ("name_scope", "variable_scope", "op_scope", "variable_op_scope")
 
 
 class _Stays(Exception):
-    """A collection is used in a way that is not followed."""
+    """A collection is used in a way that cannot be analyzed."""
 
 
 @record(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class _Event:
 
 
 def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits for one collection; none where it is used in a way that is not followed."""
+    """The edits for one collection; none where it is used in a way that cannot be analyzed."""
     calls: dict[str, list[tuple[Module, ast.Call]]] = {}
     for module in modules:
         for node in walk(module.tree):

@@ -117,7 +117,7 @@ tf.estimator.Estimator(model_fn).train(input_fn, steps=4)
         ("tf.sigmoid(logits)", "    def loss(labels, logits):\n"),
     ],
 )
-def test_a_loss_keeps_the_name_of_what_is_minimised(logits: str, written: str) -> None:
+def test_a_loss_keeps_the_name_of_what_is_minimized(logits: str, written: str) -> None:
     """Not that of the values that it is the mean of, which stand behind it."""
     text, _ = migrated(PROGRAM.format(logits=logits))
     assert written in text

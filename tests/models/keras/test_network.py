@@ -55,7 +55,7 @@ def test_a_layer_that_is_applied_otherwise_is_refused() -> None:
             "    layers = [tf.keras.layers.Dense(8), tf.abs(net)]\n"
             "    logits = tf.keras.layers.Dense(10)(layers[0](net))\n"
         ),
-        "how the layer `Dense` is applied is not followed",
+        "how the layer `Dense` is applied cannot be analyzed",
     )
 
 
@@ -256,7 +256,7 @@ CLIPPED = (
             ),
             "twice",
         ),
-        (CLIPPED.format("found = tf.clip_by_global_norm(found, 0.5)[1:]"), "not followed"),
+        (CLIPPED.format("found = tf.clip_by_global_norm(found, 0.5)[1:]"), "cannot be analyzed"),
         (
             f"train_op = optimizer.minimize(loss, {STEPPED}, tf.trainable_variables('dense'))",
             "only some of the variables",
@@ -364,5 +364,5 @@ def test_regularization_of_the_training_loss_alone_is_refused() -> None:
     train = "    if mode == tf.estimator.ModeKeys.TRAIN:\n"
     stays(
         with_loss(LOSS + train + "        loss += tf.losses.get_regularization_loss()\n"),
-        "evaluation has another loss",
+        "evaluation has a different loss",
     )

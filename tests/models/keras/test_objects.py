@@ -66,7 +66,7 @@ def test_a_layer_that_trains_must_be_seen_where_it_is_applied() -> None:
         "    net = layer(net)\n"
         "logits = tf.identity(net)"
     )
-    stays(program(network), "a layer that trains is kept where its use is not followed")
+    stays(program(network), "a layer that trains is stored where its use cannot be analyzed")
 
 
 MODEL = """\
@@ -117,7 +117,7 @@ def test_names_whose_statements_go_away_are_free() -> None:
         ("layers.Dropout(0.4)", "layers.BatchNormalization()", "batch normalization in a Keras"),
         ("layers.Dropout(0.4)", "layers.CuDNNLSTM(3)", "`CuDNNLSTM` is not known to be the same"),
         ("layers.Dense(3)", "layers.Dense(3, kernel_regularizer='l2')", "regularizers of Keras"),
-        (", input_shape=[4]", "", "a layer stands twice in a Sequential"),
+        (", input_shape=[4]", "", "a layer is used twice in a Sequential"),
     ],
 )
 def test_keras_models_that_are_not_the_same_in_tf2_stay(old: str, new: str, reason: str) -> None:
@@ -217,7 +217,7 @@ def test_a_layer_that_a_class_does_not_tell_does_not_train() -> None:
         (
             "self.drop = tf.layers.Dropout(0.5)",
             "self.drop = [tf.layers.Dropout(0.5)]",
-            "`Dropout` is kept where its use is not followed",
+            "`Dropout` is stored where its use cannot be analyzed",
         ),
         ("tf.layers.Dense(3)", "tf.layers.Dense(3, kernel_regularizer=None)", "the regularizer"),
         (

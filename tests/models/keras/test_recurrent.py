@@ -188,7 +188,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6)\noutputs, _ = {RUN}(cell, features, dtype=tf.float32)\n"
          "net = outputs[:, cell.state_size.h]", "by itself"),
         (f"both = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = both[0][:, -1]",
-         "not taken apart"),
+         "not unpacked"),
         ("net = features\nfor units in [4, 4]:\n"
          f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
          "in a loop"),

@@ -111,12 +111,12 @@ def test_a_metric_of_what_is_zero_or_not() -> None:
             NETWORK + LOSS.replace("mean_squared_error(", "mean_squared_error(0.5 * ").replace(
                 "    loss = ", "    loss = tf.sqrt("
             ).replace("decoded)", "decoded))"),
-            TWINS, "", "no mean of the examples'",
+            TWINS, "", "not the mean over the examples",
         ),
-        (NETWORK + BOTH, TWINS, "", "no mean of the examples'"),
+        (NETWORK + BOTH, TWINS, "", "not the mean over the examples"),
         (
             NETWORK.replace("dense(code", "dense(code + labels[:, :2]") + LOSS,
-            ALONE, "", "the network looks at the labels",
+            ALONE, "", "the network uses the labels",
         ),
         (
             NETWORK + LOSS.replace("decoded", "tf.layers.dense(decoded, 4)"),
@@ -136,7 +136,7 @@ def test_a_metric_of_what_is_zero_or_not() -> None:
         (
             NETWORK + "    if mode == tf.estimator.ModeKeys.TRAIN:\n        labels = labels * 0.9\n"
             + BOTH,
-            ALONE, "", "evaluation comes to its loss in another way",
+            ALONE, "", "evaluation computes its loss differently",
         ),
         (
             NETWORK + LOSS,
@@ -152,11 +152,11 @@ def test_a_metric_of_what_is_zero_or_not() -> None:
         ),
         (
             NETWORK + LOSS.replace("decoded)", "decoded, weights=labels)"),
-            TWINS, "", "no mean of the examples'",
+            TWINS, "", "not the mean over the examples",
         ),
         (
             NETWORK + WEIGHED.replace('features["x"], decoded', "labels, decoded"),
-            TWINS, "", "another loss where it is the sum of a batch",
+            TWINS, "", "it is the sum over a batch",
         ),
     ],
 )  # fmt: skip
@@ -238,7 +238,7 @@ def test_labels_that_only_training_changes() -> None:
         "    loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(\n"
         "        labels=labels, logits=logits))\n"
     )
-    stays(whole(program(body)), "evaluation comes to its loss in another way")
+    stays(whole(program(body)), "evaluation computes its loss differently")
 
 
 TWICE = """\
@@ -291,13 +291,13 @@ def test_a_network_that_is_called_again_to_test() -> None:
         (
             "tf.layers.dropout(tf.layers.dense(x, 8), 0.4",
             "tf.layers.batch_normalization(tf.layers.dense(x, 8)",
-            "batch normalization as it trains",
+            "batch normalization in training mode",
         ),
-        ("(labels, train_logits)", "(labels, test_logits)", "the network as it tests"),
+        ("(labels, train_logits)", "(labels, test_logits)", "the network in evaluation mode"),
         (
             "(labels, train_logits)",
             "(labels, train_logits) + tf.reduce_mean(test_logits)",
-            "the network as it tests",
+            "the network in evaluation mode",
         ),
         ("network(features, reuse=True", "network(2 * features, reuse=True", "share weights"),
         ("reuse=True, training=False", "reuse=tf.AUTO_REUSE, training=False", "share weights"),

@@ -94,8 +94,8 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ('w = tf.get_variable("w", [features.shape[1], 3])', "known only as the model runs"),
-        ('w = tf.get_variable("w", [4, 3], dtype=tf.float16)', "not of float32"),
+        ('w = tf.get_variable("w", [features.shape[1], 3])', "depends on the tensor"),
+        ('w = tf.get_variable("w", [4, 3], dtype=tf.float16)', "not float32"),
         (
             'w = tf.cast(tf.get_variable("w", [4, 3], dtype=tf.float64), tf.float32)\n'
             'w = w * tf.get_variable("v", [4, 3])',
@@ -321,4 +321,4 @@ def test_weights_of_float64_in_a_part_of_a_network_stay() -> None:
     linear = LINEAR.replace("stddev=0.1))", "stddev=0.1), dtype=tf.float64)")
     body = "logits = tf.to_float(linear(tf.to_double(features), [4, 3], 0.1))"
     text = program(body).replace("def model_fn", linear + "def model_fn")
-    stays(whole(text), "a variable that is not of float32")
+    stays(whole(text), "a variable whose type is not float32")

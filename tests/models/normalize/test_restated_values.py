@@ -55,7 +55,7 @@ def test_a_variable_with_a_partial_goes_with_it(kept: str, more: str, moves: boo
         assert "\nfn = " not in after
     else:
         assert after == HEAD + program + TAIL
-        assert any("kept in a variable" in message for message in said), said
+        assert any("stored in a variable" in message for message in said), said
 
 
 def test_a_variable_with_a_made_model_fn_goes_with_it() -> None:
@@ -77,7 +77,8 @@ def test_a_variable_with_a_made_model_fn_goes_with_it() -> None:
          "the lambda changes what the Estimator gives"),
         ("lambda x, labels, mode: model_fn(x, labels, mode, 0.2)",
          "the model_fn gets the Estimator's x as `features`"),
-        ("lambda *given: model_fn(*given, 0.2)", "its model_fn is a lambda that is not followed"),
+        ("lambda *given: model_fn(*given, 0.2)", "its model_fn is a lambda that cannot "
+         "be analyzed"),
     ],
 )  # fmt: skip
 def test_a_lambda_that_changes_what_is_given_stays(given: str, reason: str) -> None:
@@ -137,10 +138,10 @@ def test_the_total_of_one_loss(loss: str, given: str, regularized: bool) -> None
 )
 def test_a_total_of_others_stays(loss: str, given: str) -> None:
     text = TOTAL.format(loss=loss, given=given, step=STEP.format(rate=0.1))
-    stays(whole(HEAD + text), "the loss looks at no value of the network")
+    stays(whole(HEAD + text), "the loss uses no value of the network")
 
 
 def test_a_total_with_a_loss_of_another_function_stays() -> None:
     text = TOTAL.format(loss=f"a = {LOSS}", given="", step=STEP.format(rate=0.1))
     other = f"def other(labels, logits):\n    return {LOSS}\n\n\n"
-    stays(whole(HEAD + other + text), "the loss looks at no value of the network")
+    stays(whole(HEAD + other + text), "the loss uses no value of the network")

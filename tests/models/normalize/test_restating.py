@@ -200,7 +200,7 @@ def test_a_keras_model_that_is_told_in_one_mode_only() -> None:
 def test_a_model_of_ones_own_may_train_by_default() -> None:
     own = MAKE.replace("return tf.keras.Sequential([", "return Own([")
     own = "class Own(tf.keras.Sequential):\n    pass\n\n\n" + own
-    stays(whole(own + KERAS), "evaluation comes to its loss in another way than training")
+    stays(whole(own + KERAS), "evaluation computes its loss differently from training")
 
 
 PARTS = """\
@@ -258,7 +258,7 @@ def test_functions_of_a_model_fn_are_part_of_it() -> None:
 )
 def test_functions_that_cannot_be_part_of_it_stay(old: str, new: str) -> None:
     program = PARTS.replace(old, new)
-    stays(whole(program), "the train_op is not followed to an optimizer")
+    stays(whole(program), "the optimizer of this train_op cannot be determined")
 
 
 LOCAL = """\

@@ -92,8 +92,8 @@ class ColumnKinds(ColumnNames):
         key = constant(value) if value is not None else None
         if not isinstance(key, str):
             raise Refused(
-                self.module, node or call.call, "the name of this feature column is not written "
-                "out, and the columns stand in the order of their names", ADVICE,
+                self.module, node or call.call, "the name of this feature column is not a "
+                "literal, and the columns stand in the order of their names", ADVICE,
             )  # fmt: skip
         return key
 
@@ -109,7 +109,7 @@ class ColumnKinds(ColumnNames):
         else:
             known = function is None or isinstance(function, (ast.Name, ast.Attribute))
         if not known and function is not None:
-            raise Refused(self.module, function, "this normalizer_fn is not followed", ADVICE)
+            raise Refused(self.module, function, "this normalizer_fn cannot be analyzed", ADVICE)
         return column
 
     def _buckets(self, call: NamedArguments) -> FeatureColumn:
@@ -132,8 +132,8 @@ class ColumnKinds(ColumnNames):
         words = self.value_of(vocabulary)
         if vocabulary is None or not isinstance(words, (ast.List, ast.Tuple)) or not words.elts:
             raise Refused(
-                self.module, vocabulary or call.call, "a vocabulary that is not written out as a "
-                "list", ADVICE,
+                self.module, vocabulary or call.call, "a vocabulary that is not a list literal",
+                ADVICE,
             )  # fmt: skip
         kinds = {type(constant(word)) for word in words.elts}
         if kinds not in ({str}, {int}):
@@ -224,7 +224,7 @@ class ColumnKinds(ColumnNames):
             raise Refused(self.module, call.call, "an embedding without a dimension")
         initializer = call.given("initializer")
         if initializer is not None and self._varies(initializer):
-            raise Refused(self.module, initializer, "this initializer is not followed", ADVICE)
+            raise Refused(self.module, initializer, "this initializer cannot be analyzed", ADVICE)
         return self._of_category("embedding", call, "dimension", "initializer")
 
 

@@ -173,8 +173,8 @@ class ColumnReader(ColumnKinds):
         if row is not None and "key" in row.signature:  # it goes over names, not over columns
             raise Refused(
                 self.module, over, "which feature columns these are cannot be determined: what the "
-                "loop "
-                "goes over is not written out, and the columns stand in the order of their names",
+                "loop iterates over is not a list literal, and the columns stand in the order of "
+                "their names",
                 LISTED,
             )  # fmt: skip
         return [self._of_column(target.id, column, node) for column in self._listed(over)]

@@ -84,7 +84,7 @@ def _check_statements(model: CannedModel) -> None:
         given = statement.targets if isinstance(statement, ast.Assign) else ()
         for target in (t for g in given for t in (g.elts if isinstance(g, ast.Tuple) else [g])):
             if not isinstance(target, ast.Name):
-                raise Refused(module, target, "how this is handed on is not followed")
+                raise Refused(module, target, "where this is passed cannot be analyzed")
             home = names.defining_scope(target.id, names.scope_of_name[target])
             for mention in names.mentions(target.id, home) if home is not None else ():
                 if mention not in gone and not taken_by_another(module, mention):
@@ -110,7 +110,7 @@ def _check_loop(model: CannedModel, loop: ast.For, gone: set[ast.AST]) -> None:
             )
             if mention not in gone and not own:
                 raise Refused(
-                    module, mention, f"`{part.id}` is used behind the loop of the columns",
+                    module, mention, f"`{part.id}` is used after the loop that makes the columns",
                     "use a separate variable for the loop",
                 )  # fmt: skip
 

@@ -133,7 +133,7 @@ class _HeadReader:
         parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) and written else []
         if not parts or not all(isinstance(constant(part), str) for part in parts):
             raise Refused(
-                module, node, f"the `label_vocabulary` of this {self.shown} is not written out",
+                module, node, f"the `label_vocabulary` of this {self.shown} is not a list literal",
                 "write it as a list, here or as a constant of the module",
             )  # fmt: skip
         if self.flow.distribution.training:

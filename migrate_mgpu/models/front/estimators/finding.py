@@ -116,7 +116,7 @@ class _Finder:
         if isinstance(origin, ast.Lambda):
             origin = self._lambda(flow, module, origin)
         if flow.bound and isinstance(node, ast.Name):
-            text = "the arguments of its model_fn are kept in a variable"
+            text = "the arguments of its model_fn are stored in a variable"
             raise Refused(flow.module, node, text, "give them where the Estimator is made")
         if flow.bound and module is not flow.module:
             text = "its model_fn is given arguments in another file"
@@ -147,7 +147,7 @@ class _Finder:
         own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
         function = self.graph.target(module, call.func) if isinstance(call, ast.Call) else None
         if function is None or given.vararg or given.kwarg or given.defaults:
-            raise Refused(module, node, "its model_fn is a lambda that is not followed")
+            raise Refused(module, node, "its model_fn is a lambda that cannot be analyzed")
         assert isinstance(call, ast.Call)
         positions = function.parameters()
         if len(call.args) > len(positions) or any(isinstance(a, ast.Starred) for a in call.args):
@@ -212,7 +212,7 @@ class _Finder:
                         if inner.node is not node:
                             self._configured(flow, inner)
                 return
-        raise Refused(module, node, "how the Estimator is configured here is not followed")
+        raise Refused(module, node, "how the Estimator is configured here cannot be analyzed")
 
     def _only_configures(self, flow: EstimatorFlow, one: RunConfig) -> None:
         """A RunConfig goes away: nothing may use it but Estimators."""
@@ -256,7 +256,7 @@ class _Finder:
             return
         call = module.names.taker(node)
         if call is None:
-            raise Refused(module, node, "how the Estimator is used here is not followed")
+            raise Refused(module, node, "how the Estimator is used here cannot be analyzed")
         name = tensorflow_name(module, call.func)
         if name == "estimator.train_and_evaluate":
             driving.calls.append(self._train_and_evaluate(module, call, node))

@@ -32,8 +32,8 @@ def shared_folders(flows: list[EstimatorFlow], graph: CallGraph) -> None:
             if second in first.alternatives:
                 continue
             if first is not second and not _one_after_the_other(first, second, graph):
-                reason = "two Estimators share this model_dir: one goes on with the other's model"
-                advice = "make the second where the first is done with, or use one for both"
+                reason = "two Estimators share this model_dir: one continues with the other's model"
+                advice = "create the second after the first is finished, or use one for both"
                 for one, module, node in (mine, other):
                     one.problem(module, node, reason, advice)
 

@@ -86,7 +86,7 @@ def _exporter(part: Value, spec: Construction) -> Construction:
     name = tensorflow_name(module, call.func) if isinstance(call, ast.Call) else ""
     kind = name.rpartition(".")[2]
     if not isinstance(call, ast.Call) or name != f"estimator.{kind}" or kind not in EXPORTERS:
-        advice = "call export_saved_model behind the training, which is converted"
+        advice = "call export_saved_model after the training, which is converted"
         shown = "`BestExporter` of EvalSpec" if kind == "BestExporter" else "this exporter"
-        raise Refused(module, call or spec.node, f"{shown} is not followed", advice)
+        raise Refused(module, call or spec.node, f"{shown} cannot be analyzed", advice)
     return Construction(kind, module, call, arguments_of(module, call, EXPORTERS[kind]))

@@ -62,7 +62,7 @@ class BatchReader:
         if kind == ELEMENT or isinstance(node, ast.Tuple):
             return [self._drawn(module, node)]
         raise Refused(
-            module, node, "what this input function returns is not followed",
+            module, node, "what this input function returns cannot be analyzed",
             "let it return a tf.data.Dataset",
         )  # fmt: skip
 
@@ -104,7 +104,7 @@ class BatchReader:
                 return ITERATOR
             if node.func.attr == "make_initializable_iterator":
                 raise Refused(
-                    module, node, "an iterator that a hook or a session initialises",
+                    module, node, "an iterator that a hook or a session initializes",
                     "let the input function return the Dataset",
                 )  # fmt: skip
             if node.func.attr == "get_next" and receiver in (ITERATOR, ""):
@@ -152,7 +152,7 @@ class BatchReader:
                 maker = iterator.value if iterator is not None else None
         dataset = _dataset_of(module, maker)
         if dataset is None or not isinstance(maker, ast.Call) or not isinstance(element, ast.Call):
-            text = "which Dataset this iterator goes over is not followed"
+            text = "which Dataset this iterator goes over cannot be analyzed"
             raise Refused(module, element, text)
         whole = changed and taken is not None and isinstance(taken.targets[0], ast.Name)
         is_tuple = whole and self._is_tuple(module, node, dataset, parts[0])
@@ -175,7 +175,7 @@ class BatchReader:
         goal = taken.targets[0]
         parts = _names_in(goal)
         if parts is None:
-            raise Refused(module, taken, "how the batch is taken apart is not followed")
+            raise Refused(module, taken, "how the batch is taken apart cannot be analyzed")
         return parts
 
     def _element_of(self, module: Module, node: ast.expr) -> ast.Assign | None:

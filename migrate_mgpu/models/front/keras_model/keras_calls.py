@@ -23,7 +23,7 @@ from migrate_mgpu.models.ir import (
     Optimizer,
 )
 
-_UNKNOWN = "which argument this is cannot be determined"
+_UNKNOWN = "which parameter this argument belongs to cannot be determined"
 
 
 def keras_name(module: Module, node: ast.AST) -> str:

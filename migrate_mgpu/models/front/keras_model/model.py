@@ -124,7 +124,7 @@ class _Reader:
                             self._expression(where, argument)
                     continue
             raise Refused(
-                where, node, "what else is done here with the Keras model is not followed",
+                where, node, "what else is done here with the Keras model cannot be analyzed",
                 "do it with the model after the migration",
             )  # fmt: skip
         if len(compiled) != 1:
@@ -189,7 +189,7 @@ class _Reader:
             self._name(module, node)
         elif isinstance(node, ast.Attribute):
             if node.attr in _PARTS:
-                self._problem(module, node, "a part of another Keras model is not followed")
+                self._problem(module, node, "a part of another Keras model cannot be analyzed")
         elif isinstance(node, ast.Call):
             self._call(module, node)
         else:

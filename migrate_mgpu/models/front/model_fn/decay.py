@@ -140,5 +140,5 @@ def _weights(module: Module, variable: str, test: ast.expr) -> set[str]:
                 return kinds
             if isinstance(test.ops[0], ast.NotIn):
                 return set(_ALL) - kinds
-    text = "which variables the weight decay takes is not understood"
+    text = "which variables the weight decay covers cannot be determined"
     raise Refused(module, test, text, "give the layers their regularizers")

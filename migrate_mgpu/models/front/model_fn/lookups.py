@@ -20,7 +20,9 @@ def check_lookups(optimizers: Iterable[Optimizer], distributed: bool) -> None:
     for optimizer in optimizers:
         module, node = optimizer.module, optimizer.node
         if not moves_same_rows(optimizer):
-            text = "momentum and moving averages rest in TF1 for rows that are not looked up"
+            text = (
+                "in TF1 momentum and moving averages stay unchanged for rows that are not looked up"
+            )
             raise Refused(module, node, text, "train it by AdamOptimizer, or without")
         if distributed and not adds_up(optimizer):
             text = "Keras 3 takes rows that several replicas look up one by one, not their sum"

@@ -23,7 +23,7 @@ from migrate_mgpu.models.properties import (
     is_scalar,
 )
 
-OTHER_WAY = "evaluation comes to its loss in another way than training"
+OTHER_WAY = "evaluation computes its loss differently from training"
 
 
 class LossReader:
@@ -38,7 +38,7 @@ class LossReader:
         self.decay: WeightDecay | None = None
 
     def read(self) -> Objective:
-        """What is minimised, and what it is of the labels and the network's output.
+        """What is minimized, and what it is of the labels and the network's output.
 
         Raises:
             Refused: training and evaluation do not share one loss, or it is several.
@@ -114,7 +114,7 @@ class LossReader:
                 mine = self.flow.definitions(loss.id, unit)
                 same = self.reading.flows[EVAL].definitions(other.id, where) == mine
             if not same:
-                text = "evaluation has another loss than training"
+                text = "evaluation has a different loss than training"
                 raise Refused(self.module, other, text, "use one loss for both")
 
     # -- terms --------------------------------------------------------------

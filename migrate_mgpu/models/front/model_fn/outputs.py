@@ -135,7 +135,7 @@ class Outputs:
             found |= self._of_weights()
         for statement in sorted(found, key=lambda s: s.lineno):
             if self.reading.flows[TRAIN].depends(statement, statement, "labels"):
-                text = "the network looks at the labels"
+                text = "the network uses the labels"
                 raise Refused(self.module, statement, text, "give them as features too")
         return found
 
@@ -193,8 +193,8 @@ class Outputs:
     def _check_twin(self, mode: str, name: ast.Name) -> None:
         """The network as it tests is what metrics and predictions look at."""
         if mode == TRAIN:
-            text = "the loss looks at the network as it tests"
-            raise Refused(self.module, name, text, "take the loss from the one that trains")
+            text = "the loss uses the network in evaluation mode"
+            raise Refused(self.module, name, text, "use the network in training mode")
 
     def _runs(self, mode: str, statement: ast.stmt) -> bool:
         """Whether a statement says something of a batch, or of the weights as they are."""
@@ -243,17 +243,17 @@ class Outputs:
         twins = self.reading.twins
         if twins is not None:
             if self.names != [twins.names[0]]:
-                text = "the loss looks at more than one value of a network that is called twice"
+                text = "the loss uses more than one value of a network that is called twice"
                 raise Refused(self.module, loss, text)
             predicted = {n.id for u in self.predictions for n in loaded(u)}
             if twins.names[0] in predicted:
-                text = "the predictions look at the network as it trains"
+                text = "the predictions use the network in training mode"
                 raise Refused(self.module, twins.first, text, "take them from the other")
         if not self.names:
-            text = "the loss looks at no value of the network"
+            text = "the loss uses no value of the network"
             raise Refused(self.module, loss, text)
         for name in self.names:
             for mode in self.modes:
                 if not self.ends[mode].definitions(name, None):
-                    text = f"the network gives `{name}` in some modes only"
-                    raise Refused(self.module, loss, text, "let it give the same in all modes")
+                    text = f"the network returns `{name}` in some modes only"
+                    raise Refused(self.module, loss, text, "return the same in all modes")

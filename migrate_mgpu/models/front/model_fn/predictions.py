@@ -33,7 +33,7 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
         if made is not None and flow.single(output, where) is made:
             return None
     if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
-        raise Refused(reading.module, value, "predictions is not a dictionary written out")
+        raise Refused(reading.module, value, "predictions is not a dictionary literal")
     if outputs is None:
         return _of_output(reading, value, spec.unit, bool(items(found)))
     if isinstance(found, ast.Name) and outputs.names_of(False) == [found.id]:

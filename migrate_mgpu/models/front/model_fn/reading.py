@@ -82,10 +82,10 @@ class Reading:
             return None  # this mode stops with an error
         unit = unit or found.end
         if not isinstance(call, ast.Call):
-            raise Refused(self.module, found.result, "what model_fn returns is not followed")
+            raise Refused(self.module, found.result, "what model_fn returns cannot be analyzed")
         name = (self.module.names.qualname(call.func) or "").rpartition(".")[2]
         if name != "EstimatorSpec":
-            text = f"model_fn returns a {name or 'value that is not followed'}"
+            text = f"model_fn returns a {name or 'value that cannot be analyzed'}"
             advice = "return a tf.estimator.EstimatorSpec" if "TPU" in name else ""
             raise Refused(self.module, call, text, advice)
         arguments = dict(zip(_SPEC, call.args))
@@ -145,7 +145,7 @@ class Reading:
         for part, place in self._parts(value, unit):
             entries = items(part)
             if not entries and not (isinstance(part, ast.Dict) and not part.keys):
-                raise Refused(self.module, value, "eval_metric_ops is not a dictionary written out")
+                raise Refused(self.module, value, "eval_metric_ops is not a dictionary literal")
             for key, metric in entries.items():
                 resolved, where = self.flows[EVAL].resolve(metric, place)
                 assert resolved is not None

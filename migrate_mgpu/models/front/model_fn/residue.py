@@ -123,7 +123,7 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
                 "move it out of model_fn",
             )
         if found is not None and isinstance(unit, ast.Expr) and found.name not in _HARMLESS:
-            text = f"`tf.{found.name}` in model_fn is not followed"
+            text = f"`tf.{found.name}` in model_fn cannot be analyzed"
             raise Refused(module, call, text, "move it out of model_fn")
     if isinstance(unit, ast.Assign) and calls:
         found = symbol(module.names.qualname(calls[0].func))
@@ -189,7 +189,7 @@ def _arguments(reading: Reading) -> list[Note]:
                 if known == "train.StopAtStepHook" and mode == TRAIN:
                     continue  # its number of steps is the training's
                 if known not in known_hooks:
-                    text = f"a hook in {name} is not followed"
+                    text = f"a hook in {name} cannot be analyzed"
                     raise Refused(reading.module, hook, text, "make it a Keras callback")
                 shown = known.rpartition(".")[2]
                 text = f"`{shown}` is left out: {known_hooks[known]}"

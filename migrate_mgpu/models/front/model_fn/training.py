@@ -80,7 +80,7 @@ class TrainingReader:
                 return self._apply(value, where)
         if isinstance(value, ast.Call) and name == OPTIMIZE_LOSS:
             return self._optimize_loss(value, where)
-        raise Refused(self.module, value, "the train_op is not followed to an optimizer")
+        raise Refused(self.module, value, "the optimizer of this train_op cannot be determined")
 
     def _group(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         members: list[ast.expr] = []
@@ -196,7 +196,7 @@ class TrainingReader:
             if name == "get_collection" and len(arguments) == 1:
                 if self._qualname(arguments[0]).endswith("GraphKeys.TRAINABLE_VARIABLES"):
                     return
-        text = "only some of the variables are trained, or which are is not told"
+        text = "only some of the variables are trained, or which ones cannot be determined"
         raise Refused(self.module, node, text, "make the layers that stay `trainable=False`")
 
     def _clip(
@@ -217,7 +217,7 @@ class TrainingReader:
         self.clipping = Clipping(by, given[parameters[-1]])
 
     def _check_loss(self, call: ast.Call, loss: ast.expr | None, unit: ast.stmt | None) -> None:
-        """What is minimised must be what is reported."""
+        """What is minimized must be what is reported."""
         reported, place = self.reading.resolved(TRAIN, "loss")
         value, where = self.flow.resolve(loss, unit)
         same = value is reported
@@ -225,8 +225,8 @@ class TrainingReader:
             mine = self.flow.definitions(value.id, where)
             same = bool(mine) and mine == self.flow.definitions(reported.id, place)
         if not same:
-            text = "the value that is minimised is not the loss of the EstimatorSpec"
-            raise Refused(self.module, call, text, "report the loss that is minimised")
+            text = "the value that is minimized is not the loss of the EstimatorSpec"
+            raise Refused(self.module, call, text, "report the loss that is minimized")
 
     def _apply(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         given = by_parameter(call, ("grads_and_vars", "global_step"))
@@ -301,7 +301,7 @@ class TrainingReader:
         raise Refused(
             self.module,
             value or node,
-            "what happens to the gradients before they are applied is not followed",
+            "what happens to the gradients before they are applied cannot be analyzed",
             "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only",
         )
 

@@ -41,7 +41,7 @@ class Twins:
             Refused: an evaluation would move batch normalization's statistics.
         """
         if normalizes:
-            text = "an evaluation's loss is of batch normalization as it trains"
+            text = "the loss of an evaluation uses batch normalization in training mode"
             raise Refused(module, self.first, text, "call the network once, told by the mode")
         for helper in helpers.found.values():
             if any(call is self.first.value for _, call in helper.calls):

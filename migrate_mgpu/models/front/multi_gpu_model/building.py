@@ -169,7 +169,7 @@ def made_for(module: Module, scope: Scope, graph: CallGraph, name: ast.Name) -> 
             continue
         if home is not scope:
             raise Refused(
-                module, statement, f"`{name.id}` is made in another function than the model",
+                module, statement, f"`{name.id}` is made in a different function than the model",
                 "make it where the model is made",
             )  # fmt: skip
         found.append(statement)

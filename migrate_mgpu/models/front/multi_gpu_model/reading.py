@@ -244,7 +244,7 @@ def _choice(site: Site, test: ast.IfExp | None) -> None:
         return
     if site.origin is not None:
         raise Refused(
-            module, parent, "the model is copied under a condition, and made elsewhere",
+            module, parent, "the model is copied under a condition, and made outside of it",
             "make the model and its copies in one function",
         )  # fmt: skip
     in_body = statement in parent.body

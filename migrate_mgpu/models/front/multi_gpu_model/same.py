@@ -65,7 +65,7 @@ def check_parts(modules: list[Module]) -> None:
                 inner = given.get("recurrent_activation", ast.Constant(None))
                 if short != "LSTM" or constant(inner) != "sigmoid":
                     raise Refused(
-                        module, call, f"`{short}` is another cell in TF2",
+                        module, call, f"`{short}` computes something different in TF2",
                         "an LSTM with recurrent_activation='sigmoid' is the same",
                     )  # fmt: skip
             mask = given.get("mask_zero")

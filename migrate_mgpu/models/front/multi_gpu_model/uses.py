@@ -66,7 +66,7 @@ def read_uses(site: Site, values: ValueFlow, built: list[ast.stmt]) -> Uses:
     """Reads every use of the model and of its copies.
 
     Raises:
-        Refused: what is done there is not followed, or needs both models.
+        Refused: what is done there cannot be analyzed, or needs both models.
     """
     return _Reader(site, values, built).run()
 
@@ -192,7 +192,7 @@ class _Reader:
 
     def _lost(self, module: Module, node: ast.AST) -> Refused:
         return Refused(
-            module, node, "what becomes of the copies here is not followed",
+            module, node, "what becomes of the copies here cannot be analyzed",
             "make, compile and train the model in one function",
         )  # fmt: skip
 
@@ -338,7 +338,7 @@ class _Reader:
             )  # fmt: skip
         owner = "the copies' model" if copies else "the model"
         raise Refused(
-            module, attribute, f"what `{name}` of {owner} is used for is not followed", _ADVICE
+            module, attribute, f"what `{name}` of {owner} is used for cannot be analyzed", _ADVICE
         )
 
     def _receiver(self, module: Module, node: ast.expr) -> str:

@@ -77,7 +77,7 @@ class Helpers:
         """The class of the run that a call makes an object of, if that is a network.
 
         Raises:
-            Refused: it is a network that is not followed.
+            Refused: it is a network that cannot be analyzed.
         """
         found = self.graph.class_of(module, call.func)
         if found is None:

@@ -45,7 +45,7 @@ def read_keras_recurrent(module: Module, call: ast.Call) -> KerasRecurrent | Non
     if len(call.args) > 1:
         raise Refused(module, call.args[1], f"what `{shown}` is given by position", "name it")
     for parameter in (one for one in row.parameters if one.only):
-        text = f"`{parameter.name}` of `{shown}` is not followed"
+        text = f"`{parameter.name}` of `{shown}` cannot be analyzed"
         refuse_unless(given, parameter.name, parameter.only, text, _ADVICE)
     given.drop("implementation")
     activation = given.get("activation")

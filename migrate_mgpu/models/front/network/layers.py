@@ -173,7 +173,7 @@ def check_all_found(
     for call in calls:
         name = layer_name(module, call)
         if name and call not in known and module.names.statement(call) not in settings:
-            text = f"how the layer `{name}` is applied is not followed"
+            text = f"how the layer `{name}` is applied cannot be analyzed"
             raise Refused(module, call, text, "apply it where it is made, or keep it in a variable")
 
 

@@ -173,7 +173,7 @@ class _Reader:
         kept = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Attribute)
         inside = any(makes_model(self.module, part) for part in self.module.names.ancestors(call))
         if not kept and not inside:
-            self._refuse(call, f"`{name}` is kept where its use is not followed")
+            self._refuse(call, f"`{name}` is stored where its use cannot be analyzed")
 
     def _signature(self) -> None:
         arguments = self.call.args
@@ -183,7 +183,7 @@ class _Reader:
         names = [a.arg for a in every]
         told = [name for name in names if name in ("training", "is_training", "train")]
         if not names or len(told) > 1:
-            self._refuse(self.call, f"the call of `{self.node.name}` is not followed")
+            self._refuse(self.call, f"the call of `{self.node.name}` cannot be analyzed")
         self.found.training = told[0] if told else None
         if (
             told
@@ -196,7 +196,9 @@ class _Reader:
         if told and told[0] in defaults:
             value = defaults[told[0]]
             if not isinstance(value, ast.Constant):
-                self._refuse(value, "whether the network trains is not told in so many words")
+                self._refuse(
+                    value, "whether the network is in training mode is not stated explicitly"
+                )
             assert isinstance(value, ast.Constant)
             self.found.default = bool(value.value)
 

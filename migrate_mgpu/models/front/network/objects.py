@@ -86,7 +86,7 @@ class Objects:
             if not is_sensitive(layer_name(self.module, node)):
                 continue
             if not self._is_followed(node):
-                text = "a layer that trains is kept where its use is not followed"
+                text = "a layer that trains is stored where its use cannot be analyzed"
                 raise Refused(self.module, node, text, "keep it in a separate variable")
 
     def _is_followed(self, node: ast.AST) -> bool:
@@ -131,7 +131,7 @@ class Objects:
         names = own.parameters[1:] if own is not None else ["training"]
         more = call.args[1:]
         if len(more) > len(names) or any(isinstance(value, ast.Starred) for value in call.args):
-            text = "what a layer is given by position is not followed"
+            text = "what a layer is given by position cannot be analyzed"
             raise Refused(self.module, call, text, "give it by name")
         return list(zip(names, more))
 
@@ -161,5 +161,5 @@ def _check_repeated(module: Module, node: ast.AST, layers: list[ast.AST]) -> Non
             continue
         uses = [n for n in walk(node) if isinstance(n, ast.Name) and n.id == target.id]
         if len(uses) > 2:
-            text = "a layer stands twice in a Sequential whose input shape is not known"
+            text = "a layer is used twice in a Sequential whose input shape is not known"
             raise Refused(module, layer, text, "give its first layer an input_shape")

@@ -36,14 +36,14 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         raise Refused(module, call, f"`{given.shown}` is not given its cell and its inputs")
     dtype = given.given("dtype")
     if dtype is not None and name_of(module, dtype) != "float32":
-        text = "a recurrent network that is not of float32"
+        text = "a recurrent network whose type is not float32"
         raise Refused(module, dtype, text, "Keras keeps a model's weights in float32")
     text = "the first index of the inputs is the time"
     refuse_unless(given, "time_major", (False,), text, "transpose them, and leave time_major out")
     start = given.given("initial_state")
     zeros = zero_state(module, start) if start is not None else None
     if start is not None and zeros is None:
-        text = "the state that a recurrent network begins with is not followed"
+        text = "the state that a recurrent network begins with cannot be analyzed"
         raise Refused(module, start, text, "leave it out where it is zero")
     scope = given.given("scope")
     if scope is not None and not isinstance(constant(scope), str):
@@ -77,7 +77,7 @@ def read_result(module: Module, call: ast.Call) -> RecurrentResult:
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
     names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
     if len(names) != 2 or not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
-        text = "what a recurrent network gives is not taken apart"
+        text = "what a recurrent network returns is not unpacked"
         raise Refused(module, call, text, "write `outputs, state = ...`")
     outputs, state = names
     parts = state.elts if isinstance(state, ast.Tuple) else [state]
@@ -86,7 +86,7 @@ def read_result(module: Module, call: ast.Call) -> RecurrentResult:
         or not isinstance(state, (ast.Name, ast.Tuple))
         or not all(isinstance(part, ast.Name) for part in parts)
     ):
-        text = "what a recurrent network gives has no names"
+        text = "what a recurrent network returns is not assigned to names"
         raise Refused(module, call, text, "write `outputs, state = ...`")
     assert isinstance(target, (ast.Tuple, ast.List))
     states = any(reads(module, part) for part in parts if isinstance(part, ast.Name))
@@ -122,7 +122,7 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
             text = "the state of all cells is one tensor"
             refuse_unless(given, name, parameter.only, text)
         elif parameter.only:
-            text = f"`{name}` of `{given.shown}` is not followed"
+            text = f"`{name}` of `{given.shown}` cannot be analyzed"
             refuse_unless(given, name, parameter.only, text, "write the cell as a Keras layer")
     given.drop("name")
     for argument in ("activation", "initializer", "kernel_initializer"):

@@ -60,8 +60,8 @@ def _is_double(given: NamedArguments) -> bool:
     dtype = given.given("dtype")
     name = name_of(given.module, dtype) if dtype is not None else "float32"
     if name not in ("float32", "float64"):
-        text = "a variable that is not of float32"
-        raise Refused(given.module, dtype or given.call, text, "let it be of float32")
+        text = "a variable whose type is not float32"
+        raise Refused(given.module, dtype or given.call, text, "make it float32")
     given.drop("dtype")
     return name == "float64"
 
@@ -85,7 +85,7 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
 def _check_shape(module: Module, node: ast.expr) -> None:
     value = assigned(module, node)
     if not isinstance(value, (ast.List, ast.Tuple)) and not _is_parameter(module, value):
-        text = "the shape of a variable is not written out"
+        text = "the shape of a variable is not a literal"
         raise Refused(module, node, text, "write it as a list")
 
 

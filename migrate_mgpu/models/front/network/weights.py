@@ -71,7 +71,7 @@ def are_double(module: Module, layers: Mapping[ast.Call, Found], part: bool) -> 
         if isinstance(found.layer, Weight) and found.layer.double
     ]  # fmt: skip
     if double and (len(double) < len(layers) or part):
-        text = "a variable that is not of float32, beside others or in a part of the network"
+        text = "a variable whose type is not float32, beside others or in a part of the network"
         raise Refused(module, double[0], text, "let all weights be of one type")
     return bool(double)
 

@@ -21,7 +21,7 @@ class CellReader(StatementReader):
         """What a statement does that makes cells, or the zeros that they begin with.
 
         Raises:
-            Refused: cells are made in a way that is not followed.
+            Refused: cells are made in a way that cannot be analyzed.
         """
         if self._is_start(value):
             self.state.only_binding(target)
@@ -37,7 +37,7 @@ class CellReader(StatementReader):
         """What a recurrent network is given besides tensors.
 
         Raises:
-            Refused: its cell is not followed.
+            Refused: its cell cannot be analyzed.
         """
         self._check(layer.cell)
 

@@ -62,7 +62,7 @@ class CompletenessCheck(StatementReader):
                     self.found.settings.append(use.node)
                 continue
             shown = self.module.source.code(use.node)
-            raise Refused(self.module, use.node, f"it is not known what `{shown}` is for here")
+            raise Refused(self.module, use.node, f"`{shown}` is not supported in a native program")
         self._beside(known)
         functions = (self.found.builders, self.found.makers, self.found.helpers)
         for function in (one for some in functions for one in some.values()):

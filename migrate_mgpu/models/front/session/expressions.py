@@ -240,7 +240,9 @@ class Expressions:
                 found.collections.append(call)
                 return
             if not any(name in one for one in (COMPUTES, DRAWS, SAMPLES, DEFINED, LOSSES.by_name)):
-                text = f"it is not known that `{shown}` only computes"
+                text = (
+                    f"`{shown}` is not among the functions that are known to only compute a value"
+                )
                 raise Refused(module, call, text)
             known = DEFINED[name][0] if name in DEFINED else ()
             named = {keyword.arg for keyword in call.keywords}
@@ -275,7 +277,7 @@ class Expressions:
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
-        raise Refused(module, call, f"it is not known what `{shown}` does as the graph is built")
+        raise Refused(module, call, f"`{shown}` is not supported in code that builds the graph")
 
     # -- functions ---------------------------------------------------------------
 
@@ -488,7 +490,7 @@ def check_drawn(module: Module, call: ast.Call) -> None:
     samples = name_of(module, call) in SAMPLES
     seeded = any(keyword.arg == "seed" for keyword in call.keywords)
     if seeded or (len(call.args) > 4 and not samples) or len(call.args) > 9:
-        text = "a random operation with its own seed: TF1 draws from a separate stream for it"
+        text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
         raise Refused(module, call, text)
     if samples and any(keyword.arg == "partition_strategy" for keyword in call.keywords):
         raise Refused(module, call, "a table in several parts, in an order of TF1's")

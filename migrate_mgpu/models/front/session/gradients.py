@@ -206,7 +206,7 @@ class GradientReader:
         if found is None:
             return None
         refused = Refused(
-            self.module, node, "what happens to the gradients here is not followed", _ADVICE
+            self.module, node, "what happens to the gradients here cannot be analyzed", _ADVICE
         )
         if len(node.generators) != 1:
             raise refused

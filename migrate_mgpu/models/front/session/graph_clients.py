@@ -126,7 +126,7 @@ class GraphClientReader(StatementReader):
                 continue
             for one in mentions:
                 if one not in kept and one not in self.runs.known:
-                    raise Refused(self.module, one, "the session is used for more than running")
+                    raise Refused(self.module, one, "the session is used for more than `run`")
             dropped.append(name)
         if dropped:
             self.found.clients.append(GraphClient(node, (), (), dropped=dropped))
@@ -277,17 +277,23 @@ class GraphClientReader(StatementReader):
             return False
         left = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(left, (ast.Name, ast.Tuple, ast.List)):
-            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+            raise Refused(
+                self.module, statement, "where the parts of the graph go cannot be analyzed"
+            )
         elements = [left] if isinstance(left, ast.Name) else left.elts
         if not all(isinstance(one, ast.Name) for one in elements):
-            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+            raise Refused(
+                self.module, statement, "where the parts of the graph go cannot be analyzed"
+            )
         keys = set(self.origins.exported)
         if isinstance(left, ast.Name):
             fits = keys == {None} or all(isinstance(key, str) for key in keys)
         else:
             fits = keys == set(range(len(elements)))
         if not fits:
-            raise Refused(self.module, statement, "where the parts of the graph go is not followed")
+            raise Refused(
+                self.module, statement, "where the parts of the graph go cannot be analyzed"
+            )
         return True
 
     def _check_calls(self, statement: ast.stmt) -> None:
@@ -297,7 +303,7 @@ class GraphClientReader(StatementReader):
             if target is None or target.node is self.scope.node or self.is_client_call(call):
                 continue
             if self.expressions.touches_graph(target):
-                text = f"`{target.name}`, called here, has to do with the graph"
+                text = f"`{target.name}`, which is called here, uses the graph"
                 raise Refused(self.module, call, text)
 
     # -- the whole ------------------------------------------------------------------
@@ -415,7 +421,7 @@ class GraphClientReader(StatementReader):
             if not self._concerns(name) or self._around(name) in inside:
                 continue
             if self.origins.of(name) is Whole.SESSION:
-                raise Refused(self.module, name, "the session is used for more than running")
+                raise Refused(self.module, name, "the session is used for more than `run`")
             if self.origins.of(name) is Whole.OBJECT and self._is_plain(name, fine):
                 continue
             if self.origins.of(name) in (Whole.RETURNED, Whole.OBJECT):

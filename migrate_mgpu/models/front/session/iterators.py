@@ -117,7 +117,7 @@ class IteratorReader:
         if not isinstance(self.runs.meaning(receiver), Iterator):
             return False
         if node.args or node.keywords:
-            raise Refused(self.module, node, "the arguments of `get_next` are not understood")
+            raise Refused(self.module, node, "the arguments of `get_next` cannot be analyzed")
         if self.found.layers and self.found.scope.towers is None:
             raise Refused(self.module, node, "layers are fed by an iterator")
         self.runs.known.add(receiver)
@@ -146,7 +146,9 @@ class IteratorReader:
             raise Refused(self.module, node, text, "initialize it once, before the first step")
         func = call.func
         if not isinstance(func, ast.Attribute) or not self.runs.is_session(func.value):
-            raise Refused(self.module, node, "how this iterator is initialized is not understood")
+            raise Refused(
+                self.module, node, "how this iterator is initialized cannot be determined"
+            )
         assert isinstance(node.value, ast.Name)
         iterator = self.runs.meaning(node.value)
         assert isinstance(iterator, Iterator)

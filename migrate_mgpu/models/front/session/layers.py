@@ -22,7 +22,7 @@ from migrate_mgpu.models.properties import has_weights
 
 # Functions whose value has the shape of what they are given.
 _SHAPED = ("relu", "elu", "selu", "tanh", "sigmoid", "leaky_relu", "dropout")
-_ADVICE = "feed it True or False, written out, at each run"
+_ADVICE = "feed it the literal True or False at each run"
 
 
 class UnitLayerReader(StatementReader):
@@ -264,7 +264,7 @@ class UnitLayerReader(StatementReader):
             for step in self.found.steps:
                 needs = any(unit.node is node for unit in step.units)
                 if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
-                    text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
+                    text = f"`{meaning.name}`, a layer's training mode, is computed"
                     raise Refused(self.module, flag or made.found.call, text, _ADVICE)
 
     def _check_flags(self, found: Found, unit: ast.AST) -> None:
@@ -280,7 +280,7 @@ class UnitLayerReader(StatementReader):
             for step in self.found.steps:
                 needs = any(one.node is unit for one in step.units)
                 if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
-                    text = f"`{meaning.name}`, which tells a layer whether it trains, is computed"
+                    text = f"`{meaning.name}`, a layer's training mode, is computed"
                     raise Refused(self.module, node, text, _ADVICE)
 
     def _may_be_image(self, node: ast.expr, unit: Unit | None = None) -> bool:

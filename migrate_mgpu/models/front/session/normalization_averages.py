@@ -49,7 +49,7 @@ class AverageReader(StatementReader):
         if towers is None:
             if scope is None:
                 return None
-            text = "the averages that it moves are told by a scope"
+            text = "the averages that it updates are chosen by a scope"
             raise Refused(self.module, call, text, "ask for all of tf.GraphKeys.UPDATE_OPS")
         inside = is_inside(self.module, call, {towers.loop})
         first = inside and entry.first
@@ -106,8 +106,10 @@ class AverageReader(StatementReader):
                 continue
             self._check_named(made)
             if any(line < made.variables.unit.lineno for line in asked):
-                text = "it is made after tf.GraphKeys.UPDATE_OPS is asked for"
-                raise Refused(self.module, made.found.call, text, "ask for it after all layers")
+                text = "it is made after tf.GraphKeys.UPDATE_OPS is read"
+                raise Refused(
+                    self.module, made.found.call, text, "read it after all layers are made"
+                )
             for step in self.found.steps:
                 if not any(made.variables in unit.reads for unit in step.units):
                     continue

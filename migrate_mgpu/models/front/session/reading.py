@@ -243,7 +243,7 @@ class _Reader(StatementReader):
                     self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                     role = Role.UNIT
         if role is None:
-            text = "what the loop over the devices does here is no part of a tower"
+            text = "what the loop over the devices does here is not part of a tower"
             raise Refused(self.module, statement, text, "build the towers, and nothing else, in it")
         if role is Role.VARIABLES:
             made = [one for one in self.found.made if is_inside(self.module, one.node, {statement})]
@@ -295,7 +295,7 @@ class _Reader(StatementReader):
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
             if name.id == self.scope.name and isinstance(name.ctx, ast.Load):
-                text = "the session is used for more than running"
+                text = "the session is used for more than `run`"
                 raise Refused(self.module, name, text)
         self._settings(statement)
         self._bind_host(statement)
@@ -334,7 +334,7 @@ class _Reader(StatementReader):
             if isinstance(node, ast.Call):
                 target = self.graph.target(self.module, node.func)
                 if target is not None and self.expressions.touches_graph(target):
-                    text = f"`{target.name}`, called here, has to do with the graph"
+                    text = f"`{target.name}`, which is called here, uses the graph"
                     raise Refused(self.module, node, text)
 
     def _dictionary(self, statement: ast.stmt) -> bool:

@@ -249,7 +249,7 @@ class RunReader:
                 continue
             meaning = self.meanings.get(name.id)
             if name.id == self.scope.name:
-                text = "the session is used for more than running"
+                text = "the session is used for more than `run`"
                 raise Refused(self.module, name, text)
             if meaning is not None and not isinstance(meaning, Host):
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
@@ -355,11 +355,15 @@ class RunReader:
             given["fetches"] = func.value
         for index, argument in enumerate(call.args):
             if isinstance(argument, ast.Starred) or index >= len(parameters):
-                raise Refused(self.module, call, "the arguments of this run are not understood")
+                raise Refused(
+                    self.module, call, "the arguments of this `Session.run` cannot be analyzed"
+                )
             given[parameters[index]] = argument
         for keyword in call.keywords:
             if keyword.arg is None or keyword.arg not in parameters:
-                raise Refused(self.module, call, "the arguments of this run are not understood")
+                raise Refused(
+                    self.module, call, "the arguments of this `Session.run` cannot be analyzed"
+                )
             given[keyword.arg] = keyword.value
         if "fetches" not in given:
             raise Refused(self.module, call, "what is fetched cannot be determined")

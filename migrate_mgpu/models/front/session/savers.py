@@ -52,7 +52,7 @@ class SaverReader:
         for name, value in given.items():
             if name not in ("var_list", "max_to_keep", "name", "write_version", "filename"):
                 if not is_none(value) and name != "keep_checkpoint_every_n_hours":
-                    text = f"`{name}` of a saver is not understood in a native program"
+                    text = f"`{name}` of a saver is not supported in a native program"
                     raise Refused(self.module, value, text)
         keep = given.get("max_to_keep")
         every = [named for one in self.found.variables for named in self.names.of(one)]
@@ -173,7 +173,7 @@ class SaverReader:
         known = {"sess", "save_path", "global_step", *_SESSION_ONLY}
         for name, value in given.items():
             if name not in known and not is_none(value):
-                text = f"`{name}` of a saver is not understood in a native program"
+                text = f"`{name}` of a saver is not supported in a native program"
                 raise Refused(self.module, value, text)
         gone = tuple(n for n in given if n not in ("sess", "save_path", "global_step"))
         step = given.get("global_step")

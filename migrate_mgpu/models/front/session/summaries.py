@@ -79,7 +79,7 @@ class SummaryReader:
                     assert isinstance(part, ast.Call)
                     self._add(part, statement)
                 elif not isinstance(part, ast.Name):
-                    raise Refused(self.module, part, "what is merged here is not seen")
+                    raise Refused(self.module, part, "what is merged here cannot be determined")
             self.takes[call] = (inputs,)
         else:
             return False
@@ -92,7 +92,9 @@ class SummaryReader:
         row = SUMMARIES.by_name[name_of(self.module, call)]
         if any(e.towers is not None and e.statement is statement for e in self.found.scope.entries):
             text = "each tower has a summary of its own here"
-            raise Refused(self.module, call, text, "make it behind the towers, of the last one's")
+            raise Refused(
+                self.module, call, text, "make it after the towers, of the last tower's value"
+            )
         given = NamedArguments(self.module, call, row.signature).rest
         for parameter in row.parameters:
             value = given.get(parameter.name)
@@ -191,7 +193,7 @@ class SummaryReader:
             raise Refused(self.module, call, "no summaries are merged here")
         for summary in summaries:
             if summary.variable is None and self._meanings(summary) != self._values[summary]:
-                text = "what a summary tells has another name where summaries are merged"
+                text = "the value of a summary has a different name where summaries are merged"
                 raise Refused(self.module, summary.call, text, "give each value one name")
         self.takes[call] = tuple(
             value
@@ -259,7 +261,7 @@ class SummaryReader:
         if isinstance(node, ast.Call) and name_of(self.module, node) in _GRAPHS:
             self.found.graphs.add(node)
             return
-        raise Refused(self.module, node, "this is not seen to be the program's graph")
+        raise Refused(self.module, node, "this cannot be recognized as the program's graph")
 
     def called(self, call: ast.Call, writer: EventWriter) -> None:
         """A call of a writer.
@@ -278,13 +280,13 @@ class SummaryReader:
         if func.attr == "add_summary":
             given = NamedArguments(self.module, call, ADD_SUMMARY).rest
             if "summary" not in given:
-                raise Refused(self.module, call, "what is written here is not told")
+                raise Refused(self.module, call, "what is written here cannot be determined")
         elif func.attr == "add_graph":
             given = NamedArguments(self.module, call, ("graph", "global_step", "graph_def")).rest
             if set(given) != {"graph"}:
                 raise Refused(self.module, call, "which graph is written cannot be determined")
             self._graph(given["graph"])
         elif call.args or call.keywords:
-            raise Refused(self.module, call, "the arguments of this call are not understood")
+            raise Refused(self.module, call, "the arguments of this call cannot be analyzed")
         self.found.writer_calls.append(WriterCall(call, statement, writer, func.attr, func.value))
         self.runs.known.add(func.value)

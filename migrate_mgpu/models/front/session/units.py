@@ -83,7 +83,7 @@ class UnitReader(StatementReader):
         if isinstance(value, ast.Call) and is_recurrent(self.module, value):
             targets = [one for part in targets for one in getattr(part, "elts", [part])]
         if not all(isinstance(one, ast.Name) for one in targets):
-            text = "a part of the graph is kept in something that is no variable"
+            text = "a part of the graph is stored in something other than a variable"
             raise Refused(self.module, statement, text, "give it a name")
         unit = self.unit(statement, self.place)
         for one in targets:
@@ -195,7 +195,7 @@ class UnitReader(StatementReader):
         if isinstance(meaning, AllVariables) and not inside:
             return
         if isinstance(meaning, _NO_VALUES):
-            text = f"`{name.id}` is no value that can be computed with"
+            text = f"`{name.id}` is not a value that can be used in a computation"
             raise Refused(self.module, name, text)
         if isinstance(meaning, Unit) and meaning.assigns is not None:
             text = f"`{name.id}` is computed with, and gives a variable a value"

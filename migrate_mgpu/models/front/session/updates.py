@@ -134,7 +134,7 @@ class UpdateReader(StatementReader):
         pairs = given.get("grads_and_vars")
         found = self.gradients.read(pairs) if pairs is not None else None
         if found is None or found.holds is not Holds.PAIRS:
-            text = "what happens to the gradients before they are applied is not followed"
+            text = "what happens to the gradients before they are applied cannot be analyzed"
             raise Refused(self.module, pairs or call, text)
         optimizer, name = self._of_step(call, made)
         if found.optimizer not in ("", name):
@@ -174,7 +174,7 @@ class UpdateReader(StatementReader):
         mean = gradients is not None and gradients.mean
         loss = given.get("loss")
         if loss is None:
-            raise Refused(self.module, call, "what is minimized is not told")
+            raise Refused(self.module, call, "what is minimized cannot be determined")
         if not isinstance(loss, ast.Name) or not isinstance(self.meanings.get(loss.id), Unit):
             unit = self.units.unit(loss, self.place)
         else:
@@ -182,7 +182,9 @@ class UpdateReader(StatementReader):
             assert isinstance(found, Unit)
             unit = found
         if gradients is not None and gradients.unit is not unit:
-            text = f"`{gradients.loss.id}` has another value here than where it is differentiated"
+            text = (
+                f"`{gradients.loss.id}` has a different value here than where it is differentiated"
+            )
             raise Refused(self.module, call, text, "give the two different names")
         if gradients is None:
             one = self.towers.differentiated(loss, unit)

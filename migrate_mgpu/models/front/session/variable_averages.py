@@ -52,7 +52,7 @@ class VariableAverageReader(StatementReader):
         elif (name == "no_op" or made is not None) and ordered:
             parts = [*ordered]
         elif ordered:
-            text = "what runs before this is not understood"
+            text = "what runs before this cannot be analyzed"
             raise Refused(self.module, call, text, _ADVICE)
         else:
             return None
@@ -68,7 +68,7 @@ class VariableAverageReader(StatementReader):
         if len(updates) != 1 or len(steps) > 1 or len(meanings) != len(parts):
             raise Refused(self.module, call, "no operation trains here, or several", _ADVICE)
         if not all(isinstance(o, (Update, AverageStep, AverageUpdates)) for o in meanings):
-            text = "what else is run with the operation that trains is not understood"
+            text = "what else runs with the training operation cannot be analyzed"
             raise Refused(self.module, call, text)
         self.state.only_binding(target)
         step = steps[0] if steps else None
@@ -105,7 +105,9 @@ class VariableAverageReader(StatementReader):
             return Averager(call, decay, None)
         meaning = self.meanings.get(counter.id) if isinstance(counter, ast.Name) else None
         if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
-            raise Refused(self.module, counter, "what counts the steps of an average is not seen")
+            raise Refused(
+                self.module, counter, "what counts the steps of an average cannot be determined"
+            )
         return Averager(call, decay, meaning)
 
     def _step(self, call: ast.Call) -> AverageStep | None:
@@ -116,7 +118,7 @@ class VariableAverageReader(StatementReader):
         if not isinstance(averager, Averager):
             return None
         if func.attr != "apply" or len(call.args) != 1 or call.keywords:
-            text = "averages are read, or of variables that are not told"
+            text = "averages are read, or are of variables that cannot be determined"
             raise Refused(self.module, call, text, "average tf.trainable_variables()")
         given = call.args[0]
         every = self.updates.every_of(given)
@@ -147,7 +149,7 @@ class VariableAverageReader(StatementReader):
                 raise Refused(self.module, step.averager.call, text)
             counter = step.averager.counter
             if counter is not None and counter is not update.counts:
-                text = "another count of steps than that of the step"
+                text = "a different step count than the training step's"
                 raise Refused(self.module, step.averager.call, text)
             averages = VariableAverages(
                 step.averager.call, step.averager.decay, counter is not None, ordered

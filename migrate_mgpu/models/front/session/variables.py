@@ -38,7 +38,7 @@ class VariableReader(StatementReader):
     def global_step(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
         """`step = tf.train.get_or_create_global_step()`: a variable that counts from zero."""
         if any(made.kind in COUNTERS for made in self.found.made):
-            text = "TF1's global step is asked for twice"
+            text = "TF1's global step is requested twice"
             raise Refused(self.module, call, text, "keep it in one variable")
         self.state.only_binding(target)
         made = Operation(name_of(self.module, call), self.module, call, {})
@@ -210,7 +210,7 @@ class VariableReader(StatementReader):
         allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
         for key, value in given.items():
             if key not in allowed and not (isinstance(value, ast.Constant) and value.value is None):
-                text = f"`{key}` of a variable is not understood in a native program"
+                text = f"`{key}` of a variable is not supported in a native program"
                 raise Refused(self.module, value, text)
         dtype = given.get("dtype")
         if name == "get_variable":

@@ -69,7 +69,7 @@ def read_average(function: Function, count: ast.expr | None) -> Combined:
     reader = _Reader(function.module, {function.parameters()[0]: _Is.TOWERS}, count)
     returned = reader.block(node.body)
     if returned not in _COMBINED:
-        text = f"what `{function.name}` makes of the gradients of all towers is not followed"
+        text = f"what `{function.name}` makes of the gradients of all towers cannot be analyzed"
         raise Refused(function.module, node, text, _ADVICE)
     return _COMBINED[returned]
 
@@ -77,7 +77,7 @@ def read_average(function: Function, count: ast.expr | None) -> Combined:
 def read_sum(
     module: Module, node: ast.expr, names: Mapping[str, ast.expr | None], count: ast.expr | None
 ) -> tuple[Combined, bool, bool] | None:
-    """What an expression makes of the losses of all towers; None where that is not followed.
+    """What an expression makes of the losses of all towers; None where that cannot be analyzed.
 
     ``names`` are the list of them (None), and what else it mentions that is made of it. Told are
     also whether the values of all are put behind each other, and whether it is a mean of these.
@@ -122,7 +122,7 @@ class _Reader:
                     returned = self.value(statement.value)
                     if returned is not None:
                         continue
-                text = "what happens to the gradients of all towers here is not followed"
+                text = "what happens to the gradients of all towers here cannot be analyzed"
                 raise Refused(self.module, statement, text, _ADVICE)
         return returned
 

@@ -488,7 +488,7 @@ class TowerReader:
             return None
         target = self.graph.target(self.module, call.func)
         if target is None or target.module not in {self.module, *self.beside}:
-            text = "what happens to the gradients of all towers is not followed"
+            text = "what happens to the gradients of all towers cannot be analyzed"
             raise Refused(self.module, call, text)
         combined = read_average(target, self._count)
         self.found.helpers[target.node] = target

@@ -72,7 +72,7 @@ class BuiltReceiver:
                 self.changes.edit(self.module, layout.replace(lines))
             return name
         if statement is not place:
-            raise Refused(self.module, self.call, "where this receiver goes is not followed")
+            raise Refused(self.module, self.call, "where this receiver goes cannot be analyzed")
         name = names.fresh(names.scope_at(place), NAME, f"{NAME}_1", "serving_fn")
         layout = Layout(self.source, place)
         lines = self._apart(layout, [*self._lines(name, layout.indent), ""])
@@ -133,7 +133,7 @@ class BuiltReceiver:
             given = arguments_of(module, value, ("dtype", "shape", "name"))
             shape = given.get("shape")
             if not isinstance(shape, (ast.List, ast.Tuple)) or not shape.elts:
-                raise Refused(module, value, "a raw input whose shape is not written out", _ADVICE)
+                raise Refused(module, value, "a raw input whose shape is not a literal", _ADVICE)
             rest = [text_of(module, node) for node in shape.elts[1:]]
             dtype = Context(module, self.style).render(given["dtype"])
             text = f"[{', '.join([self.size, *rest])}], {dtype}, name={style.string(str(key))}"
@@ -141,7 +141,9 @@ class BuiltReceiver:
             parameters.append(str(key))
             pairs.append(f"{style.string(str(key))}: {key}")
         if not specs:
-            raise Refused(module, self.features, "the raw inputs are not written out", _ADVICE)
+            raise Refused(
+                module, self.features, "the raw inputs are not a dictionary literal", _ADVICE
+            )
         if statement is not None:
             self.changes.gone.add(self.call)
             forget(self.changes, module, statement)

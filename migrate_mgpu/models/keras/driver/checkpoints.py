@@ -196,12 +196,14 @@ def write_checkpoints(
     for query in queries:
         elsewhere = query.module is not module or names.scope_at(query.node) is not scope
         if elsewhere and not (own and point.reaches(query.module, query.node)):
-            raise Refused(query.module, query.node, f"`{query.kind}` is asked in another function")
+            raise Refused(
+                query.module, query.node, f"`{query.kind}` is read in a different function"
+            )
         line, column = query.node.lineno, query.node.col_offset
         complete = point.statement if at_once else place
         early = not elsewhere and (line, column) < (complete.lineno, complete.col_offset)
         if early and query.kind in ("latest_checkpoint", "global_step"):
-            text = f"the {query.kind.replace('_', ' ')} is asked for before the model"
+            text = f"the {query.kind.replace('_', ' ')} is read before the model exists"
             raise Refused(query.module, query.node, text)
         if query.kind == "global_step":
             changes.edit(query.module, _step(query))

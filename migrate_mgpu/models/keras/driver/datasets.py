@@ -50,10 +50,10 @@ class Datasets:
             return
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if not isinstance(target, ast.Name) or statement_value(statement) is not spec.node:
-            raise Refused(module, spec.node, f"how the {spec.kind} is handed on is not followed")
+            raise Refused(module, spec.node, f"where the {spec.kind} is passed cannot be analyzed")
         layout = Layout(source, statement)
         if not layout.owns_start:
-            raise Refused(module, spec.node, f"how the {spec.kind} is handed on is not followed")
+            raise Refused(module, spec.node, f"where the {spec.kind} is passed cannot be analyzed")
         scope, old = module.names.scope_at(statement), target.id
         short = "train" if spec.kind == "TrainSpec" else "eval"
         stem = old[: -len("_spec")] if old.endswith("_spec") else short
@@ -84,12 +84,12 @@ class Datasets:
                 if isinstance(node, ast.Call) and self._takes(value.module, node):
                     continue
                 raise Refused(
-                    module, spec.node, f"how the {spec.kind} is handed on is not followed"
+                    module, spec.node, f"where the {spec.kind} is passed cannot be analyzed"
                 )
             scope = value.module.names.scope_at(node)
             bound = scope.bindings.get(node.id, [])
             if len(bound) != 1 or bound[0].kind == "parameter":
-                raise Refused(value.module, node, f"the {spec.kind} is handed to a function")
+                raise Refused(value.module, node, f"the {spec.kind} is passed to a function")
             free = value.module.names.fresh(scope, name)
             if free != name and node.id != made.id:
                 raise Refused(value.module, node, f"`{name}` means something else here")

@@ -111,7 +111,7 @@ class EarlyStopping:
                 return f"({text})" if isinstance(node.body, (ast.BoolOp, ast.IfExp)) else text
         if isinstance(node, (ast.Name, ast.Attribute)) and settled(module, node):
             return f"{text_of(module, node)}()"
-        raise Refused(module, node, "which function tells to stop cannot be determined", _ADVICE)
+        raise Refused(module, node, "which function decides to stop cannot be determined", _ADVICE)
 
     def _interval(self, module: Module, node: ast.expr) -> str:
         value = constant(node)

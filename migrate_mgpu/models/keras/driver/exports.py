@@ -108,7 +108,7 @@ class Exports:
         """What an exporter did besides, or not always."""
         spec = call.train_spec
         if made.kind == "LatestExporter":
-            text = "exported once, behind the training: TF1 did after each evaluation, and "
+            text = "exported once, after the training: TF1 did after each evaluation, and "
             text += "deleted all but the newest 5"
             self.changes.note(made.module, made.node, text)
         elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
@@ -150,7 +150,7 @@ class Exports:
         late = same and call.node.lineno > first.node.lineno
         if saved is not None and not late and not saved.name.startswith("self."):
             text = "an export before the model has its checkpoint, or in another function"
-            raise Refused(call.module, call.node, text, "export it behind the training")
+            raise Refused(call.module, call.node, text, "export it after the training")
 
     def _signatures(self, call: DriverCall) -> tuple[str, ...]:
         """The names of the signatures, all of which are the predictions."""

@@ -189,7 +189,7 @@ class _Conversion:
             name = found.name
             if name in (*STEPS, "train.SessionRunArgs") or name.startswith(_HARMLESS):
                 continue
-            text = f"`tf.{name}` in a hook is not followed"
+            text = f"`tf.{name}` in a hook cannot be analyzed"
             raise Refused(module, node, text, "make the hook a tf.keras.callbacks.Callback")
 
     def _constructor(self, method: ast.FunctionDef) -> None:
@@ -241,7 +241,7 @@ class _Conversion:
             parameters.insert(1, free[0] if free else "_batch")
         header = read_header(self.source, method)
         if method.args.posonlyargs or header.commented:
-            raise Refused(self.module, method, f"how `{name}` is written is not followed")
+            raise Refused(self.module, method, f"how `{name}` is written cannot be analyzed")
         text = f"def {new}({', '.join(parameters)}):"
         self.changes.edit(self.module, Edit(self.source.span(method)[0], header.end, text))
 
@@ -279,7 +279,7 @@ class _Conversion:
                 return
         shown = self.source.code(parent if isinstance(parent, ast.Attribute) else node)
         advice = "make the hook a tf.keras.callbacks.Callback"
-        raise Refused(module, node, f"`{shown}` in a hook is not followed", advice)
+        raise Refused(module, node, f"`{shown}` in a hook cannot be analyzed", advice)
 
     def _write(self, node: ast.AST, text: str) -> None:
         self.changes.edit(self.module, Edit(*self.source.span(node), text))

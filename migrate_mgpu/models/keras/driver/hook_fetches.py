@@ -45,7 +45,7 @@ class Fetches:
                 target = node.targets[0]
                 if not isinstance(target, ast.Attribute) or self._other_value(target, node):
                     raise Refused(
-                        self.module, node, "where this step goes is not followed", _ADVICE
+                        self.module, node, "where this step goes cannot be analyzed", _ADVICE
                     )
                 yield target.attr
 
@@ -97,10 +97,12 @@ class Fetches:
             return
         value, last = values[0], method.body[-1]
         if len(returns) > 1 or not isinstance(last, ast.Return) or last.value is not value:
-            raise Refused(self.module, value, "what this hook fetches hangs on more", _ADVICE)
+            raise Refused(
+                self.module, value, "what this hook fetches depends on other code", _ADVICE
+            )
         name = tensorflow_name(self.module, value.func) if isinstance(value, ast.Call) else ""
         if not isinstance(value, ast.Call) or name != "train.SessionRunArgs":
-            raise Refused(self.module, value, "what this hook fetches is not followed", _ADVICE)
+            raise Refused(self.module, value, "what this hook fetches cannot be analyzed", _ADVICE)
         given = arguments_of(self.module, value, ("fetches", "feed_dict", "options"))
         if set(given) != {"fetches"}:
             raise Refused(self.module, value, "a hook that feeds, or has options", _ADVICE)
@@ -125,7 +127,7 @@ class Fetches:
         name = constant(node)
         if isinstance(name, str) and self._names_loss(name):
             return LOSS
-        raise Refused(self.module, node, "what this hook fetches is not followed", _ADVICE)
+        raise Refused(self.module, node, "what this hook fetches cannot be analyzed", _ADVICE)
 
     def _check_counted(self) -> None:
         """The fetched step: 1.15 gave it with the step that was just trained, TF2 without."""
@@ -133,7 +135,10 @@ class Fetches:
             if isinstance(node, ast.Call) and self._gets(node):
                 found = symbol(self.module.names.qualname(node.func))
                 if found is None or found.flavour != "plain":
-                    text = "whether this step counts the one that is trained hangs on the version"
+                    text = (
+                        "whether this step includes the current one depends on the TensorFlow "
+                        "version"
+                    )
                     advice = "ask for it by run_context.session.run in after_run"
                     raise Refused(self.module, node, text, advice)
 
@@ -175,7 +180,7 @@ class Fetches:
         unpacked = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple)
         if unpacked and all(isinstance(key, int) for key in self._places):
             return [(node, ", ".join(texts))]
-        raise Refused(self.module, node, "what becomes of the results is not followed", _ADVICE)
+        raise Refused(self.module, node, "what becomes of the results cannot be analyzed", _ADVICE)
 
     def _text(self, kind: str) -> str:
         quote = self.module.source.quote

@@ -77,7 +77,7 @@ class Hooks:
         for listener in [arguments[n] for n in ("saving_listeners",) if n in arguments]:
             if not _is_empty(listener):
                 text = "a listener to the saving of checkpoints"
-                raise Refused(module, listener, text, "call it behind the training")
+                raise Refused(module, listener, text, "call it after the training")
         node = arguments.get("hooks")
         if node is None:
             return Callbacks()

@@ -53,7 +53,7 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -
             without_prints(mentions, changes)
             changes.gone.add(call.func)
             changes.moved.add(call)
-            text = "this RunConfig is handed to no Estimator: it is left out, as it did nothing"
+            text = "this RunConfig is passed to no Estimator: it is left out, as it did nothing"
             changes.note(module, call, text)
             _remove(module, statement, changes)
 

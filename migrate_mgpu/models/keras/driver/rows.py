@@ -61,7 +61,7 @@ def _key(call: DriverCall, flow: EstimatorFlow) -> str | None:
         one is node and not (flow.kind == CANNED and found in _CANNED)
     ):
         raise Refused(
-            call.module, node, "`predict_keys` of predict is not one written out",
+            call.module, node, "`predict_keys` of predict is not a list literal",
             "leave it out, and take the keys from the rows",
         )  # fmt: skip
     return found

@@ -153,7 +153,7 @@ class _Serving:
         features = given["features"]
         table = self._is_table(self._behind(features, may_change=True))
         if table != (kind == "ServingInputReceiver"):
-            text = "features that are no dictionary written out" if not table else "a dictionary"
+            text = "features that are not a dictionary literal" if not table else "a dictionary"
             raise Refused(module, features, f"a {kind} of {text}", _ADVICE)
         return features, given["receiver_tensors"]
 
@@ -220,7 +220,7 @@ class _Serving:
                 raise Refused(module, value, "an input of the signature is no placeholder", _ADVICE)
             found.append(_Input(key, self._name(key, call), call, shown))
         if not found:
-            raise Refused(module, receiver, "receiver_tensors is not written out", _ADVICE)
+            raise Refused(module, receiver, "receiver_tensors is not a dictionary literal", _ADVICE)
         statement = module.names.statement(table)
         return found, statement if statement in body and table is not receiver else None
 

@@ -122,10 +122,15 @@ class _Conversion:
         if self.distributed and self.loss.summed is not None:
             # Keras shares out the batches of an evaluation, and takes the mean over replicas;
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
-            text = "several replicas have another loss where it is the sum of a batch"
+            text = (
+                "several replicas would have a different loss, because it is the sum over a batch"
+            )
             raise Refused(self.module, self.loss.summed, text, "let the loss be a mean")
         if self.distributed and not self.loss.batch_mean:
-            text = "several replicas have another loss where it is no mean of the examples'"
+            text = (
+                "several replicas would have a different loss, because it is not the mean over "
+                "the examples"
+            )
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.training = TrainingReader(self.reading).read()
         self.results = read_results(self.reading, read_metrics(self.reading))

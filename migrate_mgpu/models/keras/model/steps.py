@@ -66,7 +66,10 @@ class Steps:
         self.distributed = distributed
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
-            text = "several replicas have another loss where it is no mean of the examples'"
+            text = (
+                "several replicas would have a different loss, because it is not the mean over "
+                "the examples"
+            )
             raise Refused(self.module, loss.value, text, "let the loss be a mean")
         taken = RESERVED | _METHODS | set(reading.settings)
         self.metrics: list[_Kept] = []

@@ -163,7 +163,7 @@ class PlainFunctions:
             if binding.node in self.helpers.networks:
                 continue
             if binding.kind == "class" and not self._is_keras(module, binding.node):
-                text = f"`{base.id}` is a class, which is not followed into a model"
+                text = f"`{base.id}` is a class, and classes are not converted inside of a model"
                 raise Refused(module, call, text, "make it a function, or a Keras layer")
             made = binding.value
             if isinstance(made, ast.Call) and base is not call.func:
@@ -171,7 +171,10 @@ class PlainFunctions:
                 if function is not None and function.owner not in (None, *self.helpers.networks):
                     assert function.owner is not None
                     if not self._is_keras(function.module, function.owner):
-                        text = f"`{base.id}` is an object of a class, which is not followed"
+                        text = (
+                            f"`{base.id}` is an object of the program's own class, which cannot be "
+                            f"analyzed"
+                        )
                         raise Refused(module, call, text, "make it a function, or a Keras layer")
 
     def _is_keras(self, module: Module, node: ast.AST) -> bool:

@@ -390,8 +390,8 @@ class Network:
         bad = [name for name in context.used if name in self.times.tensors]
         if bad:
             node = context.used[bad[0]]
-            text = f"a layer's setting depends on `{bad[0]}`, which is known only as the model runs"
-            raise Refused(self.module, node, text, "give the layer a number")
+            text = f"a layer's size or setting depends on the tensor `{bad[0]}`"
+            raise Refused(self.module, node, text, "use a Python number instead")
         self.has_layer_lists = bool(self.loop_names) or any(
             is_collection(node.value)
             for statement in plan.statements

@@ -137,7 +137,7 @@ class Recurrents:
             edits.append(Edit(start, end, source.code(result.outputs)))
         elif isinstance(result.state, ast.Tuple):
             if state != PAIR or len(result.state.elts) != 2:
-                text = "the state of a recurrent network is taken apart otherwise than in two"
+                text = "the state of a recurrent network is not unpacked into two"
                 raise Refused(self.module, result.state, text, _ADVICE)
             start, end = source.span(result.state)
             first, second = (source.code(part) for part in result.state.elts)
@@ -280,7 +280,7 @@ class Recurrents:
 
     def _check_inside(self, node: ast.AST) -> None:
         if self.module.names.statement(node) not in self.inside:
-            text = "what a recurrent network gives is read behind the network's output"
+            text = "what a recurrent network gives is read after the network's output"
             raise Refused(self.module, node, text, "read it above, into a variable")
 
 

@@ -78,7 +78,7 @@ class RunWriter:
 
     def _unused(self, run: Run, indent: str) -> list[str]:
         if not any(fetch.update or fetch.value is not None for fetch in run.fetches):
-            raise Refused(self.module, run.call, "it fetches variables for nothing")
+            raise Refused(self.module, run.call, "it fetches variables whose values are not used")
         return [self._call(run, indent, len(indent))]
 
     def _assigned(self, run: Run, statement: ast.Assign, indent: str) -> list[str]:
@@ -224,7 +224,7 @@ class RunWriter:
         values = [index for index, one in enumerate(nothing) if not one]
         if not values:
             text = "a list of operations is fetched, and its values are None"
-            raise Refused(self.module, run.call, text, "run them for nothing")
+            raise Refused(self.module, run.call, text, "run them in a statement of their own")
         before, behind = values[0], len(nothing) - values[-1] - 1
         if len(values) + before + behind != len(nothing):
             text = "an operation is fetched between values, and they are not taken apart here"

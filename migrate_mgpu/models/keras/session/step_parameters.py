@@ -138,9 +138,9 @@ class StepParameterWriter:
         assert isinstance(node, ast.FunctionDef)
         arguments = node.args
         if arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
-            raise Refused(self.module, node, "parameters of a kind that is not followed")
+            raise Refused(self.module, node, "parameters of a kind that is not supported")
         if any(one.annotation is not None for one in arguments.args) or node.returns is not None:
-            raise Refused(self.module, node, "parameters with types are not followed")
+            raise Refused(self.module, node, "parameters with type annotations are not supported")
         blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
         kept: list[str] = []
         for one, default in zip(arguments.args, [*blank, *arguments.defaults]):

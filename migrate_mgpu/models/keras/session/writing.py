@@ -668,7 +668,7 @@ class _Writer:
                     and any(is_inside(self.module, one, {entry.statement}) for one in bound)
                 ]
                 if len(above) > 1:
-                    text = f"`{name.id}`, which tells the devices, changes"
+                    text = f"`{name.id}`, which decides the devices, changes"
                     raise Refused(self.module, name, text, "give each value its own name")
                 place = max([place, *(index + 1 for index in above)])
         for entry, role in list(zip(self.scope.entries, self.program.roles))[:place]:
@@ -676,8 +676,8 @@ class _Writer:
                 isinstance(call, ast.Call) and not name_of(self.module, call)
                 for call in walk(entry.statement)
             ):
-                text = "it is made above what tells the devices"
-                raise Refused(self.module, entry.statement, text, "make it after that")
+                text = "it is made above the values that decide the devices"
+                raise Refused(self.module, entry.statement, text, "make it below those")
         return place
 
     def _strategy(self, block: Block) -> None:

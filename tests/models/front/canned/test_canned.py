@@ -93,16 +93,16 @@ def test_a_loss_that_is_a_mean() -> None:
         ("[fc.numeric_column('b')]", ", batch_norm=True", "`batch_norm`"),
         ("[fc.numeric_column('b')]", ", activation_fn=None", "`activation_fn=None`"),
         ("[fc.numeric_column('b')]", ", n_classes=int('3')", "how many classes"),
-        ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not written out"),
+        ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not a list literal"),
         ("[fc.numeric_column('b')]", ", optimizer='RMSProp'", "`RMSProp`"),
         ("[fc.numeric_column('b')]", ", optimizer=make()", "which optimizer"),
-        ("[fc.numeric_column(str(1), shape=2)]", "", "is not written out"),
+        ("[fc.numeric_column(str(1), shape=2)]", "", "is not a literal"),
         ("[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
         ("[fc.numeric_column('b', shape=2)] * 2", "", "which feature columns"),
         ("[fc.numeric_column('b', 2), fc.numeric_column('b', 2)]", "", "one name"),
         (
             "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', WORDS))]", "",
-            "a vocabulary that is not written out",
+            "a vocabulary that is not a list literal",
         ),
         (
             "[fc.indicator_column(fc.categorical_column_with_vocabulary_list("

@@ -86,7 +86,7 @@ def test_an_initializer_out_of_a_parameter() -> None:
     body = EMBEDDED.format("size, width").replace(
         "dimension=width", "dimension=2, initializer=tf.truncated_normal_initializer(0.0, width)"
     )
-    stays(program(body + dense("columns(9, 0.1)")), "this initializer is not followed")
+    stays(program(body + dense("columns(9, 0.1)")), "this initializer cannot be analyzed")
 
 
 def test_a_function_of_both_parts() -> None:
@@ -183,7 +183,7 @@ def test_what_a_loop_leaves_behind() -> None:
     )
     stays(
         program(looped + dense("columns") + "print(key)\n"),
-        "`key` is used behind the loop of the columns",
+        "`key` is used after the loop that makes the columns",
     )
     after, _ = migrated(program(looped + dense("columns") + "for key in 'xy':\n    print(key)\n"))
     assert "class DNNClassifier(" in after
@@ -206,11 +206,11 @@ def test_loops_over_a_dictionary() -> None:
     [
         ("[fc.numeric_column(k, shape=2) for k in KEYS if k]", "cannot be determined"),
         ("[fc.numeric_column(k, shape=2) for k in sorted(KEYS)]", "cannot be determined"),
-        ("[fc.numeric_column(k, shape=2) for k in KEYS + ['c']]", "is not written out"),
-        ("[fc.numeric_column(k, shape=2) for k in MORE]", "is not written out"),
+        ("[fc.numeric_column(k, shape=2) for k in KEYS + ['c']]", "is not a list literal"),
+        ("[fc.numeric_column(k, shape=2) for k in MORE]", "is not a list literal"),
         (
             "[fc.numeric_column(k, shape=2, normalizer_fn=lambda x: x / len(k)) for k in KEYS]",
-            "normalizer_fn is not followed",
+            "normalizer_fn cannot be analyzed",
         ),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_list_that_grows_is_not_what_was_written() -> None:
     """Its first value is not all of it: for a vocabulary, for boundaries, for a cross."""
     grown = "KEYS = ['a', 'b']\nKEYS.append('c')\n"
     words = "fc.categorical_column_with_vocabulary_list('a', KEYS)"
-    stays(program(grown + dense(f"[fc.indicator_column({words})]")), "not written out")
+    stays(program(grown + dense(f"[fc.indicator_column({words})]")), "not a list literal")
     cross = dense("[fc.indicator_column(fc.crossed_column(KEYS, 9))]")
     stays(program(grown + cross), "what this crossed_column crosses")
     assert "cross_hashed(" in migrated(program(grown.replace("KEYS.append('c')\n", "") + cross))[0]

@@ -131,9 +131,9 @@ def test_labels_that_are_words() -> None:
 @pytest.mark.parametrize(
     ("above", "more", "reason"),
     [
-        ("WORDS = ['x']\nWORDS.append('y')\n", "label_vocabulary=WORDS", "not written out"),
-        ("", "label_vocabulary=[1, 2]", "not written out"),
-        ("", "label_vocabulary=list('ab')", "not written out"),
+        ("WORDS = ['x']\nWORDS.append('y')\n", "label_vocabulary=WORDS", "not a list literal"),
+        ("", "label_vocabulary=[1, 2]", "not a list literal"),
+        ("", "label_vocabulary=list('ab')", "not a list literal"),
         (
             "config = tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())\n",
             "label_vocabulary=['x', 'y'], config=config", "labels that are texts",

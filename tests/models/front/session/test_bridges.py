@@ -59,7 +59,7 @@ def test_what_kept_the_program_is_told_and_not_what_the_bridge_wrote() -> None:
     _, first = migrated("import tensorflow as tf\n\n", ARGUMENTS, GRAPH, kept)
     _, second = migrated(HEAD, ARGUMENTS, GRAPH, OPTIONS, kept)
     assert first.startswith(HEAD[:-1]), "it is a bridge"
-    assert "the session is used for more than running" in second
+    assert "the session is used for more than `run`" in second
 
 
 def test_a_switch_that_may_be_called_or_not_keeps_the_session() -> None:

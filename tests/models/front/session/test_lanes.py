@@ -155,7 +155,7 @@ STAYS = {
     ),
     "the session is kept": (
         BUILD + RUN + MAIN.replace("        fit(sess", "        kept = [sess]\n        fit(sess"),
-        "the session is used for more than running",
+        "the session is used for more than `run`",
     ),
     "a method": (
         WHOLE

@@ -125,7 +125,7 @@ REFUSED = {
     ),
     "an assignment in an expression": (
         program(before="more = tf.assign(count, 1) + 1\n"),
-        "`tf.assign` only computes",
+        "`tf.assign` is not among the functions",
     ),
     "an assignment of what the step trains": (
         program(
@@ -178,7 +178,7 @@ REFUSED = {
     ),
     "flag": (
         program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: len(rows) > 1})\n"),
-        "`flag`, which tells a layer whether it trains, is computed",
+        "`flag`, a layer's training mode, is computed",
     ),
     "averages": (
         program(NORMALIZED, "sess.run([train, moves], {x: rows, flag: True})\n" + TRAINS_ALONE),
@@ -190,7 +190,7 @@ REFUSED = {
             "sess.run([train, moves], {x: rows, flag: True})\n"
             "sess.run(late, {x: rows, flag: False})\n",
         ),
-        "it is made after tf.GraphKeys.UPDATE_OPS is asked for",
+        "it is made after tf.GraphKeys.UPDATE_OPS is read",
     ),
     "updates in place": (
         program(
@@ -240,7 +240,7 @@ REFUSED = {
     ),
     "device": (
         program(before="with tf.device(lambda op: '/cpu:0'):\n    pass\n"),
-        "what `tf.device` is for here",
+        "`tf.device` is not supported",
     ),
     "dependencies": (
         program(before="with tf.control_dependencies([train]):\n    done = tf.constant(0.0)\n"),
@@ -251,7 +251,7 @@ REFUSED = {
             before="with tf.control_dependencies([train]):\n"
             "    again = tf.layers.Dense(1).apply(loss)\n"
         ),
-        "what runs before this is not understood",
+        "what runs before this cannot be analyzed",
     ),
     "an order of nothing that trains": (
         program(before="with tf.control_dependencies([loss]):\n    done = tf.no_op()\n"),
@@ -259,7 +259,7 @@ REFUSED = {
     ),
     "collection": (
         program(before="every = tf.get_collection('losses')\n"),
-        "`tf.get_collection` only computes",
+        "`tf.get_collection` is not among the functions",
     ),
     "seed": (
         program(MODEL.replace("out - 1.0", "out - tf.random_normal([1], seed=3)")),
@@ -277,7 +277,7 @@ REFUSED = {
     ),
     "gradients that are changed": (
         program(PAIRS.replace("(pairs)", "([(g * 0.5, v) for g, v in pairs])")),
-        "what happens to the gradients here is not followed",
+        "what happens to the gradients here cannot be analyzed",
     ),
     "gradients that Python looks at": (
         program(PAIRS + "print(pairs)\n"),
@@ -298,7 +298,7 @@ REFUSED = {
     ),
     "gradients of a loss that changes": (
         program(PAIRS.replace("train =", "loss = loss * 2.0\ntrain =")),
-        "`loss` has another value here than where it is differentiated",
+        "`loss` has a different value here than where it is differentiated",
     ),
     "a limit that is computed": (
         program(
@@ -571,7 +571,7 @@ REFUSED = {
     ),
     "options of a run": (
         program(run="sess.run(train, {x: rows}, options=None)\n"),
-        "the arguments of this run are not understood",
+        "the arguments of this `Session.run` cannot be analyzed",
     ),
     # first values and sessions
     "first values twice": (
@@ -603,7 +603,7 @@ REFUSED = {
         program(
             before="tf.summary.scalar('a', out)\nout = out * 2.0\nall = tf.summary.merge_all()\n"
         ),
-        "has another name where summaries are merged",
+        "has a different name where summaries are merged",
     ),
     "a writer that is asked for its folder": (
         program(
@@ -640,7 +640,7 @@ REFUSED = {
     # values that are assigned
     "a value that is computed": (
         program(run=STEP + "sess.run(count.assign(tf.cast(loss, tf.int32)), {x: rows})\n"),
-        "`count.assign` does",
+        "`count.assign` is not supported in code that builds",
     ),
     "a value before the first ones": (
         program(start="sess = tf.Session()\nsess.run(count.assign(3))\n" + START[20:]),
@@ -689,7 +689,7 @@ REFUSED = {
             run=STEP + "saver.save(sess, 'a', latest_filename='b')\n",
             before="saver = tf.train.Saver()\n",
         ),
-        "`latest_filename` of a saver is not understood",
+        "`latest_filename` of a saver is not supported",
     ),
     "a saver of another session": (
         program(
@@ -711,7 +711,7 @@ REFUSED = {
         program(start="if scale:\n    sess = tf.Session()\n", run=""),
         "under a condition or in a loop",
     ),
-    "the session's graph": (program(run=STEP + "print(sess.graph)\n"), "more than running"),
+    "the session's graph": (program(run=STEP + "print(sess.graph)\n"), "more than `run`"),
     "a session for a target": (
         program(start=START.replace("Session()", "Session('grpc://one:2222')")),
         "is given more than a config",

@@ -305,7 +305,7 @@ STAYS = {
         ),
         "what is minimized is not the loss of each tower",
     ),
-    "a print": (program(body=BODY + "        print('tower', i)\n"), "is no part of a tower"),
+    "a print": (program(body=BODY + "        print('tower', i)\n"), "is not part of a tower"),
     "a run": (
         program(body=BODY + "        tf.Session().run(loss)\n"),
         "it makes more than one session",
@@ -554,7 +554,7 @@ NOT_TOGETHER = {
     "read": (EMA + GROUPED + "shown = ema.average(w)\n", "averages are read"),
     "by another count": (
         "other = tf.Variable(0, trainable=False)\n" + EMA.replace("count", "other") + GROUPED,
-        "another count of steps",
+        "a different step count",
     ),
 }
 

@@ -63,7 +63,7 @@ ANOTHER = "an Estimator with a model_dir is used in another function"
         ("    score(", "    estimator = estimator\n    score(", ANOTHER),
         ("    estimator.train(input_fn, steps=5)\n", "    feed = lambda: input_fn()\n"
          "    estimator.train(feed, steps=5)\n", NOT_KNOWN),
-        ("    print(est", "    print(estimator.model_dir, est", "is asked in another function"),
+        ("    print(est", "    print(estimator.model_dir, est", "is read in a different function"),
     ],
 )  # fmt: skip
 def test_programs_that_stay(old: str, new: str, reason: str) -> None:

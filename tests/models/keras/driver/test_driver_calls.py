@@ -260,7 +260,7 @@ def test_a_folder_that_may_be_left_out() -> None:
         (
             "def f():\n    x = source()\n    return x.make_initializable_iterator().get_next()\n"
             "est.train(f, steps=1)",
-            "initialises",
+            "initializes",
         ),
         ("def f():\n    return X, Y\nest.train(f, steps=1)", "the tensors that"),
         (
@@ -271,7 +271,7 @@ def test_a_folder_that_may_be_left_out() -> None:
         (
             "tf.estimator.train_and_evaluate(est, tf.estimator.TrainSpec(input_fn, 5),\n"
             "    tf.estimator.EvalSpec(input_fn, exporters=[x]))",
-            "this exporter is not followed",
+            "this exporter cannot be analyzed",
         ),
     ],
 )

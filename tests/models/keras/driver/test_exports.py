@@ -222,9 +222,10 @@ def test_the_path(use: str) -> None:
         ("receive)\n", "receive, assets_extra={})\n", "`assets_extra` of an export"),
         ("receive)\n", "load())\n", "which receiver function this is cannot be determined"),
         ("receive)\n", "receive)\nreceive()\n", "`receive` is used for more than an export"),
-        ("TensorServing", "Serving", "a ServingInputReceiver of features that are no dictionary"),
+        ("TensorServing", "Serving", "a ServingInputReceiver of features that are not a "
+         "dictionary"),
         ('{"x": x}', '{"x": x, "y": x + 1}', "an input of the signature is no placeholder"),
-        ('{"x": x}', "tables(x)", "receiver_tensors is not written out"),
+        ('{"x": x}', "tables(x)", "receiver_tensors is not a dictionary literal"),
         ("def receive():", "def receive(x=3):", "a receiver function with parameters"),
         ("tf.estimator.export.TensorServingInputReceiver(", "made(", "what this receiver function"),
         ("[None, 2]", "tf.shape(x)", "a shape that is made of inputs"),
@@ -272,9 +273,9 @@ RAW = "{'x': tf.placeholder(tf.float32, [None, 2])}"
     ("kind", "given", "reason"),
     [
         ("raw", "{'x': X}", "a raw input that is no placeholder"),
-        ("raw", "{'x': tf.placeholder(tf.float32, shape)}", "whose shape is not written out"),
-        ("raw", "dict(x=tf.placeholder(tf.float32))", "whose shape is not written out"),
-        ("raw", "inputs()", "the raw inputs are not written out"),
+        ("raw", "{'x': tf.placeholder(tf.float32, shape)}", "whose shape is not a literal"),
+        ("raw", "dict(x=tf.placeholder(tf.float32))", "whose shape is not a literal"),
+        ("raw", "inputs()", "the raw inputs are not a dictionary literal"),
         ("parsing", "", "a receiver without its feature_spec"),
         ("parsing", "{}", ""),
     ],
@@ -314,9 +315,13 @@ def test_one_exporter() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("LatestExporter(", "BestExporter(", "`BestExporter` of EvalSpec is not followed"),
+        ("LatestExporter(", "BestExporter(", "`BestExporter` of EvalSpec cannot be analyzed"),
         ("LatestExporter(", "FinalExporter(", ""),
-        ('tf.estimator.LatestExporter("best", receive)', "make()", "this exporter is not followed"),
+        (
+            'tf.estimator.LatestExporter("best", receive)',
+            "make()",
+            "this exporter cannot be analyzed",
+        ),
         (", receive)", ", receive, assets_extra={})", "`assets_extra` of an export"),
         (', "folder")', ")", "a LatestExporter of an Estimator without a model_dir"),
         ('"best", receive', '"best"', "a LatestExporter without a name or a receiver"),

@@ -113,18 +113,18 @@ def test_methods(before: str, after: str) -> None:
         ("def begin(self):\n    pass\ndef after_create_session(self, s, c):\n    pass",
          "both a begin and an after_create_session"),
         ("def before_run(self, c):\n    return tf.train.SessionRunArgs('scaled:0')",
-         "what this hook fetches is not followed"),
+         "what this hook fetches cannot be analyzed"),
         ("def before_run(self, c):\n    return tf.train.SessionRunArgs('accuracy:0')",
-         "what this hook fetches is not followed"),
+         "what this hook fetches cannot be analyzed"),
         ("def before_run(self, c):\n"
          "    return tf.train.SessionRunArgs('loss:0', feed_dict={'x:0': 1})", "a hook that feeds"),
         ("def before_run(self, c):\n    if c:\n        return tf.train.SessionRunArgs('loss:0')",
-         "hangs on more"),
+         "depends on other code"),
         ("def after_run(self, c, v):\n    print(v.results)", "fetches nothing"),
         ("def after_run(self, c, v):\n    print(v.run_metadata)", "`v.run_metadata` in a hook"),
         ("def after_run(self, c, v):\n    c.session.run('x:0')", "`c.session` in a hook"),
-        ("def after_run(self, c, v):\n    stop(c)", "`c` in a hook is not followed"),
-        ("def end(self, session):\n    save(session)", "`session` in a hook is not followed"),
+        ("def after_run(self, c, v):\n    stop(c)", "`c` in a hook cannot be analyzed"),
+        ("def end(self, session):\n    save(session)", "`session` in a hook cannot be analyzed"),
         ("def begin(self):\n    self.model = 1", "`model` of a hook is an attribute of Keras"),
         ("def on_train_end(self):\n    pass", "would be a callback's own method"),
         ("def begin(self):\n    self.end(None)", "`end` is called by hand"),
@@ -147,7 +147,7 @@ def test_a_step_of_an_unknown_version_is_not_fetched() -> None:
         def before_run(self, c):
             return tf.train.SessionRunArgs(tf.compat.v1.train.get_global_step())
     """
-    with pytest.raises(Refused, match="hangs on the version"):
+    with pytest.raises(Refused, match="depends on the TensorFlow version"):
         became(body)
 
 
@@ -377,8 +377,8 @@ main()
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("lambda: X.any()", "stop()", "which function tells to stop"),
-        ("lambda: X.any()", "lambda x=1: x", "which function tells to stop"),
+        ("lambda: X.any()", "stop()", "which function decides to stop"),
+        ("lambda: X.any()", "lambda x=1: x", "which function decides to stop"),
         (", run_every_steps=2", "", "how often an early stopping asks"),
         ("run_every_secs=None", "run_every_secs=9", "how often an early stopping asks"),
         ("run_every_steps=2", "run_every_steps=X.size", "how often an early stopping asks"),

@@ -247,7 +247,7 @@ def test_a_run_config_that_is_printed(shown: str) -> None:
 def test_a_run_config_of_no_estimator(shown: str) -> None:
     new, result = driven(f"{CONFIG}{shown}{MAKE}")
     assert new == f"{HEAD}{MADE}"
-    assert any("handed to no Estimator" in text for _, _, text, _ in result.notes)
+    assert any("passed to no Estimator" in text for _, _, text, _ in result.notes)
 
 
 @pytest.mark.parametrize(

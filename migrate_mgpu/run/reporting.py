@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.session_programs import NativeSession
 
 NEXT = {
-    NATIVE: "run it on TF2, and compare both versions with migrate-mgpu parity",
-    BRIDGE: "run it on TF2, and compare both versions with migrate-mgpu parity",
+    NATIVE: "run it on TF2, compare it with migrate-mgpu parity",
+    BRIDGE: "run it on TF2, compare it with migrate-mgpu parity",
     KEPT: "run it on TF2; move the kept options by hand once the reason no longer applies",
     REFUSED: "fix what is named, then run migrate-mgpu again",
 }
@@ -135,8 +135,8 @@ class Report:
     def softness(self, module: Module, node: ast.AST) -> None:
         """TF1's default is written where its author wrote nothing."""
         text = (
-            "soft placement is off by default in TF1 and on in TF2: this line keeps it off, so that an "
-            "operation without a GPU kernel is an error under `tf.device` or a strategy, as in TF1"
+            "soft placement is off by default in TF1 and on in TF2: this line keeps it off, so that "
+            "an operation without a GPU kernel is an error under `tf.device` or a strategy, as in TF1"
         )
         advice = "delete the line if such operations may run on the CPU"
         self.add(module, node, "MGPU101", f.APPLIED, text, advice)

@@ -30,7 +30,7 @@ train.py:1:1: MGPU201 {state}: `import tensorflow.compat.v1 as tf` and `tf.disab
 train.py:4:1: MGPU103 {state}: `gpu_options.allow_growth` becomes `set_memory_growth` on every GPU
 {"rewrote train.py" + chr(10) if state == "applied" else ""}
 Programs: 1 bridge
-  bridge, runs on TF 2.15 and newest; next: run it on TF2, and compare both versions with migrate-mgpu parity
+  bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it with migrate-mgpu parity
     train.py
 
 1 of 1 file {verb}; configs: 1 moved, 0 kept, 0 refused
@@ -153,7 +153,7 @@ Programs: 1 bridge; 1 bridge, config kept; 1 refused
   refused; next: fix what is named, then run migrate-mgpu again
     old.py
         old.py:4: `tensorflow.contrib.crf.viterbi_decode` does not exist in TF2
-  bridge, runs on TF 2.15 and newest; next: run it on TF2, and compare both versions with migrate-mgpu parity
+  bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it with migrate-mgpu parity
     train.py
   bridge, config kept, runs on TF 2.15 and newest; next: run it on TF2; move the kept options \
 by hand once the reason no longer applies

@@ -135,8 +135,8 @@ class Report:
     def softness(self, module: Module, node: ast.AST) -> None:
         """TF1's default is written where its author wrote nothing."""
         text = (
-            "soft placement is off by default in TF1 and on in TF2: this line keeps it off, so that "
-            "an operation without a GPU kernel is an error under `tf.device` or a strategy, as in TF1"
+            "soft placement is off by default in TF1 and on in TF2: this line keeps it off, so "
+            "that an operation without a GPU kernel is an error under `tf.device` or a strategy"
         )
         advice = "delete the line if such operations may run on the CPU"
         self.add(module, node, "MGPU101", f.APPLIED, text, advice)

@@ -334,8 +334,8 @@ class CallGraph:
                 if not (module.names.qualname(mention.value) or "").startswith("tensorflow"):
                     return False
             for name in ("getattr", "methodcaller", "attrgetter", "eval", "exec"):
-                for mention in module.names.by_id.get(name, ()):
-                    call = module.names.parents[mention]
+                for asked in module.names.by_id.get(name, ()):
+                    call = module.names.parents[asked]
                     texts = call.args if isinstance(call, ast.Call) else ()
                     if not any(constant(text) not in (None, method.name) for text in texts):
                         return False

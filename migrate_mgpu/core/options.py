@@ -36,7 +36,7 @@ def documentation() -> str:
         urls = metadata.metadata("migrate-mgpu").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:  # run from its sources
         urls = []
-    found = dict(url.split(", ", 1) for url in urls)
+    found: dict[str, str] = dict(url.split(", ", 1) for url in urls)
     return found.get("Documentation", "the folder docs/ of the repository")
 
 

@@ -897,7 +897,7 @@ class Step:
     @property
     def place(self) -> int:
         """Behind which statement of the scope all is known that it mentions."""
-        parts = (*self.feeds, *self.units, *self.updates)
+        parts: list[Placeholder | Unit | Update] = [*self.feeds, *self.units, *self.updates]
         return max((one.place for one in parts), default=-1)
 
 

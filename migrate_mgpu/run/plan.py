@@ -492,8 +492,8 @@ def _unlike(states: Iterable[State], module: Module) -> Diagnostic | None:
             text = f"{names} need this in different forms"
             return Diagnostic("shared-module", Place(module, node), text)
     read = {node for one in found for node in one.read}
-    for other, use in (unread for one in found for unread in one.unread):
-        if other is module and not is_inside(module, use, read):
+    for where, use in (unread for one in found for unread in one.unread):
+        if where is module and not is_inside(module, use, read):
             text = f"it is not known what `{module.source.code(use)}` in {module.path.name} is for"
             return Diagnostic("shared-module", Place(module, use), text)
     return None

@@ -166,8 +166,8 @@ def decode(path: Path, data: bytes) -> Notebook:
         broken = _left_out(path, cells, masked)
         lines = tuple((found.place(cells[index].start)[0], why) for index, why in broken.items())
         for index in broken:
-            text = masked[index].splitlines(keepends=True)
-            masked[index] = "".join(_comment(line) for line in text)
+            written_lines = masked[index].splitlines(keepends=True)
+            masked[index] = "".join(map(_comment, written_lines))
         return replaced(found, text=_joined(masked), left_out=lines)
     return found
 

@@ -142,7 +142,7 @@ class Context:
             name = self._tensorflow(node.func if isinstance(node, ast.Call) else node)
             if name:
                 found += self._known(node)
-                inner = inner[1:] if isinstance(node, ast.Call) else []
+                inner = inner[1:] if isinstance(node, ast.Call) else ()
         if isinstance(node, ast.With):
             for scope in name_scopes(self.module, node, self.modes):
                 item = scope.item

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import statement_value, walk
+from migrate_mgpu.analysis.scopes import line_of, statement_value, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SOFT_PLACEMENT
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import changed_in_place
@@ -61,7 +61,7 @@ class DeviceOptionReader(StatementReader):
             return False
         if bindings[0].kind in ("import", "parameter"):
             return True
-        return bindings[0].node.lineno < first.lineno
+        return line_of(bindings[0].node) < first.lineno
 
 
 def sets_options(module: Module, statement: ast.stmt) -> bool:

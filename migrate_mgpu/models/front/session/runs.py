@@ -507,7 +507,7 @@ class RunReader:
         if unit.assigns is None:
             return
         others = [one for one in units if one is not unit]
-        read = {v for one in others for v in (*one.reads, *one.collects, one.assigns)}
+        read: set[object] = {v for one in others for v in (*one.reads, *one.collects, one.assigns)}
         for update in updates:
             read.update((*update.variables, update.counts, update.rate_of))
             read.update(v for one in update.variables for v in one.listed)

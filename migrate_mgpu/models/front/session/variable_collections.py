@@ -23,7 +23,7 @@ _KNOWN = ("shape", "dtype", "get_shape")
 class CollectionReader(StatementReader):
     """Reads what TF1 collects as the graph is built: the collection has what was made before."""
 
-    def read(self, parts: Parts, value: ast.expr) -> list[Variables]:
+    def read(self, parts: Parts, value: ast.AST) -> list[Variables]:
         """The variables that an expression mentions as all that there are.
 
         Raises:

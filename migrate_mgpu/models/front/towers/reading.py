@@ -217,7 +217,7 @@ class TowerReader:
             )
         return False
 
-    def _taken(self, value: ast.expr) -> Iterator[ast.Subscript]:
+    def _taken(self, value: ast.AST) -> Iterator[ast.Subscript]:
         """`X[i * b:(i + 1) * b]` in an expression."""
         for part in walk(value):
             if not isinstance(part, ast.Subscript) or not self._of_loop(part.slice):
@@ -494,7 +494,7 @@ class TowerReader:
         self.found.helpers[target.node] = target
         return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())
 
-    def differentiated(self, node: ast.expr, unit: Unit) -> Differentiated:
+    def differentiated(self, node: ast.Name, unit: Unit) -> Differentiated:
         """What is differentiated in each tower, where one loss is made of those of all.
 
         Raises:

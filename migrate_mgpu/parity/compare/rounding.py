@@ -135,7 +135,7 @@ def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
             if a is None or b is None or a.shape != b.shape or not a.size:
                 continue
             apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
-            apart[~numpy.isfinite(apart)] = 0.0
+            apart = numpy.where(numpy.isfinite(apart), apart, 0.0)  # a variable may be one number
             # An element that was lucky in these runs has the rounding of most others.
             apart = numpy.maximum(apart, numpy.percentile(apart, MOST))
             found[key] = numpy.maximum(apart, found[key]) if key in found else apart

@@ -55,6 +55,9 @@ from migrate_mgpu.models.ir import (
 
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
+# What a graph has of all that is in it.
+_OF_ALL_GRAPHS = ("get_collection", "add_to_collection", "losses.get_", "get_default_graph")
+
 
 def read_program(
     module: Module,
@@ -155,6 +158,10 @@ class _Reader(StatementReader):
         if any(made.normalizes for made in found.layers.values()) or self.scope.towers:
             text = "it builds several graphs, with batch normalization or towers"
             raise Refused(self.module, self.scope.resets[0], text)
+        for use in self.module.uses:
+            if use.symbol.name.startswith(_OF_ALL_GRAPHS):
+                text = f"it builds several graphs, and asks for `tf.{use.symbol.name}`"
+                raise Refused(self.module, use.node, text)
         names = {v.name for v in found.variables} | {p.name for p in found.placeholders}
         for name in self.names.scope_of_name:
             if name.id not in names or self.runs.is_home(name):

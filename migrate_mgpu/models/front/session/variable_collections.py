@@ -57,7 +57,8 @@ class CollectionReader(StatementReader):
             return meaning.variables
         if is_regularization(self.module, node):
             return tuple(self._regularized())
-        return tuple(one for one in self.found.variables if one.trainable)
+        own = (one for one in self.found.variables if one not in self.state.earlier)
+        return tuple(one for one in own if one.trainable)
 
     def _regularized(self) -> Iterator[Variables]:
         """The variables of layers that have regularizers, functions of layers among them."""

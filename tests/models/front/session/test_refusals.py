@@ -448,6 +448,14 @@ REFUSED = {
         ),
         "the graph is reset",
     ),
+    "a second graph that asks for a collection": (
+        program(
+            run=STEP
+            + "tf.reset_default_graph()\n"
+            + program(before="print(tf.losses.get_regularization_loss())\n").split("\n", 2)[2]
+        ),
+        "get_regularization_loss",
+    ),
     "a second graph that a function reads": (
         program(
             "def net(a):\n    return tf.matmul(a, w)\n\n\n"

@@ -148,6 +148,12 @@ def replacements(module: Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, Repl
     return {call: replacement(loss) for call in calls if (loss := read_loss(module, call))}
 
 
+def calls_keras(module: Module, call: ast.Call) -> bool:
+    """Whether a loss becomes a function of ``keras.losses``."""
+    loss = read_loss(module, call)
+    return loss is not None and LOSSES.by_kind[loss.kind].target.startswith("keras.")
+
+
 def written_nodes(computation: Computation) -> list[ast.AST]:
     """The author's nodes that are written anew: of a loss object's own call nothing is."""
     if isinstance(computation, Objective) and fits_compile(computation):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -16,12 +17,18 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
-from migrate_mgpu.models.front.session.program import GraphClient, Role, SessionProgram, is_late
+from migrate_mgpu.models.front.session.program import (
+    GraphClient,
+    Role,
+    SessionProgram,
+    closure,
+    is_late,
+)
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.keras.losses import definitions, replacements
+from migrate_mgpu.models.keras.losses import calls_keras, definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
@@ -117,15 +124,18 @@ class _Writer:
             if function.module is self.module
         ]
         self.context.replaced.update(replacements(self.module, [*nodes, *functions]))
+        unshaped = {
+            placeholder
+            for step in program.steps
+            for placeholder in step.feeds
+            if is_unshaped(placeholder) and placeholder not in program.numbers
+        }
+        self._check_ranks(unshaped)
         self.context.replaced.update(defined_calls(self.module, [*nodes, *functions]))
         self.normalization = Normalization(program, self.style)
         self.helper_classes = HelperClassWriter(
             program,
-            any(
-                is_unshaped(placeholder) and placeholder not in program.numbers
-                for step in program.steps
-                for placeholder in step.feeds
-            ),
+            bool(unshaped),
             self.normalization,
         )
         self.layers = LayerWriter(
@@ -168,6 +178,23 @@ class _Writer:
         self._delayed: list[tuple[Entry, Role]] = []
         self.tower_comments = comments_of_towers(program)
         self.whole: list[tuple[int, int]] = []  # spans that are written anew
+
+    def _check_ranks(self, unshaped: AbstractSet[Placeholder]) -> None:
+        """Keras 3 asks for the rank of what its losses are given.
+
+        Raises:
+            Refused: it depends on something that is fed and has no shape.
+        """
+        for unit in {unit for step in self.program.steps for unit in step.units}:
+            calls = (node for node in walk(unit.node) if isinstance(node, ast.Call))
+            if not any(calls_keras(self.module, call) for call in calls):
+                continue
+            fed = (p for one in closure([unit]) for p in one.feeds if p in unshaped)
+            placeholder = next(fed, None)
+            if placeholder is not None:
+                text = f"a loss of Keras's, which asks for ranks, follows from `{placeholder.name}`"
+                advice = "give that placeholder a shape"
+                raise Refused(self.module, placeholder.node, text, advice)
 
     def write(self) -> EditSet:
         self._functions()

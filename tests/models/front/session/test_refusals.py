@@ -745,3 +745,18 @@ def test_labels_that_are_fed_are_no_reason() -> None:
     text = program(LABELS, STEP.replace("{x: rows}", "{x: rows, y: rows[:, :1]}"), head=OF_LOSS)
     result = run(text, native_sessions=True)
     assert [one.state for one in result.programs] == ["native"], said(result)
+
+
+def test_a_loss_of_keras_asks_for_a_rank() -> None:
+    head = HEAD.replace("scale = 2.0\n", "scale = tf.placeholder(tf.float32)\n")
+    model = MODEL.replace("tf.reduce_mean(tf.square(out - 1.0))", "LOSS")
+    fed = "sess.run(train, {x: rows, scale: rows[:, :1]})\n"
+    keras = program(
+        model.replace("LOSS", "tf.losses.mean_squared_error(rows[:, :1], out)"), fed, head=head
+    )
+    result = run(keras, bridge=True, native_sessions=True)
+    reason = "a loss of Keras's, which asks for ranks, follows from `scale`"
+    assert any(reason in message for message in said(result)), said(result)
+    shaped = keras.replace("tf.placeholder(tf.float32)", "tf.placeholder(tf.float32, [None, 1])")
+    for text in (program(head=head, run=fed), shaped):
+        assert [one.state for one in run(text, native_sessions=True).programs] == ["native"]

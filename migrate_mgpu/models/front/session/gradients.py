@@ -144,6 +144,7 @@ class GradientReader:
         unit = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(node, ast.Name) and isinstance(unit, Unit):
             one = self.differentiated(node, unit)
+            assert isinstance(one.loss, ast.Name)
             return Gradients(
                 call,
                 one.loss,

@@ -79,7 +79,7 @@ class Differentiated:
     ``mean``: of a tower's loss the mean is, as it may have a value for each row.
     """
 
-    loss: ast.Name
+    loss: ast.expr
     unit: Unit
     combined: Combined | None = None
     mean: bool = False

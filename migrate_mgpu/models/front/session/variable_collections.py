@@ -90,7 +90,7 @@ class CollectionReader(StatementReader):
 
     # -- names -------------------------------------------------------------------
 
-    def _check_names(self, value: ast.expr, variables: list[Variables]) -> None:
+    def _check_names(self, value: ast.AST, variables: list[Variables]) -> None:
         """What is asked of each variable is the same in TF2: its shape, a part of its name."""
         for part in walk(value):
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):

@@ -494,7 +494,7 @@ class TowerReader:
         self.found.helpers[target.node] = target
         return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())
 
-    def differentiated(self, node: ast.Name, unit: Unit) -> Differentiated:
+    def differentiated(self, node: ast.expr, unit: Unit) -> Differentiated:
         """What is differentiated in each tower, where one loss is made of those of all.
 
         Raises:

@@ -1,0 +1,37 @@
+"""Programs drawn at random: what becomes native compiles, says nothing of TF1 and stays so."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import generated_sessions
+import generated_towers
+
+from migrate_mgpu.core.states import NATIVE
+from tests.support.migration import migrated, run, said
+
+# Why one that is drawn may stay; any other reason is a step back.
+STAYS = (
+    "its moving averages are not updated in every step that trains it",
+    "`norm`, the norm of the gradients, is read",
+)
+DRAWN = {
+    **{f"session {n}": generated_sessions.program(n) for n in range(1000, 1040)},
+    **{f"towers {n}": generated_towers.program(n) for n in range(1000, 1020)},
+}
+
+
+@pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
+def test_drawn(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    if any(one.state != NATIVE for one in result.programs):
+        assert any(reason in message for reason in STAYS for message in said(result)), said(result)
+        return
+    after, _ = migrated(text, native_sessions=True)
+    compile(after, "program.py", "exec")
+    assert "compat.v1" not in after and "Session" not in after
+    assert migrated(after, native_sessions=True)[0] == after

@@ -103,7 +103,9 @@ class _Drawn:
         self.keep = ""
         if self.maybe(0.3):
             self.keep = "keep_prob"
-            self.lines.append("keep_prob = tf.placeholder(tf.float32)")
+            # TF1's layers ask for a rank, which dropout by an unknown shape takes away.
+            shape = "" if kind in ("by_hand", "get_variable") else ", []"
+            self.lines.append(f"keep_prob = tf.placeholder(tf.float32{shape})")
             self.fed["keep_prob"], self.eval_fed["keep_prob"] = self.one_of("0.5", "0.8"), "1.0"
         if kind == "function":
             body, logits = self._layers("net", out)
@@ -456,8 +458,12 @@ def program(number: int) -> str:
     constants = [one for one in drawn.functions if one.startswith("learning_rate")]
     functions = [one for one in drawn.functions if one not in constants]
     init = ["sess.run(tf.global_variables_initializer())"]
-    layout = drawn.one_of("script", "script", "main", "graph", "class", "sess")
-    if layout == "class":
+    layout = drawn.one_of("script", "main", "graph", "class", "sess", "methods", "given")
+    if layout == "methods":
+        body = _methods(drawn)
+    elif layout == "given":
+        body = _given(drawn, init)
+    elif layout == "class":
         names = {line.split(" = ")[0] for line in drawn.lines if " = " in line and line[0] != " "}
         build = _indented(drawn.lines, 2)
         kept = sorted(
@@ -533,6 +539,77 @@ def program(number: int) -> str:
         )
         + "\n"
     )
+
+
+def _feed(fed: dict[str, str], prefix: str = "") -> str:
+    return "{" + ", ".join(f"{prefix}{name}: {value}" for name, value in fed.items()) + "}"
+
+
+def _methods(drawn: _Drawn) -> list[str]:
+    """A class that has its session, and methods that run it."""
+    fed = {name: value.replace("epoch", "0") for name, value in drawn.fed.items()}
+    kept = sorted({*drawn.fed, *drawn.eval_fed, *drawn.values, drawn.train_op, "logits"})
+    values = [v for v in drawn.values if v != "norm"]
+    fetched = ", ".join(f"self.{name}" for name in (drawn.train_op, *values))
+    return [
+        "",
+        "",
+        "class Model(object):",
+        "    def __init__(self):",
+        *_indented(drawn.lines, 2),
+        *(f"        self.{name} = {name}" for name in kept),
+        "        self.sess = tf.Session()",
+        "        self.sess.run(tf.global_variables_initializer())",
+        "",
+        "    def fit(self, bx, by):",
+        f"        feed = {_feed(fed, 'self.')}",
+        f"        result = self.sess.run([{fetched}], feed_dict=feed)",
+        "        return result[1:]",
+        "",
+        "    def predict(self, tx, ty):",
+        f"        return self.sess.run(self.logits, feed_dict={_feed(drawn.eval_fed, 'self.')})",
+        "",
+        "",
+        "model = Model()",
+        "rng = np.random.RandomState(3)",
+        "for i in range(5):",
+        "    print('fit', model.fit(*batch(rng)))",
+        "    if i % 2 == 0:",
+        "        print('predict', model.predict(*batch(rng)))",
+    ]
+
+
+def _given(drawn: _Drawn, init: list[str]) -> list[str]:
+    """A function that builds, and one that is given the session and what it runs."""
+    given = [*dict.fromkeys([*drawn.fed, *drawn.eval_fed, drawn.train_op, "loss", "logits"])]
+    fed = {name: value.replace("epoch", "0") for name, value in drawn.fed.items()}
+    return [
+        "",
+        "",
+        "def build():",
+        *_indented(drawn.lines),
+        f"    return {', '.join(given)}",
+        "",
+        "",
+        f"def train(sess, {', '.join(given)}):",
+        "    rng = np.random.RandomState(4)",
+        "    for i in range(5):",
+        "        bx, by = batch(rng)",
+        f"        _, value = sess.run([{drawn.train_op}, loss], feed_dict={_feed(fed)})",
+        "        print('step', i, value)",
+        "    tx, ty = batch(rng)",
+        f"    print('test', sess.run(logits, feed_dict={_feed(drawn.eval_fed)}))",
+        "",
+        "",
+        "def main():",
+        f"    {', '.join(given)} = build()",
+        "    with tf.Session() as sess:",
+        *_indented([*init, f"train(sess, {', '.join(given)})"], 2),
+        "",
+        "",
+        "if __name__ == '__main__':",
+        "    main()",
+    ]
 
 
 def _migrated(text: str) -> tuple[bool, str, str]:

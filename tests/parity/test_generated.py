@@ -18,6 +18,7 @@ from tests.support.migration import migrated, run, said
 STAYS = (
     "its moving averages are not updated in every step that trains it",
     "`norm`, the norm of the gradients, is read",
+    "a list that holds more than values is fetched, and is not unpacked here",
 )
 DRAWN = {
     **{f"session {n}": generated_sessions.program(n) for n in range(1000, 1040)},

@@ -51,7 +51,7 @@ def test_a_second_model_comes_when_the_reference_trains_it(tmp_path):
     reference, target = sides(tmp_path)
     numbers = []
     for folder, value in (("/a", 1.0), ("/b", 2.0), ("/a", 3.0)):
-        model = reference.model(folder)
+        model = reference.model(folder, ["dense/kernel"])
         numbers.append((model, reference.series_number(model, 0)))
         index = reference.variable("dense/kernel:0", [1], "float32", model)
         reference.arrays.setdefault(f"initial/{index}", [value])

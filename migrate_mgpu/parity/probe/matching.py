@@ -30,9 +30,11 @@ def pair(
     target's that comes as late. A reference of one model may be several in the target: eager
     programs show only which variables are trained together.
 
-    Names agree when they are equal, or when their last two parts are, which no other variable
-    has (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay
-    together: layers of the same shapes are paired in order, then single variables.
+    What an eager program gives one name (``alike``) no name tells apart: it is paired in creation
+    order with as many that a graph has numbered, from 0 in each graph. Otherwise names agree when
+    they are equal, or when their last two parts are, which no other variable has
+    (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay together:
+    layers of the same shapes are paired in order, then single variables.
 
     Args:
       reference: the variables (``name``, ``shape``) of one program, in creation order.
@@ -78,6 +80,7 @@ def _pair(
             [j for j in range(len(target)) if j not in taken],
         )
 
+    join(_alike(reference, target))
     for parts in (None, 2):
         one, other = (
             _by_name(variables, indices, parts)
@@ -93,6 +96,24 @@ def _pair(
     for i in left()[0]:
         join([(i, j) for j in left()[1] if _same_shape(reference[i], target[j])][:1])
     return (sorted(pairs.items()), *left())
+
+
+def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Those that the target gives one name, with the reference's of that name or its numbers."""
+    groups: dict[str, list[int]] = {}
+    for j, variable in enumerate(target):
+        if "alike" in variable:
+            groups.setdefault(variable["alike"][0], []).append(j)
+    found: list[tuple[int, int]] = []
+    for name, others in groups.items():
+        numbered = re.compile(re.escape(name) + r"(_\d+)?")
+        known = [i for i, v in enumerate(reference) if numbered.fullmatch(plain(v["name"]))]
+        if len(known) == len(others):
+            found += zip(
+                sorted(known, key=lambda i: reference[i].get("alike", (name, i))[1]),
+                sorted(others, key=lambda j: target[j]["alike"][1]),
+            )
+    return found
 
 
 def _by_name(

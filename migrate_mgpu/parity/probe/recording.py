@@ -160,14 +160,19 @@ class Recorder:
 
     # Variables ------------------------------------------------------------------------------
 
-    def variable(self, name: str, shape: Any, dtype: str, model: int = 0) -> int:
-        """The index of a trained variable, registered on first sight."""
+    def variable(self, name: str, shape: Any, dtype: str, model: int = 0, alike: Any = None) -> int:
+        """The index of a trained variable, registered on first sight.
+
+        Args:
+          alike: the name that an eager program gave it, and how many it had given that before.
+        """
         with self.lock:
             name = self._matching.plain(name)
             if (model, name) not in self._index:
                 self._index[model, name] = len(self.variables)
                 entry = {"name": name, "shape": [int(n) for n in shape], "dtype": dtype}
-                self.variables.append({**entry, "model": model})
+                more = {} if alike is None else {"alike": alike}
+                self.variables.append({**entry, "model": model, **more})
             return self._index[model, name]
 
     def array(self, kind: str, index: int, value: Any) -> None:

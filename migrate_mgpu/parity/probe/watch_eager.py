@@ -159,7 +159,7 @@ class EagerWatch:
         model = self._model_of(variables)
         new = [v for v in variables if id(v) not in self._indices]
         for variable in sorted(new, key=self._creation.place):
-            name = tools.name(variable)
+            name = given = tools.name(variable)
             known = {v["name"] for v in recorder.variables}
             plain = recorder._matching.plain
             n = self._creation.same_name(variable, plain)  # Keras 3 names each "kernel"
@@ -168,7 +168,8 @@ class EagerWatch:
                 n += 1
                 name = f"{plain(tools.name(variable))}_{n}"
             shape = variable.shape.as_list()
-            index = recorder.variable(name, shape, variable.dtype.name, model)
+            alike = [plain(given), n]
+            index = recorder.variable(name, shape, variable.dtype.name, model, alike)
             self._indices[id(variable)] = index
             self._variables[index] = variable
         with tools.tf("framework.ops").init_scope():

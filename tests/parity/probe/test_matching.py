@@ -76,6 +76,39 @@ def test_each_model_of_the_reference_is_paired_with_the_one_that_comes_as_late()
     assert [matching.title(v) for v in reference] == ["dense/kernel", "dense/kernel of model 2"]
 
 
+def alike(model, *numbers, name="Variable"):
+    """As an eager program's that have one name: numbered over all of its models."""
+    names = [f"{name}_{n}" if n else name for n in numbers]
+    return [{**entry, "alike": [name, n]} for entry, n in zip(of_model(names, model), numbers)]
+
+
+def test_variables_of_one_name_are_paired_in_order_within_their_model():
+    """TF1 numbers those without a name from 0 in each graph."""
+    reference = of_model(["Variable"], 0) + of_model(["Variable", "Variable_1"], 1)
+    target = alike(0, 0) + alike(1, 1, 2)
+    pairs = [(0, 0), (1, 1), (2, 2)]
+    assert matching.pair(reference, target) == (pairs, [], [])
+    assert matching.pair(target, target) == (pairs, [], [])
+    # A name of one's own stays one.
+    reference += of_model(["Variable_2", "bias"], 1)
+    target = alike(0, 0) + alike(1, 1) + alike(1, 0, name="bias") + alike(1, 2, 3)
+    assert matching.pair(reference, target)[0] == [(0, 0), (1, 1), (2, 3), (3, 4), (4, 2)]
+
+
+def test_variables_of_one_name_after_one_that_is_not_trained():
+    """Its name is a number less for the rest: the trained ones are as many."""
+    reference = of_model(["Variable_1", "Variable_2"], 0)
+    assert matching.pair(reference, alike(0, 0, 1)) == ([(0, 0), (1, 1)], [], [])
+
+
+def test_variables_of_one_name_that_another_optimizer_trains():
+    """The list of an eager program is in the order of training; of a part each keeps its number."""
+    reference = of_model(["Variable", "Variable_1", "Variable_2", "Variable_3"], 0)
+    target = alike(0, 2, 3) + alike(1, 0, 1)
+    assert matching.pair(reference, target) == ([(0, 2), (1, 3), (2, 0), (3, 1)], [], [])
+    assert matching.pair(reference, target[:2]) == ([(2, 0), (3, 1)], [0, 1], [])
+
+
 def test_two_optimizers_of_one_reference_may_train_two_models():
     reference = of_model(["generator/kernel", "discriminator/kernel"], 0)
     target = of_model(["discriminator/kernel"], 0) + of_model(["generator/kernel"], 1)

@@ -44,11 +44,19 @@ def _parser_of(name: str) -> argparse.ArgumentParser | None:
     if name == "parity":
         from migrate_mgpu.parity.command import parser
 
-        return parser()
+        found = parser()
+        for action in _actions(found):
+            if action.dest in ("reference", "target"):
+                action.completer = _runtimes  # type: ignore[attr-defined]
+        return found
     if name == "runtimes":
         from migrate_mgpu.runtimes_command import parser as made
 
-        return made()
+        found = made()
+        for action in _actions(found):
+            if action.dest == "names":
+                action.completer = _runtimes  # type: ignore[attr-defined]
+        return found
     if name == "explain":
         from migrate_mgpu.output.catalogue import explained
 
@@ -56,3 +64,18 @@ def _parser_of(name: str) -> argparse.ArgumentParser | None:
         found.add_argument("code", choices=explained())
         return found
     return argparse.ArgumentParser(prog=f"migrate-mgpu {name}") if name == "rules" else None
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
+    """A parser's, and those of its subcommands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield from _actions(one)
+
+
+def _runtimes(prefix: str, **_: object) -> Iterable[str]:
+    from migrate_mgpu import runtimes
+
+    return [name for name in (*runtimes.recipes(), runtimes.CURRENT) if name.startswith(prefix)]

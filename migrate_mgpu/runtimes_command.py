@@ -74,7 +74,9 @@ def command(argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 def _list(stdout: TextIO) -> int:
     print(runtimes.folder(), file=stdout)
-    for name, recipe in runtimes.recipes().items():
+    recipes = runtimes.recipes()
+    width = max(map(len, [*recipes, runtimes.CURRENT]))
+    for name, recipe in recipes.items():
         try:
             found = runtimes.find(name)
             state = _versions(found) if found else f"not made (about {recipe.gigabytes:g} GB)"
@@ -82,13 +84,13 @@ def _list(stdout: TextIO) -> int:
                 state += f" ({runtimes.shown_size(runtimes.size(runtimes.folder() / name))})"
         except runtimes.RuntimeUnavailable as error:
             state = f"broken: {error}"
-        print(f"  {name:<16} {recipe.purpose}: {state}", file=stdout)
+        print(f"  {name:<{width}} {recipe.purpose}: {state}", file=stdout)
     here = runtimes.Runtime(runtimes.CURRENT, Path(sys.executable))
     versions = runtimes.describe(here)
     text = f"{runtimes.ability(versions)}: {_versions(here)}"
     if "tensorflow" not in versions:
         text += f"; to have one, {INSTALL}"
-    print(f"  {runtimes.CURRENT:<16} {text}", file=stdout)
+    print(f"  {runtimes.CURRENT:<{width}} {text}", file=stdout)
     return OK
 
 

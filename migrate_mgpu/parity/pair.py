@@ -310,7 +310,7 @@ NOTEBOOK = ".ipynb"
 
 
 def _script(notebook: Path, work: Path | None = None, roots: list[Path] | None = None) -> Path:
-    """A notebook's code cells as a script beside it, in a copy of its folder."""
+    """A notebook's code cells as a script in its place, in a copy of its folder."""
     from migrate_mgpu.source.notebook import decode
     from migrate_mgpu.source.source import SourceError
 
@@ -322,12 +322,11 @@ def _script(notebook: Path, work: Path | None = None, roots: list[Path] | None =
         roots.append(copy)
         notebook = copy / notebook.resolve().relative_to(root)
     try:
-        text = decode(notebook, notebook.read_bytes()).text
+        text = decode(notebook, notebook.read_bytes()).script
     except SourceError as error:
         raise NotCompared(f"{notebook.name}: {error}") from error
-    script = notebook.with_name(f"{notebook.name}.py")
-    script.write_text(text, encoding="utf-8")
-    return script
+    notebook.write_text(text, encoding="utf-8")
+    return notebook
 
 
 def added(pair: Pair, migration: Migration, progress: TextIO | None) -> list[str]:

@@ -130,6 +130,6 @@ def _key(side: Side, program: Path, devices: int, options: Options) -> str:
     what.append(printed.skeleton(side.stdout))  # the noise is of these lines
     digest = hashlib.sha256(json.dumps(what).encode())
     root = options.root_of(program)
-    for source in sorted(root.rglob("*.py")):
+    for source in sorted({program.resolve(), *root.rglob("*.py")}):  # it may be a notebook
         digest.update(str(source.relative_to(root)).encode() + source.read_bytes())
     return digest.hexdigest()[:32]

@@ -62,6 +62,11 @@ class Notebook(Source):
     def file_text(self) -> str:
         return self.written
 
+    @property
+    def script(self) -> str:
+        """The cells' code as a script, each below a comment that names the cell."""
+        return "".join(f"# %% cell {c.number}\n{self.text[c.start : c.end]}" for c in self.cells)
+
     def apply(self, edits: list[Edit]) -> str:
         by_cell: dict[int, list[Edit]] = {}
         for edit in edits:

@@ -407,6 +407,12 @@ def test_a_notebook_is_its_cells(tmp_path):
     assert (status, printed(stdout, tmp_path / "records")) == (0, "2\n"), stderr
     status, stdout, _ = run(str(notebook), *HERE, "--json", migrate=migrate)
     assert (status, printed(stdout, tmp_path / "records")) == (1, "3\n")
+    content["cells"][-1]["source"] = "y = 1\nprint(z)"
+    notebook.write_text(json.dumps(content))
+    _, stdout, _ = run(str(notebook), *HERE, migrate=as_it_is)
+    assert "crashed: demo.ipynb, cell 3, line 2: NameError: " in stdout
+    assert 'File "demo.ipynb, cell 3", line 2, in <module>\n        print(z)\n' in stdout
+    assert "demo.ipynb.py" not in stdout, "it has the notebook's name"
     other = tmp_path / "p" / "other.ipynb"
     other.write_text("no JSON")
     status, _, stderr = run(str(notebook), str(other), *HERE)

@@ -44,6 +44,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
+import linecache
 import os
 import runpy
 import sys
@@ -186,7 +187,8 @@ def _user_line() -> dict[str, Any]:
         name = frame.f_code.co_filename
         path = os.path.abspath(name)
         if not (name.startswith("<") or any(path.startswith(root) for root in roots)):
-            return {"file": path, "line": frame.f_lineno}
+            path, line = _place(path, frame.f_lineno, path)
+            return {"file": path, "line": line}
         frame = frame.f_back
     return {"file": None, "line": None}
 
@@ -202,7 +204,18 @@ def _own_frames(error: BaseException, folder: str) -> list[list[Any]]:
     for entry in found:
         if not entry[0].startswith("<"):  # Python's own, and what was made by exec()
             entry[0] = os.path.abspath(entry[0])
-    return [[e[0][len(inside) :], *e[1:]] for e in found if e[0].startswith(inside)]
+    own = [entry for entry in found if entry[0].startswith(inside)]
+    return [[*_place(file, line, file[len(inside) :]), *rest] for file, line, *rest in own]
+
+
+def _place(file: str, line: int | None, shown: str) -> tuple[str, int | None]:
+    """How a line is named: in a notebook by its cell, see ``Notebook.script``."""
+    if line is not None and file.endswith(".ipynb"):
+        for above in range(line - 1, 0, -1):
+            head = linecache.getline(file, above)
+            if head.startswith("# %% cell "):
+                return f"{shown}, {head[len('# %% ') :].strip()}", line - above
+    return shown, line
 
 
 def _patch_for(trace: Trace, name: str) -> Any:

@@ -90,7 +90,7 @@ def _with_graph_objects(
     states = (state for part in planned.parts for state in part.states)
     if not any(state.session is not None and state.session.refused for state in states):
         return planned
-    from migrate_mgpu.run.graph_objects import with_named_graphs
+    from migrate_mgpu.run.named_graphs import with_named_graphs
 
     return with_named_graphs(files, planned, lambda some: plans.plan(Project(some, old)))
 

@@ -378,6 +378,8 @@ def _best_reference(pair: Pair) -> str:
         return runtimes.for_reference(b"compat.v1" in pair.before.read_bytes())
     path = search_path(pair.before, pair.whole)
     says = written_for.says_compat_v1(pair.before, pair.whole, *path)
+    if says and written_for.names_later_ones(pair.before, pair.whole, *path):
+        return runtimes.LAST_KERAS_2
     best = runtimes.for_reference(says)
     return runtimes.LAST_KERAS_2 if best == runtimes.CURRENT and pair.more(best) else best
 

@@ -1,10 +1,15 @@
-"""Which TensorFlow an old program was written for, by its imports: 1, or 2 with ``compat.v1``."""
+"""Which TensorFlow an old program was written for, by its names: 1, or 2 with ``compat.v1``."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+
+from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.symbols import symbol, table
+
+_LATER = ("v2_only", "v2_shared")
 
 
 def says_compat_v1(program: Path, *folders: Path) -> bool:
@@ -15,6 +20,23 @@ def says_compat_v1(program: Path, *folders: Path) -> bool:
     """
     importing = [tree for tree in _modules(program, (program.parent, *folders)) if _imports(tree)]
     return bool(importing) and all(map(_says_compat_v1, importing))
+
+
+def names_later_ones(program: Path, *folders: Path) -> bool:
+    """Whether a module of the program names something that TensorFlow 1.15 does not have.
+
+    So does what this tool bridged: ``tf.config.list_physical_devices``.
+
+    Args:
+      folders: where modules are looked for, after the program's own.
+    """
+    return any(map(_names_later_ones, _modules(program, (program.parent, *folders))))
+
+
+def _names_later_ones(tree: ast.Module) -> bool:
+    names, known = Names(tree), table()
+    found = (symbol(names.qualname(n)) for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    return any(one is not None and known.status(one.name) in _LATER for one in found)
 
 
 def _modules(program: Path, folders: tuple[Path, ...]) -> Iterator[ast.Module]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.runs.written_for import says_compat_v1
+from migrate_mgpu.parity.runs.written_for import names_later_ones, says_compat_v1
 
 TF1 = "import tensorflow as tf\ntf.Session()\n"
 COMPAT = "import tensorflow.compat.v1 as tf\ntf.Session()\n"
@@ -63,3 +63,25 @@ def test_packages_below_the_root(tmp_path):
 def test_modules_that_import_each_other_end(tmp_path):
     program = folder(tmp_path, train="import other\n" + COMPAT, other="import train\n")
     assert says_compat_v1(program, tmp_path)
+
+
+BRIDGED = """\
+import tensorflow.compat.v1 as tf
+import tensorflow as tf2
+tf.disable_v2_behavior()
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "later"),
+    [
+        ("gpus = tf.config.list_physical_devices('GPU')", True),
+        ("tf2.random.set_seed(1)", True),
+        ("gpus = tf.config.experimental.list_physical_devices('GPU')", False),
+        ("tf.set_random_seed(1)", False),
+        ("session = tf.Session()", False),
+    ],
+)
+def test_names_that_1_15_does_not_have(tmp_path: Path, line: str, later: bool) -> None:
+    assert names_later_ones(folder(tmp_path, train=BRIDGED.format(line)), tmp_path) is later

@@ -208,12 +208,14 @@ class Clipping:
 class GradientClip:
     """What an author's expression does to each gradient, or to all of them together.
 
-    ``limits`` are its arguments besides the gradients, ``gradient`` its own name for one.
+    ``limits`` are its arguments besides the gradients, ``gradient`` its own name for one,
+    ``norm`` that for the norm of all.
     """
 
     by: ClippedBy
     limits: tuple[ast.expr, ...]
     gradient: str = ""
+    norm: str = ""
 
 
 @record()

@@ -625,6 +625,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--only", help="these numbers, by commas")
     parser.add_argument("--show", type=int)
     parser.add_argument("--towers", action="store_true", help="programs of two devices")
     parser.add_argument("--targets", default="tf2.15,tf2-latest")
@@ -640,7 +641,10 @@ def main(argv: Sequence[str]) -> int:
     after: dict[str, tuple[str, str]] = {}
     reasons: Counter[str] = Counter()
     numbers: dict[str, list[int]] = {}
-    for number in range(options.first, options.first + options.count):
+    wanted: Sequence[int] = range(options.first, options.first + options.count)
+    if options.only:
+        wanted = [int(number) for number in options.only.split(",")]
+    for number in wanted:
         text = drawn(number)
         native, migrated, reason = _migrated(text)
         if native:
@@ -649,7 +653,7 @@ def main(argv: Sequence[str]) -> int:
         else:
             reasons[reason] += 1
             numbers.setdefault(reason, []).append(number)
-    print(f"{len(after)} of {options.count} native")
+    print(f"{len(after)} of {len(wanted)} native")
     for reason, times in reasons.most_common():
         print(f"  {times} stay: {reason} {numbers[reason][:5]}")
     if options.reasons:

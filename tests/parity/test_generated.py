@@ -17,7 +17,7 @@ from tests.support.migration import migrated, run, said
 # Why one that is drawn may stay; any other reason is a step back.
 STAYS = (
     "its moving averages are not updated in every step that trains it",
-    "`norm`, the norm of the gradients, is read",
+    "`norm`, the norm of the gradients, is read without the step",
     "a list that holds more than values is fetched, and is not unpacked here",
 )
 DRAWN = {

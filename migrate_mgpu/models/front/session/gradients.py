@@ -11,7 +11,13 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.session.program import Differentiated, Gradients, Holds, Meaning
+from migrate_mgpu.models.front.session.program import (
+    Differentiated,
+    GradientNorm,
+    Gradients,
+    Holds,
+    Meaning,
+)
 from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Placeholder, Unit
 
 # Where gradients are computed, and how they are added up.
@@ -49,7 +55,9 @@ class GradientReader:
         self.is_fixed = is_fixed
         self.combined = combined
 
-    def assigned(self, target: ast.expr, value: ast.expr) -> dict[str, Gradients] | None:
+    def assigned(
+        self, target: ast.expr, value: ast.expr
+    ) -> dict[str, Gradients | GradientNorm] | None:
         """What the names of an assignment stand for; None where it gives no gradients.
 
         Raises:
@@ -72,12 +80,15 @@ class GradientReader:
                 return {first.id: values, second.id: replaced(found, holds=Holds.VARIABLES)}
             if name_of(self.module, value) == "clip_by_global_norm":
                 clipped = self._global(value)
+                if clipped is None:
+                    return None
                 names = self.module.names
-                for mention in names.mentions(second.id, names.scope_of_name[second]):
-                    if isinstance(mention.ctx, ast.Load) and clipped is not None:
-                        text = f"`{second.id}`, the norm of the gradients, is read"
-                        raise Refused(self.module, mention, text)
-                return None if clipped is None else {first.id: clipped}
+                mentions = names.mentions(second.id, names.scope_of_name[second])
+                if not any(isinstance(one.ctx, ast.Load) for one in mentions):
+                    return {first.id: clipped}
+                clips = (*clipped.clips[:-1], replaced(clipped.clips[-1], norm=second.id))
+                norm = GradientNorm(second.id)
+                return {first.id: replaced(clipped, clips=clips), second.id: norm}
         return None
 
     def read(self, node: ast.expr) -> Gradients | None:

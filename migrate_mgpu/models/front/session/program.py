@@ -109,6 +109,13 @@ class Gradients:
 
 
 @record(frozen=True, eq=False)
+class GradientNorm:
+    """The norm of all gradients, of before they are clipped by it, by its ``name``."""
+
+    name: str
+
+
+@record(frozen=True, eq=False)
 class AllVariables:
     """`tf.trainable_variables()`: all that there are there."""
 
@@ -161,6 +168,7 @@ GraphMeaning = Union[
     Update,
     Optimizer,
     Gradients,
+    GradientNorm,
     AllVariables,
     AverageUpdates,
     Averager,

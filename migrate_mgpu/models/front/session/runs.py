@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AverageUpdates,
+    GradientNorm,
     Host,
     Init,
     Meaning,
@@ -388,6 +389,14 @@ class RunReader:
         )
         updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
+        clips = [clip for update in updates for clip in update.clips]
+        for fetch in fetches:
+            meaning = self.meaning(fetch.node)
+            if isinstance(meaning, GradientNorm):
+                known = [clip.norm for clip in clips] if self.scope.towers is None else []
+                if meaning.name not in known:
+                    text = f"`{meaning.name}`, the norm of the gradients, is read without the step"
+                    raise Refused(self.module, call, text, "fetch the two in one run")
         assigned = {unit.assigns for unit in units if unit.assigns is not None}
         if any(fetch.variable and self.meaning(fetch.node) in assigned for fetch in fetches):
             text = "a variable is assigned and fetched in one step"
@@ -428,6 +437,8 @@ class RunReader:
             if meaning.collected is not Collected.ONE:
                 raise Refused(self.module, node, "a dictionary or list of variables is fetched")
             return Fetch(node, variable=True)
+        if isinstance(meaning, GradientNorm):
+            return Fetch(node, value=self.named(node))
         if isinstance(meaning, Gathered):
             text = f"`{meaning.name}` is a list of what all towers have"
             raise Refused(self.module, node, text, "make one tensor of it before")

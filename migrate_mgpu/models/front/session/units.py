@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.session.program import (
     Averager,
     AverageStep,
     Cells,
+    GradientNorm,
     Gradients,
     Host,
     Init,
@@ -48,7 +49,7 @@ _T = TypeVar("_T")
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
     Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
-    AverageStep, PartOfStep,
+    AverageStep, GradientNorm, PartOfStep,
 )  # fmt: skip
 
 

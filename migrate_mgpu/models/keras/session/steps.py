@@ -91,7 +91,8 @@ class StepWriter:
         tf, gradients = self.style.tensorflow, self.names.gradients
         limits = ", ".join(given)
         if clip.by is ClippedBy.GLOBAL_NORM:
-            return f"{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {limits})"
+            norm = clip.norm or "_"
+            return f"{gradients}, {norm} = {tf}.clip_by_global_norm({gradients}, {limits})"
         name = "value" if clip.by is ClippedBy.VALUE else "norm"
         one = f"{tf}.clip_by_{name}({clip.gradient}, {limits})"
         return f"{gradients} = [{one} for {clip.gradient} in {gradients}]"

@@ -273,7 +273,7 @@ REFUSED = {
             )
             + "print(norm)\n"
         ),
-        "the norm of the gradients, is read",
+        "`norm`, a part of the graph, is used outside of `Session.run`",
     ),
     "gradients that are changed": (
         program(PAIRS.replace("(pairs)", "([(g * 0.5, v) for g, v in pairs])")),

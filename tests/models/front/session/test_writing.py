@@ -187,3 +187,21 @@ def test_a_placeholder_of_unknown_shape_stays_one() -> None:
         run="sess.run(train, {x: rows, factor: rows[:, :1]})\n",
     )
     assert "factor_spec = tf.TensorSpec(None, tf.float32)" in native(text)
+
+
+CLIPPED = """\
+params = tf.trainable_variables()
+grads, norm = tf.clip_by_global_norm(tf.gradients(loss, params), 5.0)
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+train = optimizer.apply_gradients(zip(grads, params))
+"""
+
+
+def test_the_norm_of_gradients_is_fetched_with_their_step() -> None:
+    model = MODEL[: MODEL.index("train =")] + CLIPPED
+    after = native(program(model, "a, _ = sess.run([norm, train], {x: rows})\n"))
+    assert "gradients, norm = tf.clip_by_global_norm(gradients, 5.0)" in after
+    assert "return norm" in after
+    alone = program(model, "sess.run(train, {x: rows})\nprint(sess.run(norm, {x: rows}))\n")
+    reason = "`norm`, the norm of the gradients, is read without the step"
+    assert any(reason in one for one in said(run(alone, bridge=True, native_sessions=True)))

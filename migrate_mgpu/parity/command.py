@@ -130,7 +130,14 @@ def parser(
     parser.add_argument("--steps", type=int, help="stop both programs after so many steps")
     parser.add_argument("--reference", help="runtime of the old program (tf1.15)")
     parser.add_argument("--target", help="of the new one (tf2.15)")
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds for a program (600)")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="for each run of a program (600); where the sides differ, the old one runs up to "
+        "three times more",
+    )
     parser.add_argument("--memory", type=float, metavar="MIB", help="memory that each may use")
     parser.add_argument(
         "--dropout",

@@ -108,7 +108,7 @@ def with_second_run(found: Judged, tolerances: Tolerances, seen: SecondRun) -> J
         return found
     both = found.reference, found.target
     judged = judge(found.devices, *both, tolerances, seen.noise)
-    text = f"{len(seen.noise)} printed numbers or lines differ between two runs of the reference"
+    text = f"{len(seen.noise)} printed numbers or lines differ from run to run of the reference"
     judged.reference.training["notes"].append(f"{text}: not compared")
     return judged
 

@@ -106,7 +106,7 @@ def _in_order(dictionary: re.Match[str]) -> str:
     return "{" + ", ".join(sorted(dictionary.group()[1:-1].split(", "))) + "}"
 
 
-# Numbers (line, place in it) that differ between two runs of one program: times, rates.
+# Numbers (line, place in it) that differ from run to run of one program: times, rates.
 # Of a line whose text differs, a path or a date, the place is WHOLE.
 Noise = frozenset[tuple[int, int]]
 WHOLE = -1
@@ -119,18 +119,30 @@ def skeleton(text: str) -> list[str]:
 
 def noise(one: str, other: str) -> Noise | None:
     """What differs between two runs of the reference, beyond rounding; None when the runs
-    have not as many lines."""
+    have not as many lines.
+
+    A whole number that is in most lines of one text another is so in all of them: a rate may be
+    the same twice by chance.
+    """
     first, second = lines(one), lines(other)
     if len(first) != len(second):
         return None
     found = set()
+    whole: dict[tuple[str, int], list[int]] = {}  # lines, by their text and a place in it
     for number, (a, b) in enumerate(zip(first, second)):
-        if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
+        text = _NUMBER.sub("#", a)
+        if text != _NUMBER.sub("#", b):
             found.add((number, WHOLE))
             continue
         for place, pair in enumerate(zip(_NUMBER.findall(a), _NUMBER.findall(b))):
             if not _same_number(*pair, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE, True):
                 found.add((number, place))
+            if all(one.isdigit() for one in pair) and any(letter.isalpha() for letter in text):
+                whole.setdefault((text, place), []).append(number)
+    for (_, place), numbers in whole.items():
+        everywhere = {(number, place) for number in numbers}
+        if 2 * len(everywhere & found) > len(everywhere):
+            found |= everywhere
     return frozenset(found)
 
 

@@ -334,6 +334,20 @@ def test_noise_of_printed_numbers():
     assert printed.compare("saved in /tmp/a\n0.5\n", "in c\n0.6\n", noise=found)
 
 
+def test_a_rate_that_is_the_same_twice_by_chance():
+    def run(*rates: int) -> str:
+        return "".join(f"step {n}: loss 0.5, {rate} examples/s\n" for n, rate in enumerate(rates))
+
+    one, two = run(30, 31, 28), run(29, 31, 33)
+    found = printed.noise(one, two)
+    assert found == {(0, 2), (1, 2), (2, 2)}
+    assert printed.compare(one, run(70, 71, 72), noise=found) == []
+    assert printed.compare(one, run(70, 71, 72).replace("0.5", "0.6"), noise=found)
+    # One that most lines agree in is a result, and so is what stands in a line without words.
+    assert printed.noise(run(30, 31, 28), run(30, 31, 29)) == {(2, 2)}
+    assert printed.noise("1\n2\n3\n", "1\n5\n6\n") == {(1, 0), (2, 0)}
+
+
 def test_two_runs_of_a_program_that_differ(tmp_path):
     one = side(tmp_path, "a")
     assert second_run.between(one, side(tmp_path, "b")) == SecondRun()

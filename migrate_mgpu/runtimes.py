@@ -380,7 +380,7 @@ def ability(versions: Mapping[str, str]) -> str:
         return "runs no program: it has no TensorFlow"
     version = _tensorflow(versions)
     if version < (2, 0):
-        return "runs old programs, as they were"
+        return "runs TF1 programs, unchanged"
     if version < (2, 16):
         return "runs programs that say compat.v1, and new ones"
     return "runs new programs, and bridges; no Estimators"

@@ -79,7 +79,7 @@ def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str
     if broken is not None:
         step = ladder.diverged(reference, target, broken)
         if step is not None:
-            text = f"the loss is no number on either side from step {step} on"
+            text = f"the loss is NaN or infinite on both sides from step {step} on"
             return NOT_COMPARABLE, text + "; all that comes before it is equal" * (step > 1)
         first = next(o for o in broken.outputs if o.status == outcome.DIFFERS)
         reason = f"rung {broken.number}, {broken.name}: {first.name}: {first.detail}"

@@ -21,7 +21,7 @@ from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.suppressions import file_suppressed
 
 _MIGRATED = (NATIVE, BRIDGE, KEPT)
-_ADVICE = "TF 1.15 runs the program with these names, and not as it was: compare with that one"
+_ADVICE = "TF 1.15 runs the program with the new names only: use it as the comparison's reference"
 
 
 def with_later_names(

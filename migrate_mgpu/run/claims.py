@@ -63,7 +63,7 @@ def _gone_if_imported(left: Iterable[Diagnostic], imported: str) -> list[Diagnos
 def _unresolved(one: Unresolved) -> Diagnostic:
     place = Place(one.module, one.node)
     if not one.candidates:
-        text = f"`{one.name}` is no file here: whether the program runs on TF2 with it is not known"
+        text = f"no file here is `{one.name}`: whether the program runs on TF2 with it is not known"
         advice = "if it is generated or compiled, see that it is made for TF2"
         return Diagnostic("missing-import", place, text, advice, CODE)
     files = " or ".join(sorted(str(other.path) for other in one.candidates))

@@ -19,7 +19,7 @@ called has no place in a Keras model.
 
 ## Safety
 Equal outputs for equal variables, and the same distributions of first values (the docs'
-table names the measurement). What Keras has not keeps the whole program as it is:
+table names the measurement). What Keras does not have keeps the whole program as it is:
 ``reuse=True``, renormalization, virtual batches, a ``normalizer_fn``, an
 ``activity_regularizer`` (Keras 2 divides it by the batch, Keras 3 does not). Dropout and
 batch normalization of ``tf.contrib`` without ``is_training`` train while they evaluate:

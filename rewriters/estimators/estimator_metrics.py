@@ -14,7 +14,7 @@ absolute errors of a list of numbers are averaged number by number, which Keras'
 not: of a batch they make one number. ``weights`` become a ``sample_weight``, which the model's
 own step hands over. The
 curve ``PR`` of ``auc`` (TF1 has straight lines between its points, Keras interpolates), and
-what Keras has not (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
+what Keras does not have (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
 as it is.
 
 ## References

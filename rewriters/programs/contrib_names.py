@@ -203,7 +203,7 @@ with tf.Session() as sess:
         refused="`tensorflow.contrib.training.HParams` does not exist in TF2",
     ),
     Case(
-        "what nothing has",
+        "a name without a replacement",
         """\
 import tensorflow as tf
 

@@ -67,7 +67,7 @@ for _ in range(3):
 """,
     ),
     Case(
-        "what TF2 has not",
+        "names that TF2 does not have",
         """\
 import tensorflow as tf
 

@@ -2,7 +2,7 @@
 
 ## What it does
 Renames the argument in calls of optimizers, and writes out the default learning
-rates that standalone Keras had and TF2's Keras has not: ``Adagrad`` 0.01,
+rates that standalone Keras had and TF2's Keras does not: ``Adagrad`` 0.01,
 ``Adadelta`` 1.0, ``Adamax`` and ``Nadam`` 0.002 (all 0.001 in TF2).
 
 ## Why
@@ -110,7 +110,7 @@ def refuses(module: Module) -> list[Diagnostic]:
                 named = constant(value)
                 for name, rate in _DEFAULTS.items():
                     if isinstance(named, str) and named.lower() == name.lower():
-                        text = f"{named!r} learns with {rate} in standalone Keras, 0.001 in TF2"
+                        text = f"the rate of {named!r} is {rate} in standalone Keras, 0.001 in TF2"
                         advice = f"write keras.optimizers.{name}(learning_rate={rate})"
                         place = Place(module, value)
                         found.append(Diagnostic("keras-default-rate", place, text, advice))

@@ -15,8 +15,8 @@ What a migrated program equals is *the program with the names of 1.0*: nothing f
 original. That those two are the same is what TensorFlow's own upgrade script to 1.0 says; its
 names are in `migrate_mgpu/data/before_1_0.json`. Where `tf.concat(a, b)`, `tf.split(a, b, c)` do
 not show their order, it is that of the others in the file, and in a file with names from before 1.0
-the old one. A call with arguments that 1.0 has not, and a name that is imported by itself, stay,
-and so does their program. `--ignore MGPU213` leaves all of these programs as they are.
+the old one. A call with arguments that 1.0 does not have, and a name that is imported by itself,
+stay, and so does their program. `--ignore MGPU213` leaves all of these programs as they are.
 
 ## References
 [TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
@@ -94,7 +94,7 @@ with tf.Session() as sess:
 """,
     ),
     Case(
-        "an argument that 1.0 has not",
+        "an argument that 1.0 does not have",
         """\
 import tensorflow as tf
 

@@ -48,7 +48,7 @@ sess = tf.Session()
 """,
     ),
     Case(
-        "a level that TF2 cannot say",
+        "a level that TF2 does not offer",
         """\
 import tensorflow as tf
 

@@ -60,7 +60,7 @@ KINDS = {
         "Keras program",
         "Keras of TF2",
         "more than Keras",
-        "learns with",
+        "in standalone Keras",
     ),
     "code for TF2, or for both": ("TF2 code", "only in TF1", "only in TF2", "TensorFlow's"),
     "a module outside": ("outside the given paths",),

@@ -84,7 +84,7 @@ def test_a_module_that_a_package_of_the_run_lacks(imports: str) -> None:
     assert claim(found).endswith("but for what MGPU908 names")
     ((file, line, message),) = told(found)
     assert (file, line) == ("train.py", 2)
-    assert "`pkg.made_pb2` is no file here" in message
+    assert "no file here is `pkg.made_pb2`" in message
 
 
 @pytest.mark.parametrize(

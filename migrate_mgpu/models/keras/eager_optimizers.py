@@ -69,7 +69,11 @@ def _without_step(module: Module, found: EditSet) -> None:
             continue
         if not is_none(step):
             if not isinstance(step, ast.Call) or name_of(module, step) not in _STEP:
-                raise Refused(module, step, "a global step is counted, which TF2 has not")
+                raise Refused(
+                    module,
+                    step,
+                    "the optimizer increments this global step, which TF2's optimizers cannot do",
+                )
         edit.drop("global_step")
         found.edit(module, *edit.edits())
         found.moved.add(step)

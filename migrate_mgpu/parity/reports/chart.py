@@ -231,7 +231,7 @@ def _bad(step: int | None, axis: Axis) -> Tick | None:
 def _range(side: str, values: Sequence[float]) -> str:
     finite = [v for v in values if math.isfinite(v)]
     if not finite:
-        return f"the {side} has no number"
+        return f"the {side} has no finite value"
     return f"the {side} goes from {finite[0]:.6g} to {finite[-1]:.6g} in {len(values)} steps"
 
 

@@ -392,7 +392,7 @@ def test_nan_on_both_sides_at_the_same_step_is_told(tmp_path):
     both = [side(tmp_path, name, series=series(3.0, NAN, NAN)) for name in "ab"]
     judged = verdict.judge(1, *both, Tolerances())
     assert judged.verdict == outcome.NOT_COMPARABLE
-    assert judged.reason.startswith("the loss is no number on either side from step 2 on")
+    assert judged.reason.startswith("the loss is NaN or infinite on both sides from step 2 on")
     later = side(tmp_path, "c", series=series(3.0, 2.0, NAN))
     assert verdict.judge(1, both[0], later, Tolerances()).verdict == outcome.NOT_EQUIVALENT
     wrong = side(tmp_path, "d", series=series(3.1, NAN, NAN))

@@ -193,7 +193,7 @@ class ColumnKinds(ColumnNames):
             column = self.column(element)
             if column.kind != BUCKETS:
                 raise Refused(
-                    self.module, element, "a crossed_column of a category that is no buckets",
+                    self.module, element, "a crossed_column of what is not a bucketized_column",
                     "cross the feature by its key",
                 )  # fmt: skip
             names.append(column.name)
@@ -208,10 +208,10 @@ class ColumnKinds(ColumnNames):
     def _of_category(self, kind: str, call: NamedArguments, *parameters: str) -> FeatureColumn:
         node = call.given("categorical_column")
         if node is None:
-            raise Refused(self.module, call.call, "a column of no category", ADVICE)
+            raise Refused(self.module, call.call, "a column without its categorical column", ADVICE)
         category = self.column(node)
         if not is_category(category):
-            raise Refused(self.module, node, "this column is no category", ADVICE)
+            raise Refused(self.module, node, "this column is not a categorical column", ADVICE)
         name, sources = f"{category.name}_{kind}", (category,)
         column = self._column(kind, call, name, *parameters, sources=sources, texts=category.texts)
         return replaced(column, comments=category.comments)

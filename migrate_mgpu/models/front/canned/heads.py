@@ -118,7 +118,7 @@ class _HeadReader:
         written = isinstance(node, ast.Constant) or is_constant(module, node)
         if not written or not isinstance(constant(value), str):
             raise Refused(
-                module, node, f"the `weight_column` of this {self.shown} is no feature's key",
+                module, node, f"`weight_column` of this {self.shown} is not the key of a feature",
                 "name the feature by a text, or by a constant of the module",
             )  # fmt: skip
         return node

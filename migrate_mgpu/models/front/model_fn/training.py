@@ -210,7 +210,7 @@ class TrainingReader:
         given = by_parameter(call, parameters)
         other = len(call.args) > len(parameters) or not {*given} <= {*parameters, *known}
         if self.clipping is not None or other:
-            text = "gradients are clipped twice, or in a way that Keras has not"
+            text = "gradients are clipped twice, or in a way that Keras does not support"
             raise Refused(self.module, call, text, "clip them once")
         if parameters[-1] not in given:
             raise Refused(self.module, call, "the limit of the gradients is not given")

@@ -110,7 +110,7 @@ def read(module: Module, call: ast.Call, values: ValueFlow) -> Site:
         or statement.value is not value
     ):
         raise Refused(
-            module, call, f"what `{NAME}` returns is no variable of this function",
+            module, call, f"what `{NAME}` returns is not assigned to a variable of this function",
             "give it to a plain variable first",
         )  # fmt: skip
     target, model = statement.targets[0], given["model"]

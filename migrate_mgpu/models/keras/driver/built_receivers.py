@@ -129,7 +129,7 @@ class BuiltReceiver:
         for key, value in items(table).items():
             name = tensorflow_name(module, value.func) if isinstance(value, ast.Call) else ""
             if not isinstance(value, ast.Call) or name != "placeholder" or not _plain(key):
-                raise Refused(module, value, "a raw input that is no placeholder", _ADVICE)
+                raise Refused(module, value, "a raw input that is not a placeholder", _ADVICE)
             given = arguments_of(module, value, ("dtype", "shape", "name"))
             shape = given.get("shape")
             if not isinstance(shape, (ast.List, ast.Tuple)) or not shape.elts:

@@ -81,7 +81,7 @@ class EarlyStopping:
             home = names.defining_scope("time", names.scope_at(statement))
             bound = home.bindings["time"] if home is not None else []
             if any(binding.qualname != "time" for binding in bound):
-                raise Refused(module, node, "`time` is no module here", "give it another name")
+                raise Refused(module, node, "`time` is not a module here", "give it another name")
             self.changes.needs(module, "time")
             lines += [
                 f"{unit}def on_train_begin(self, logs=None):",

@@ -169,7 +169,7 @@ class Exports:
         made, unit = flow.resolve(output, reading.specs[PREDICT].unit)
         name = tensorflow_name(reading.module, made.func) if isinstance(made, ast.Call) else ""
         if not isinstance(made, ast.Call) or name != "estimator.export.PredictOutput":
-            text = "export_outputs that is no PredictOutput"
+            text = "export_outputs that is not a PredictOutput"
             raise Refused(reading.module, output, text, "export the predictions by PredictOutput")
         given = [*made.args, *(keyword.value for keyword in made.keywords)]
         exported, _ = flow.resolve(given[0], unit) if given else (None, None)
@@ -220,7 +220,7 @@ class Exports:
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if any(binding.qualname != name for binding in bound):
-                text = f"`{name}` is no module here, and the export's folder needs it"
+                text = f"`{name}` is not a module here, and the export's folder needs it"
                 raise Refused(module, call.node, text, "give it another name")
             self.changes.needs(module, name)
         style = style_at(module, call.node)

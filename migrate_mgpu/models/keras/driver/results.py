@@ -160,7 +160,7 @@ def _needs_whole(
             continue
         if model.metrics and key not in ("loss", STEP, *model.metrics):
             module = mention.module
-            raise Refused(module, mention.node, f"`{key}` is no result of the model's evaluate")
+            raise Refused(module, mention.node, f"`{key}` is not a result of the model's evaluate")
         if key == STEP and not _replace_step(call, mention, changes):
             whole = True
     averaged = isinstance(model.function, ast.FunctionDef) and not model.by_batch

@@ -217,7 +217,9 @@ class _Serving:
         for key, shown, value in pairs:
             call = self._placeholder(self._behind(value))
             if call is None:
-                raise Refused(module, value, "an input of the signature is no placeholder", _ADVICE)
+                raise Refused(
+                    module, value, "an input of the signature is not a placeholder", _ADVICE
+                )
             found.append(_Input(key, self._name(key, call), call, shown))
         if not found:
             raise Refused(module, receiver, "receiver_tensors is not a dictionary literal", _ADVICE)
@@ -242,7 +244,7 @@ class _Serving:
         for node in ast.walk(self.node):
             if isinstance(node, ast.Call) and self._placeholder(node) is not None:
                 if node not in made:
-                    raise Refused(self.module, node, "a placeholder that is no input", _ADVICE)
+                    raise Refused(self.module, node, "a placeholder that is not an input", _ADVICE)
         if len({one.parameter for one in made.values()}) != len(made):
             raise Refused(self.module, self.node, "inputs of one name", _ADVICE)
 

@@ -74,7 +74,7 @@ def test_what_an_evaluation_gives_is_what_is_read() -> None:
     after, _ = migrated(program(body + "print(est.evaluate(input_fn, steps=1))\n"))
     for name in ("accuracy_baseline", "auc_precision_recall", "label/mean", "precision"):
         assert f'name="{name}"' in after
-    stays(program(body + "print(est.evaluate(input_fn, steps=1)['f1'])\n"), "`f1` is no result")
+    stays(program(body + "print(est.evaluate(input_fn, steps=1)['f1'])\n"), "`f1` is not a result")
 
 
 def test_a_loss_that_is_a_mean() -> None:

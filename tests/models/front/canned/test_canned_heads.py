@@ -99,7 +99,7 @@ def test_weights_count_in_steps_and_in_every_metric() -> None:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (", weight_column=fc.numeric_column('w')", "is no feature's key"),
+        (", weight_column=fc.numeric_column('w')", "is not the key of a feature"),
         (", weight_column='w', loss_reduction=tf.losses.Reduction.MEAN", "divided by its weights"),
         (
             ", weight_column='w', loss_reduction=tf.losses.Reduction.SUM_BY_NONZERO_WEIGHTS",

@@ -65,7 +65,7 @@ def test_the_loss_that_is_shown_is_of_all_replicas() -> None:
         (NUMBER, "None", "", "without dnn_feature_columns"),
         ("None", NUMBER, "", "without linear_feature_columns"),
         (NUMBER, "[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
-        (NUMBER, OTHER, ", weight_column=fc.numeric_column('w')", "is no feature's key"),
+        (NUMBER, OTHER, ", weight_column=fc.numeric_column('w')", "is not the key of a feature"),
         (NUMBER, OTHER, ", linear_optimizer=None", "`linear_optimizer=None`"),
         (NUMBER, OTHER, ", batch_norm=True", "`batch_norm`"),
     ],
@@ -147,8 +147,11 @@ def test_columns_of_the_same_buckets_share_their_layer() -> None:
     [
         ("KEYS + ['a'], 20", "what this crossed_column crosses"),
         ("['a'], 20", "what this crossed_column crosses"),
-        ("['a', fc.categorical_column_with_identity('b', 3)], 20", "that is no buckets"),
-        ("['a', fc.crossed_column(['b', 'c'], 9)], 20", "that is no buckets"),
+        (
+            "['a', fc.categorical_column_with_identity('b', 3)], 20",
+            "of what is not a bucketized_column",
+        ),
+        ("['a', fc.crossed_column(['b', 'c'], 9)], 20", "of what is not a bucketized_column"),
         ("['a', 'b'], 1000000", "of 1000000 buckets"),
         ("['a', 'b'], int(1e6)", "of 1000000 buckets"),
     ],

@@ -203,7 +203,7 @@ def test_what_is_to_be_known() -> None:
     [
         ("try:\n    " + COPY + "except ValueError:\n    pass\n" + TRAIN, "copied in `try`"),
         ("for i in (1,):\n    " + COPY + TRAIN, "of another round"),
-        ("a = b = multi_gpu_model(model, 2)\n", "is no variable of this function"),
+        ("a = b = multi_gpu_model(model, 2)\n", "is not assigned to a variable of this function"),
         (COPY.replace("gpus=2", "gpus=2, cpu_relocation=True") + TRAIN, "`cpu_relocation`"),
         (PARALLEL + TRAIN_PARALLEL + TRAIN, "is compiled or trained by itself"),
         (PARALLEL + MODEL + TRAIN_PARALLEL, "is also another model"),
@@ -489,7 +489,7 @@ Trainer(2).train()
         ("        self.model.save", "        x.send(self.model)\n        self.model.save",
          "is passed on"),
         ("        self.parallel = ", "        if x.any(): pass\n        self.parallel = kept = ",
-         "is no variable"),
+         "is not assigned to a variable"),
         ("        self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",
          "        if self.gpus > 1:\n"
          "            self.parallel = multi_gpu_model(self.model, gpus=self.gpus)\n",

@@ -224,7 +224,7 @@ def test_the_path(use: str) -> None:
         ("receive)\n", "receive)\nreceive()\n", "`receive` is used for more than an export"),
         ("TensorServing", "Serving", "a ServingInputReceiver of features that are not a "
          "dictionary"),
-        ('{"x": x}', '{"x": x, "y": x + 1}', "an input of the signature is no placeholder"),
+        ('{"x": x}', '{"x": x, "y": x + 1}', "an input of the signature is not a placeholder"),
         ('{"x": x}', "tables(x)", "receiver_tensors is not a dictionary literal"),
         ("def receive():", "def receive(x=3):", "a receiver function with parameters"),
         ("tf.estimator.export.TensorServingInputReceiver(", "made(", "what this receiver function"),
@@ -236,7 +236,7 @@ def test_the_path(use: str) -> None:
          "'a': tf.estimator.export.PredictOutput({'b': outputs})})\n",
          "export_outputs is not the predictions"),
         ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
-         "'a': tf.estimator.export.RegressionOutput(outputs)})\n", "no PredictOutput"),
+         "'a': tf.estimator.export.RegressionOutput(outputs)})\n", "not a PredictOutput"),
     ],
 )  # fmt: skip
 def test_an_export_that_stays(old: str, new: str, reason: str) -> None:
@@ -253,7 +253,7 @@ def test_another_meaning_of_time() -> None:
     text = HEAD + RECEIVE + RUN + EXPORT
     assert "import time\n" in migrated(text)[0]
     assert migrated(f"import time\n{text}")[0].count("import time\n") == 1
-    stays(f"from time import time\n{text}", "`time` is no module here")
+    stays(f"from time import time\n{text}", "`time` is not a module here")
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -272,7 +272,7 @@ RAW = "{'x': tf.placeholder(tf.float32, [None, 2])}"
 @pytest.mark.parametrize(
     ("kind", "given", "reason"),
     [
-        ("raw", "{'x': X}", "a raw input that is no placeholder"),
+        ("raw", "{'x': X}", "a raw input that is not a placeholder"),
         ("raw", "{'x': tf.placeholder(tf.float32, shape)}", "whose shape is not a literal"),
         ("raw", "dict(x=tf.placeholder(tf.float32))", "whose shape is not a literal"),
         ("raw", "inputs()", "the raw inputs are not a dictionary literal"),
@@ -339,7 +339,7 @@ def test_exporters_that_stay(old: str, new: str, reason: str) -> None:
 
 def test_a_placeholder_that_is_not_sent() -> None:
     receive = RECEIVE.replace("    x =", "    y = tf.placeholder(tf.int32)\n    x =")
-    stays(HEAD + receive + RUN + EXPORT, "a placeholder that is no input")
+    stays(HEAD + receive + RUN + EXPORT, "a placeholder that is not an input")
 
 
 def test_an_export_before_the_checkpoint_is_restored() -> None:

@@ -146,7 +146,7 @@ def test_wheels_hold_what_is_read_at_run_time(tmp_path):
     copy = tmp_path / "copy"  # a build leaves files in its sources
     for name in ("migrate_mgpu", "rewriters"):
         shutil.copytree(ROOT / name, copy / name)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
     command = [runtimes._uv(), "build", "--wheel", "--quiet", "--out-dir", str(tmp_path), str(copy)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300)

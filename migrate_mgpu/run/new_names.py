@@ -40,6 +40,11 @@ class LostNames:
                         new = rewriter.plan(module, self._importers[module])
                         if new.nodes and all(map(self._may_write, new.files)):
                             found.append((rewriter.rule, new))
+            if any(not new.edits for _, new in found):
+                nodes = {node for _, new in found for node in new.nodes}
+                if not any(one.symbol for one in incompatibilities(module, nodes)):
+                    # No other name is told that keeps these as they are: they are told.
+                    found = [(rule, new) for rule, new in found if new.edits]
             self._found[module] = found
         return self._found[module]
 

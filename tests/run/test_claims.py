@@ -134,3 +134,20 @@ def in_package(folder: Path, files: dict[str, str]) -> list[tuple[str, str]]:
 )  # fmt: skip
 def test_addons_are_for_tf_2_15(imports: str, claimed: str) -> None:
     assert claim(bridged(imports)) == claimed
+
+
+def test_a_module_whose_names_all_stay() -> None:
+    """No name that has an equal one is written where another has none: each is told."""
+    imports = (
+        "import tensorflow.contrib.slim.nets as nets\n\n"
+        "slim = tf.contrib.slim\nresnet = nets.resnet_v1\n"
+    )
+    uses = (
+        "with slim.arg_scope(nets.resnet_utils.resnet_arg_scope()):\n"
+        "    net = resnet.resnet_v1_50(tf.zeros([2, 64, 64, 3]))\n"
+    )
+    found = run(("train.py", TRAIN.format(imports=imports) + uses), bridge=True)
+    assert [one.state for one in found.programs] == ["refused"]
+    gone = [one.message.split("`")[1] for one in found.findings if one.code == "MGPU902"]
+    assert "tensorflow.contrib.slim.arg_scope" in gone
+    assert "tensorflow.contrib.slim.nets.resnet_utils.resnet_arg_scope" in gone

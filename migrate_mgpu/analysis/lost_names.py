@@ -357,7 +357,7 @@ def advice_about(name: str) -> str:
     """What its owner can do about a name that has no proved form in TF2."""
     later = earlier().now(name)
     if later is not None:
-        return f"TensorFlow 1.0 calls it tf.{later}"
+        return f"later TensorFlow calls it tf.{later}"
     name = canonical(name)
     fitting = [start for start in _ADVICE if name == start or name.startswith(start)]
     if fitting:

@@ -52,7 +52,7 @@ class Use:
             return "v2_only"
         if isinstance(self.node, (ast.Import, ast.ImportFrom)) and self.symbol.flavour == "plain":
             if not table().has_root(self.symbol.name):
-                return "gone"  # a module or a name of before 1.0, or of no TensorFlow
+                return "gone"  # a module or a name of an early TensorFlow, or of none
         return table().status(self.symbol.name)
 
 

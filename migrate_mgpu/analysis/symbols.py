@@ -115,9 +115,9 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
-        outer, dot, before_1_0 = name, ".", earlier()
+        outer, dot, others = name, ".", earlier()
         while (found := self._status.get(outer)) is None:
-            if outer in _OTHERS or outer in before_1_0.names or outer in before_1_0.calls:
+            if outer in _OTHERS or outer in others.names or outer in others.calls:
                 return "gone"
             outer, dot, _ = outer.rpartition(".")
             if not dot:
@@ -219,9 +219,9 @@ class EarlierCall(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """What TensorFlow 1.0 called otherwise (``data/before_1_0.json``).
+    """What an early TensorFlow called otherwise (``data/earlier_names.json``).
 
-    ``names`` are only renamed, ``calls`` have other parameters, ``order`` has functions
+    ``names`` are only renamed, ``calls`` had other parameters before 1.0, ``order`` has functions
     of both whose parameters stood in another order.
     """
 
@@ -230,7 +230,7 @@ class Earlier(NamedTuple):
     order: dict[str, EarlierCall]
 
     def now(self, name: str) -> str | None:
-        """The name that 1.0 gave a name, with what follows it."""
+        """The name that took a name's place, with what follows it."""
         outer, rest = name, ""
         while outer:
             found = self.names.get(outer)
@@ -245,8 +245,8 @@ class Earlier(NamedTuple):
 
 @lru_cache(maxsize=1)
 def earlier() -> Earlier:
-    """What TensorFlow 1.0 called otherwise."""
-    found = load("before_1_0.json")
+    """What an early TensorFlow called otherwise."""
+    found = load("earlier_names.json")
     calls, order = (
         {
             name: EarlierCall(

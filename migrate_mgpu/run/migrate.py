@@ -60,7 +60,7 @@ def _planned(contents: Contents, project: Project, plans: Plans) -> RunResult:
     result = _normalized(files, project, plans)
     if not result.programs:
         return result
-    from migrate_mgpu.run.before_1_0 import with_later_names
+    from migrate_mgpu.run.earlier_names import with_later_names
 
     def again(files: Files) -> RunResult:
         return _normalized(files, Project(files, old), plans)

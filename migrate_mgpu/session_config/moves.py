@@ -344,15 +344,62 @@ def _is_last(module: Module, statement: ast.stmt) -> bool:
 
 
 def _fill_emptied(move: Move, emptied: list[tuple[Module, ast.stmt]]) -> None:
-    """A block whose every statement went away gets a `pass`."""
+    """A block whose every statement went away goes with its `if` or `else`, or gets a `pass`."""
     blocks: dict[int, tuple[Module, list[ast.stmt], list[ast.stmt]]] = {}
-    for module, statement in emptied:
+    for module, statement in emptied:  # grows by what goes away
         block = module.names.block(statement)
-        blocks.setdefault(id(block), (module, block, []))[2].append(statement)
-    for module, block, gone in blocks.values():
-        if len(gone) == len(block) and not isinstance(module.names.parents[block[0]], ast.Module):
-            layout = Layout(module.source, block[-1])
-            for edit in list(move.edits[module]):
-                if edit.start == layout.line_start and edit.end == layout.next_line:
-                    move.edits[module].remove(edit)
-                    move.edit(module, Edit(edit.start, edit.end, edit.new + layout.lines(["pass"])))
+        gone = blocks.setdefault(id(block), (module, block, []))[2]
+        gone.append(statement)
+        header = module.names.parents[block[0]]
+        if len(gone) == len(block) and not isinstance(header, ast.Module):
+            if isinstance(header, ast.If) and _goes(move, module, header, block):
+                if block is header.body:
+                    emptied.append((module, header))
+            else:
+                _fill(move, module, block[-1])
+
+
+def _goes(move: Move, module: Module, header: ast.If, emptied: list[ast.stmt]) -> bool:
+    """Takes away an `if` that does nothing more than ask, or an `else:`; says whether it did.
+
+    What has a comment stays, and an `if` with another branch, or that is one.
+    """
+    layout = Layout(module.source, header)
+    start, end = layout.line_start, layout.next_line
+    if emptied is header.body:
+        if header.orelse or layout.lead.strip() or not _only_asks(header.test):
+            return False
+        if module.source.text.startswith("elif", layout.start):
+            return False
+    else:
+        first = header.orelse[0]
+        start = Layout(module.source, header.body[-1]).next_line
+        between = module.source.text[start : Layout(module.source, first).line_start]
+        if between.strip() != "else:":
+            return False  # on its line, with a comment, or an `elif`
+    inside = [e for e in move.edits[module] if start <= e.start < e.end <= end]
+    if comments(module.source.text[start:end]) or any(e.new.strip() for e in inside):
+        return False
+    for edit in inside:
+        move.edits[module].remove(edit)
+    move.edit(module, Edit(start, end, ""))
+    if emptied is header.body:
+        move.gone.update(ast.walk(header))
+    return True
+
+
+def _only_asks(test: ast.expr) -> bool:
+    """Whether a condition calls nothing."""
+    asks = (
+        ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp,
+        ast.boolop, ast.unaryop, ast.cmpop, ast.expr_context,
+    )  # fmt: skip
+    return all(isinstance(node, asks) for node in ast.walk(test))
+
+
+def _fill(move: Move, module: Module, last: ast.stmt) -> None:
+    layout = Layout(module.source, last)
+    for edit in list(move.edits[module]):
+        if edit.start == layout.line_start and edit.end == layout.next_line:
+            move.edits[module].remove(edit)
+            move.edit(module, Edit(edit.start, edit.end, edit.new + layout.lines(["pass"])))

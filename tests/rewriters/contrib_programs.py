@@ -599,7 +599,7 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
 """),
 )  # fmt: skip
 
-# From before TensorFlow 1.0: TF 1.15 runs them with the names of 1.0.
+# Of an early TensorFlow: TF 1.15 runs them with its own names.
 _EARLIER = (
     ("arithmetic before 1.0", "", """
     x, y = tf.constant(x2), tf.constant(x2 * 0.3 + 2)
@@ -645,6 +645,12 @@ _EARLIER = (
         [outputs[0]], [tf.constant(labels[:4])], [tf.ones([4])])
     return [outputs[-1], state, both[0], loss]
 """),
+    ("a triangle before 1.4", "", """
+    a = tf.constant(x4[0, :, :, 0])
+    lower = tf.contrib.linalg.LinearOperatorTriL(a, is_non_singular=True)
+    return [lower.to_dense(), lower.matmul(a), lower.solve(a), lower.determinant(),
+            lower.log_abs_determinant()]
+"""),
     ("summaries before 1.0", "import tempfile\n", """
     x = tf.constant(x2)
     made = [tf.scalar_summary('loss', tf.reduce_sum(x)),
@@ -681,7 +687,7 @@ def programs() -> dict[str, str]:
 
 
 def earlier_programs() -> dict[str, str]:
-    """The texts of those from before TensorFlow 1.0, by name."""
+    """The texts of those of an early TensorFlow, by name."""
     return _texts(_EARLIER)
 
 

@@ -52,7 +52,7 @@ def bridges() -> dict[str, str]:
 
 @cache
 def with_later_names() -> dict[str, str]:
-    """Programs from before TensorFlow 1.0 as 1.0 has them, which TF 1.15 runs."""
+    """Programs of an early TensorFlow by later names, which TF 1.15 runs."""
     found = {}
     for name, text in earlier_programs().items():
         path = Path(f"{name}.py")
@@ -174,6 +174,7 @@ BROKEN = (
     ("labels=whole, logits=x[:, :3]", "labels=x[:, :3], logits=whole", "orders before 1.0"),
     ("tf.subtract(x, y=y)", "tf.add(x, y=y)", "arithmetic before 1.0"),
     ("min_frequency=least", "min_frequency=2", "vocabulary"),
+    ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Programs from before TensorFlow 1.0: planned with the names of 1.0, told where they were."""
+"""Programs of an early TensorFlow: planned with the names of 1.15, told where they were."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_later_names(
     rules: Selection,
     plan: Callable[[Files], RunResult],
 ) -> RunResult:
-    """The plan of a run whose programs have the names of 1.0; ``first``: as it stands.
+    """The plan of a run whose programs have the names of 1.15; ``first``: as it stands.
 
     A file is changed for a program that is migrated with it.
     """
@@ -63,7 +63,7 @@ def with_later_names(
 
 
 def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> RunResult:
-    """With what keeps programs beside their names from before 1.0."""
+    """With what keeps programs beside their early names."""
     result.programs[:] = [
         replaced(one, reasons=reasons[one.entry])
         if one.state == REFUSED and one.entry in reasons
@@ -74,7 +74,7 @@ def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> 
 
 
 def _words() -> re.Pattern[str]:
-    """What a file has that says a name of before 1.0, or calls what had another order."""
+    """What a file has that says an early name, or calls what had another order."""
     table = earlier()
     words = {name.rpartition(".")[2] for name in (*table.names, *table.calls, *table.order)}
     return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")

@@ -1,4 +1,4 @@
-"""Programs from before TensorFlow 1.0: what becomes of their files, and what is told."""
+"""Programs of an early TensorFlow: what becomes of their files, and what is told."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ def migrated(body: str) -> str:
         ("y = tf.concat(0, parts)\nx = tf.split(axis, n, a)",
          "tf.split(axis=axis, num_or_size_splits=n, value=a)"),
         ("y = tf.mul(a, tf.concat([a, b], 0))\nx = tf.split(a, n, axis)", "tf.split(a, n, axis)"),
+        # A name of 1.0 to 1.3 does not show an order from before 1.0.
+        ("x = tf.contrib.linalg.LinearOperatorTriL(m)\ny = tf.split(a, n, axis)",
+         "tf.linalg.LinearOperatorLowerTriangular(m)\ny = tf.split(a, n, axis)"),
         # Names that are no calls, and members of a class.
         ("x = tf.foldl(tf.mul, a)", "tf.foldl(tf.multiply, a)"),
         ("x = a\nadd = tf.train.SummaryWriter.add_summary", "tf.summary.FileWriter.add_summary"),

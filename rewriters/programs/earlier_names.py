@@ -1,9 +1,10 @@
-"""A program from before TensorFlow 1.0 gets the names that 1.0 gave.
+"""A program of an early TensorFlow gets the names that 1.15 has.
 
 ## What it does
-In the files of a program that is migrated, names that TensorFlow 1.0 renamed are written as 1.0 and
-1.15 have them: `tf.mul`, `tf.pack`, `tf.select`, `tf.batch_matmul`, `tf.scalar_summary`,
-`tf.train.SummaryWriter`, `tf.nn.rnn` and others. Calls whose arguments have another order since get
+In the files of a program that is migrated, names that TensorFlow renamed before 1.15 are written as
+1.15 has them. Most are from before 1.0: `tf.mul`, `tf.pack`, `tf.select`, `tf.batch_matmul`,
+`tf.scalar_summary`, `tf.train.SummaryWriter`, `tf.nn.rnn` and others; one is from before 1.4,
+`tf.contrib.linalg.LinearOperatorTriL`. Calls whose arguments have another order since 1.0 get
 keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses of logits and labels.
 Everything else is done with the program that this makes.
 
@@ -11,12 +12,13 @@ Everything else is done with the program that this makes.
 Such a program runs neither on TF2 nor on 1.15.
 
 ## Safety
-What a migrated program equals is *the program with the names of 1.0*: nothing from 1.0 on runs the
-original. That those two are the same is what TensorFlow's own upgrade script to 1.0 says; its
-names are in `migrate_mgpu/data/before_1_0.json`. Where `tf.concat(a, b)`, `tf.split(a, b, c)` do
-not show their order, it is that of the others in the file, and in a file with names from before 1.0
-the old one. A call with arguments that 1.0 does not have, and a name that is imported by itself,
-stay, and so does their program. `--ignore MGPU213` leaves all of these programs as they are.
+What a migrated program equals is *the program with the later names*: TF 1.15 does not run the
+original. That those two are the same is what TensorFlow's upgrade script to 1.0 and its sources
+say; the names are in `migrate_mgpu/data/earlier_names.json`. Where `tf.concat(a, b)`, `tf.split(a,
+b, c)` do not show their order, it is that of the others in the file, and in a file with names from
+before 1.0 the old one. A call with arguments that 1.0 does not have, and a name that is imported by
+itself, stay, and so does their program. `--ignore MGPU213` leaves all of these programs as they
+are.
 
 ## References
 [TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
@@ -38,8 +40,8 @@ from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
     code="MGPU213",
-    name="names-before-1-0",
-    summary="names from before TensorFlow 1.0 are those that 1.0 gave",
+    name="earlier-names",
+    summary="names of an early TensorFlow are those that 1.15 has",
 )
 
 CASES = (
@@ -112,7 +114,7 @@ _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseExcepti
 
 
 def rename(module: Module) -> Renamed:
-    """A module's names from before 1.0, as 1.0 has them; one that cannot be written stays."""
+    """A module's early names, as 1.15 has them; one that cannot be written stays."""
     found = Renamed()
     unclear: list[tuple[Use, ast.Call, EarlierCall]] = []
     orders: set[bool] = set()  # of the calls whose order is seen, whether it is the old one
@@ -135,7 +137,8 @@ def rename(module: Module) -> Renamed:
                     _merge(found, use, _in_order(module, call, table.order[name]))
         elif use.status == "gone":
             _merge(found, use, _renamed(module, use))
-    if found.names and False not in orders:
+    # Names of contrib went after 1.0: they do not show the order of before.
+    if any(not name.startswith("tf.contrib.") for name in found.names) and False not in orders:
         for use, call, row in unclear:
             _merge(found, use, _in_order(module, call, row))
     return found
@@ -174,7 +177,7 @@ def _called(module: Module, use: Use) -> Iterator[ast.Call]:
 
 
 def _renamed(module: Module, use: Use) -> tuple[Edit, ...]:
-    """The edits that give a name, or the call of it, the form of 1.0; none where there are none."""
+    """The edits that give a name, or the call of it, its later form; none where there are none."""
     later, tf = earlier().now(use.symbol.name), spelling(module, use.node)
     if later is None or tf is None or not isinstance(use.node, ast.Attribute):
         return ()

@@ -42,22 +42,24 @@ def environment(folder: Path, requirement: str) -> Path:
     for step in steps:
         answer = subprocess.run(step, capture_output=True, text=True, cwd=folder.parent)
         if answer.returncode:
-            last = answer.stderr.strip().splitlines()[-1:]
-            raise Missing(f"{requirement} cannot be installed: {' '.join(last)}")
+            raise Missing(f"{requirement} cannot be installed: {' '.join(answer.stderr.split())}")
     return folder / ("Scripts" if sys.platform == "win32" else "bin")
 
 
 def this_tool(folder: Path) -> Path:
     """This checkout, installed as a user has it: an editable install starts slower."""
     # A copy, because setuptools leaves build/ behind and would install its old files again.
-    copy = folder / "source"
-    copy.mkdir(parents=True)
-    for name in ("pyproject.toml", "README.md"):
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, copy)
+    return environment(folder / "env", str(package_sources(folder / "source")))
+
+
+def package_sources(folder: Path) -> Path:
+    """A copy of what the package is built from."""
+    folder.mkdir(parents=True)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
     for name in ("migrate_mgpu", "rewriters"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return environment(folder / "env", str(copy))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
 def tensorflow() -> tuple[Path, dict[str, str]]:

@@ -250,16 +250,17 @@ def _plan_and_write(
 ) -> RunResult:
     from migrate_mgpu.core.selection import Selection
     from migrate_mgpu.run.migrate import migrate
+    from migrate_mgpu.run.processes import processors
 
     # Files are planned together: there is nothing to count.
     progress.doing, progress.total = f"migrating ({len(contents)} files read)", None
     # Standard input has no folder for the file that a program with MNIST would need.
     ignored = (*options.ignore, "MGPU211") if options.stdin else options.ignore
     rules = Selection(options.select, ignored)
-    # One process: facts cross files, and the files of a package lead to each other. Of
-    # eleven public repositories, in the eight packages 95 to 100 % of the code is one
-    # piece, and the three collections of scripts, which are many, take a second each.
-    return migrate(contents, options.bridge, options.writes, rules, options.native_sessions)
+    processes = options.jobs or processors()
+    return migrate(
+        contents, options.bridge, options.writes, rules, options.native_sessions, processes
+    )
 
 
 def _report(

@@ -177,6 +177,11 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
             raise argparse.ArgumentTypeError("give at least one, separated by commas")
         return found
 
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < 1:
+            raise argparse.ArgumentTypeError("give a number, 1 or more")
+        return int(text)
+
     class Extend(argparse.Action):
         """Adds up what an option that may be repeated says."""
 
@@ -245,6 +250,14 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
     )
     made.add_argument("--statistics", action=flag, help="tables of sites and programs at the end")
     made.add_argument("-q", "--quiet", action=flag, help="no findings for what was rewritten")
+    made.add_argument(
+        "-j",
+        "--jobs",
+        type=number,
+        metavar="N",
+        help="plan programs without a common module in up to N processes (default: one for each "
+        "processor, where there is enough to do)",
+    )
     made.add_argument(
         "--stdin-filename", metavar="NAME", help="what standard input is called in messages"
     )

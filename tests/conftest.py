@@ -37,11 +37,24 @@ def runtime() -> Callable[[str], runtimes.Runtime]:
     return get
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that may start a TensorFlow are marked: without them it takes a minute."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Files are given to the workers in the order below, not by how many tests they have."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that may start a TensorFlow are marked: without them it takes a minute.
+
+    Workers begin with the files that have such tests: those without fill the time at the end,
+    where one worker would wait for the other's last file.
+    """
     for item in items:
         if "runtime" in getattr(item, "fixturenames", ()):
             item.add_marker("tensorflow")
+    if hasattr(config, "workerinput"):
+        slow = {item.path for item in items if item.get_closest_marker("tensorflow")}
+        items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_collection_finish() -> None:

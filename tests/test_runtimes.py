@@ -44,6 +44,8 @@ def small(tmp_path, monkeypatch):
     requirement = wheel(tmp_path, "tensorflow", "9.9.9")
     recipes = {"small": Recipe((THIS_PYTHON,), (requirement,), "a test")}
     monkeypatch.setattr(runtimes, "known", lambda: recipes)
+    # What other tests asked for in this process is none of its recipes.
+    monkeypatch.setattr(runtimes, "_EXTENDED", {})
     monkeypatch.setenv("MIGRATE_MGPU_RUNTIMES", str(tmp_path / "runtimes"))
     return recipes
 

@@ -70,6 +70,7 @@ class Options:
         self.strict = False
         self.statistics = False
         self.quiet = False
+        self.jobs: int | None = None  # processes; None: as many as pay
         self.baseline: str | None = None
         self.write_baseline = False
         self.stdin_filename = "<stdin>"

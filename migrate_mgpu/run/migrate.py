@@ -14,7 +14,8 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
-from migrate_mgpu.run.plan import Options, Planned, Plans
+from migrate_mgpu.run.plan import Options, Planned, Plans, joined, shares
+from migrate_mgpu.run.processes import CAN_COPY, in_processes
 from migrate_mgpu.run.python_2 import Contents, converted, has_python_2
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
@@ -29,8 +30,9 @@ def migrate(
     write: bool,
     rules: Selection = Selection(),  # noqa: B008 - immutable
     native_sessions: bool = True,
+    processes: int = 1,
 ) -> RunResult:
-    """Plans all files together, then writes each in one step.
+    """Plans all files together, in so many processes, then writes each in one step.
 
     Modules are written before those that import them: a helper that no longer
     returns a config is fine for a caller that still passes it on (``None``),
@@ -40,10 +42,10 @@ def migrate(
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
         project, plans = Project(contents), Plans(Options(bridge, native_sessions, rules))
-        result = _planned(contents, project, plans)
+        plan = partial(_shared, plans=plans, processes=processes if CAN_COPY else 1)
+        result = plan(contents, project)
         if has_python_2(contents, project, result):
-            again = partial(_planned, plans=plans)
-            result, project = converted(contents, (result, project), rules, again)
+            result, project = converted(contents, (result, project), rules, plan)
     finally:
         if collecting:
             gc.enable()
@@ -51,6 +53,20 @@ def migrate(
     if write:
         write_files(result, project)
     return result
+
+
+def _shared(contents: Contents, project: Project, plans: Plans, processes: int) -> RunResult:
+    """The plan of a run, whose parts several processes plan where there are enough of them."""
+    found = shares(project, processes) if processes > 1 else []
+    if not found:
+        return _planned(contents, project, plans)
+    # What planning imports is there in each process once one part was planned here.
+    shortest = min(project.parts(), key=lambda part: sum(map(len, part.data.values())))
+    plans.of(shortest.data.keys()).plan(project)
+    return joined(
+        project,
+        in_processes(lambda share: _planned(contents, project, plans.of(share)), found),
+    )
 
 
 def _planned(contents: Contents, project: Project, plans: Plans) -> RunResult:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from copy import copy
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.session_programs import NativeSessions
 
 
+_WORTH_A_PROCESS = 16_000  # bytes: a fifth of a second; to copy a process takes a twentieth
+
+
 @record()
 class Options:
     """What the user asked for."""
@@ -76,18 +81,41 @@ class Plans:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self._only: AbstractSet[Path] | None = None
         self._known: dict[frozenset[str], dict[object, Part]] = {}
+
+    def of(self, share: AbstractSet[Path]) -> Plans:
+        """The same for the parts with these files alone: the others are not planned."""
+        some = copy(self)
+        some._only = share
+        return some
 
     def plan(self, project: Project) -> Planned:
         """Plans every edit of a run; nothing is written."""
         known = self._known.setdefault(project.given, {})
         parts: list[Part] = []
         for part in project.parts():
+            if self._only is not None and self._only.isdisjoint(part.data):
+                continue
             facts = part.facts()
             if facts not in known:
                 known[facts] = _planned(part, self.options)
             parts.append(known[facts])
-        return Planned(_joined(project, [part.result for part in parts]), parts)
+        return Planned(joined(project, [part.result for part in parts]), parts)
+
+
+def shares(project: Project, most: int) -> list[set[Path]]:
+    """A run's parts in shares of about the same length, as many as pay; each by its files."""
+    sized = [(sum(map(len, part.data.values())), part.data.keys()) for part in project.parts()]
+    sized.sort(key=lambda one: -one[0])
+    count = min(most, len(sized), sum(size for size, _ in sized) // _WORTH_A_PROCESS)
+    found: list[set[Path]] = [set() for _ in range(count)]
+    lengths = [0] * count
+    for size, paths in sized if count > 1 else ():
+        shortest = lengths.index(min(lengths))
+        lengths[shortest] += size
+        found[shortest] |= paths
+    return found if count > 1 else []
 
 
 def _planned(project: Project, options: Options) -> Part:
@@ -100,13 +128,14 @@ def _planned(project: Project, options: Options) -> Part:
         kept.update(planner.stay)
 
 
-def _joined(project: Project, results: list[f.RunResult]) -> f.RunResult:
+def joined(project: Project, results: list[f.RunResult]) -> f.RunResult:
     """The results of a run's parts as one, which may be changed."""
     found = {file.path: file for result in results for file in result.files}
     files = [replaced(file, findings=list(file.findings)) for file in found.values()]
     for unreadable in project.unreadable.values():
         error = unreadable.error
-        files.append(f.FileResult(unreadable.path, error=str(error), error_line=error.line))
+        if unreadable.path not in found:
+            files.append(f.FileResult(unreadable.path, error=str(error), error_line=error.line))
     files.sort(key=lambda file: str(file.path))
     sites = dict.fromkeys((f.APPLIED, f.KEPT, f.REFUSED), 0)
     for result in results:

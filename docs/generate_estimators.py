@@ -27,6 +27,9 @@ _HEAD = """\
 An Estimator with its `model_fn`, its `RunConfig`, its strategy, its input functions and every
 `train`, `evaluate` and `predict` is one thing: all of it becomes a Keras model under
 `strategy.scope()`, or none of it does, and a finding names the statement that stands in the way.
+An Estimator that stays is bridged: under `tf.compat.v1` it trains as before on TF 2.15, the last
+release with Estimators, and becomes a Keras model in a later run, once that statement is mended.
+So does a `TPUEstimator`, which `tf.compat.v1.estimator.tpu` has.
 
 - `model_fn` keeps its name and becomes the function that makes, compiles and returns the model.
 - Its network becomes a class above it (`__init__` makes the layers, `call` uses them in the
@@ -149,7 +152,7 @@ def _table() -> str:
         found = json.loads(proof.read_text("utf-8"))["targets"]
         cells = []
         for target in estimator_proofs.TARGETS:
-            by_devices = {one["devices"]: one for one in found[target]}
+            by_devices = {one["devices"]: one for one in found.get(target, ())}
             for number in devices:
                 one = by_devices.get(number)
                 value = one["largest_relative"].get("loss curve") if one else None

@@ -15,6 +15,8 @@ program's ``parity.toml`` says how to run it:
     devices = [1, 2, 4]
     reason = "..."                 # of a program that stays: a part of the finding's text;
                                    # its after.py, if there is one, is what it should become
+    state = "bridge"               # of a program whose Estimator TF 2.15 runs
+    targets = ["tf2.15"]
 
     [rtol]                         # larger relative differences, by the output's name
     "evaluate loss" = 1e-2
@@ -58,6 +60,8 @@ class Program:
     argv: tuple[str, ...] = ()
     devices: tuple[int, ...] = (1, 2, 4)
     reason: str = ""
+    state: str = "native"
+    targets: tuple[str, ...] = TARGETS
     rtol: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -94,7 +98,7 @@ def load(folder: Path) -> Program:
     """The fixture in a folder."""
     path = folder / "parity.toml"
     options: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    for name in ("argv", "devices"):
+    for name in ("argv", "devices", "targets"):
         if name in options:
             options[name] = tuple(options[name])
     if folder.parent == SESSIONS:
@@ -185,7 +189,7 @@ def main(arguments: Sequence[str]) -> int:
         if program.stays:
             continue
         found: dict[str, Any] = {"digest": program.digest, "targets": {}}
-        for target in TARGETS:
+        for target in program.targets:
             results = [summary(one) for one in prove(program, target, program.devices)]
             found["targets"][target] = results
             for one in results:

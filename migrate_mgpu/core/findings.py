@@ -8,7 +8,7 @@ from migrate_mgpu.core.records import field, record
 
 # What became of a site.
 APPLIED = "applied"  # rewritten
-KEPT = "kept"  # stays as it is and works: a config on its session in a bridge
+KEPT = "kept"  # stays as it is and works in a bridge: a config on its session, an Estimator
 REFUSED = "refused"  # stays as it is: its program cannot run on TF2 yet
 MANUAL = "manual"  # something for a person to do or to know
 

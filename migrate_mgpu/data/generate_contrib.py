@@ -1,10 +1,11 @@
 """Makes ``contrib.json``: where TF2 has what TF1 calls ``tf.contrib.X``.
 
 ``names``: what *is* the same object in TF 1.15 as a public name of ``tf``
-(``tf.contrib.rnn.GRUCell`` is ``tf.nn.rnn_cell.GRUCell``), and which the newest ``tf.compat.v1``
-still has; of several names the shortest is taken. ``tf_slim``: functions and classes of
-``tf.contrib`` that tf-slim has by the same name and with the same parameters; what of them is
-written is chosen in ``analysis/lost_names.py``, by what is proved. Run in each, then join::
+(``tf.contrib.rnn.GRUCell`` is ``tf.nn.rnn_cell.GRUCell``), and which the ``tf.compat.v1`` of 2.15
+still has, mostly the newest as well; of several names the shortest is taken. ``tf_slim``:
+functions and classes of ``tf.contrib`` that tf-slim has by the same name and with the same
+parameters; what of them is written is chosen in ``analysis/lost_names.py``, by what is proved. Run
+in each, then join::
 
     tf1.15 python generate_contrib.py dump a.json
     tf2.15 python generate_contrib.py slim b.json        (with tf-slim)
@@ -28,15 +29,15 @@ _SLIM = ("slim", "layers", "framework", "losses", "metrics", "training")
 # Rooms whose names do in a graph of compat.v1 what they did: not those of eager code, of
 # strategies and of Keras, whose objects are others in TF2.
 _ROOMS = (
-    "cluster_resolver", "compiler", "data", "distributions", "framework", "layers", "lookup",
-    "metrics", "nn", "proto", "rnn", "signal", "slim", "stateless", "tpu", "util",
+    "cluster_resolver", "compiler", "data", "distributions", "estimator", "framework", "layers",
+    "lookup", "metrics", "nn", "proto", "rnn", "signal", "slim", "stateless", "tpu", "util",
 )  # fmt: skip
-# Statuses of symbols.json of names that compat.v1 has on 2.15 and on the newest.
-_PRESENT = ("neutral", "v1_absent", "v1_differs", "v2_shared", "legacy_keras")
+# Statuses of symbols.json of names that compat.v1 has on 2.15 and on the newest, or on 2.15.
+_PRESENT = ("neutral", "v1_absent", "v1_differs", "v2_shared", "legacy_keras", "tf2.15_only")
 
 
 def _public(
-    root: types.ModuleType, prefix: str, inside: str, depth: int = 0
+    root: types.ModuleType, prefix: str, inside: tuple[str, ...], depth: int = 0
 ) -> Iterator[tuple[str, Any]]:
     """Functions and classes of a package, by the attributes that reach them from a module."""
     for name in sorted(dir(root)):
@@ -47,7 +48,8 @@ def _public(
         except Exception:  # a lazy module whose parts are not installed
             continue
         if isinstance(value, types.ModuleType):
-            if depth < 3 and inside in value.__name__ and name != "python":
+            below = any(part in value.__name__ for part in inside)
+            if depth < 3 and below and name != "python":
                 yield from _public(value, f"{prefix}{name}.", inside, depth + 1)
         elif callable(value):
             yield prefix + name, value
@@ -66,11 +68,11 @@ def dump(target: str) -> None:
     tf = importlib.import_module("tensorflow")
     contrib = importlib.import_module("tensorflow.contrib")
     public: dict[int, list[str]] = {}
-    for name, value in _public(tf, "", "._api."):
+    for name, value in _public(tf, "", ("._api.", ".estimator.api")):
         if not name.startswith("compat."):
             public.setdefault(id(inspect.unwrap(value)), []).append(name)
     found: dict[str, dict[str, object]] = {}
-    for name, value in _public(contrib, "contrib.", ".contrib"):
+    for name, value in _public(contrib, "contrib.", (".contrib",)):
         same = sorted(public.get(id(inspect.unwrap(value)), []))
         found[name] = {"same": same, "signature": _signature(value)}
     Path(target).write_text(json.dumps(found), "utf-8")
@@ -81,7 +83,7 @@ def slim(target: str) -> None:
     package = importlib.import_module("tf_slim")
     for one in pkgutil.iter_modules([f"{package.__path__[0]}/nets"], "tf_slim.nets."):
         importlib.import_module(one.name)
-    found = {name: _signature(value) for name, value in _public(package, "tf_slim.", "tf_slim")}
+    found = {name: _signature(value) for name, value in _public(package, "tf_slim.", ("tf_slim",))}
     Path(target).write_text(json.dumps(found), "utf-8")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.findings import REFUSED, Finding, RunResult
+from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.conversion import Conversion
 from migrate_mgpu.models.normalize.passes import answering
@@ -93,7 +93,8 @@ class _Attempt:
             if refused is not None and stays is not None:
                 here, there = _finding(stays, {}), _finding(refused, self.layers)
                 if here is not None and there is not None and here != there:
-                    pairs.append((here, there))
+                    for state in (REFUSED, KEPT):
+                        pairs.append((replaced(here, state=state), replaced(there, state=state)))
         return pairs
 
     def run(self, found: Planned) -> Planned | None:

@@ -209,6 +209,8 @@ class _Planner:
         for outcome in outcomes:
             self.report.flow(outcome)
         self._edit(outcomes)
+        bridges = [] if self.off else [s for s in self.states if s.kind in (BRIDGE, KEPT)]
+        bridged = {one for state in bridges for one in state.estimators}
         for state in self.states:
             self.report.state(state)
             if state.kind != REFUSED:
@@ -217,7 +219,7 @@ class _Planner:
                 self.report.cells_left_out(state)
             for one in state.estimators:
                 if one.refused is not None:
-                    self.report.estimator(one)
+                    self.report.estimator(one, one in bridged)
             if state.session is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.native_session(state.session)
             if state.not_eager is not None and state.kind in (BRIDGE, KEPT) and not self.off:

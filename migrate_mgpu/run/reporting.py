@@ -145,11 +145,11 @@ class Report:
         """A rewriter did its work at a node."""
         self.add(module, node, rule.code, f.APPLIED, rule.summary)
 
-    def estimator(self, one: Conversion) -> None:
-        """What became of one Estimator."""
+    def estimator(self, one: Conversion, bridged: bool = False) -> None:
+        """What became of one Estimator; TF 2.15 has what stays of a bridged program."""
         flow = one.flow
         if one.refused is not None:
-            self.diagnostic(estimator_stays(one.refused), f.REFUSED)
+            self.diagnostic(estimator_stays(one.refused), f.KEPT if bridged else f.REFUSED)
             return
         self.add(flow.module, flow.call, "MGPU401", f.APPLIED, "the Estimator is a Keras model")
         for module, node, kind in dict.fromkeys(one.sites):

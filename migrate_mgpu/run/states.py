@@ -297,7 +297,7 @@ class ProgramStates:
         state = State(program, BRIDGE, [], ours, flows, estimators=made, copies=copied)
         if made:
             self._estimators(state)
-            if state.kind == NATIVE or not (flows or opened):
+            if state.kind != BRIDGE:
                 return state
         elif not copied and self._session(state):
             return state
@@ -327,7 +327,7 @@ class ProgramStates:
         return state
 
     def _estimators(self, state: State) -> None:
-        """Tries the native form of a program with Estimators; refused where it cannot be."""
+        """Tries the native form of a program with Estimators; TF 2.15 still has them."""
         stays = next((c.refused for c in state.estimators if c.refused is not None), None)
         reason = self._unconverted(state) if stays is None else stays
         if reason is None:
@@ -337,7 +337,13 @@ class ProgramStates:
         for one in state.estimators:
             one.refused = one.refused or reason
         if not state.flows and not state.sessions:
-            state.refuse(estimator_stays(reason))
+            if not any(self._is_tf1(module) for module in state.program.needed):
+                state.refuse(estimator_stays(reason))  # TF2 has Estimators with other defaults
+
+    def _is_tf1(self, module: Module) -> bool:
+        """Whether a module is surely TF1's, or on the bridge already."""
+        v1 = any(use.symbol.flavour == "v1" for use in self._v1_uses(module))
+        return v1 or is_plain_v1(module) or bool(self.lost.of(module))
 
     def _session(self, state: State) -> bool:
         """Whether a program that drives a graph becomes native."""

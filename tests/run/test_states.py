@@ -10,7 +10,7 @@ import pytest
 import migrate_mgpu.run
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.run.states import State
-from tests.support.migration import run, said
+from tests.support.migration import after, run, said
 
 RUN = Path(migrate_mgpu.run.__path__[0])
 DECIDING = {"refuse", "keep_config"}
@@ -61,9 +61,32 @@ def test_an_estimator_that_one_program_keeps_stays_in_all() -> None:
     for names in (("a.py", "b.py"), ("b.py", "a.py")):
         files = [("model.py", MODEL), *zip(names, (RUNS, WITH_TF1))]
         result = run(*sorted(files), bridge=True)
-        assert [program.state for program in result.programs] == ["refused", "refused"]
-        assert not any(file.changed for file in result.files)
+        assert [program.state for program in result.programs] == ["bridge", "bridge"]
+        assert "tf.estimator.Estimator(model_fn)" in after(result, *files)
         assert any("`tf.get_default_graph` is TF1 API" in one for one in said(result))
+
+
+KEPT = """\
+import tensorflow as tf
+
+estimator = tf.estimator.BaselineRegressor()
+estimator.train(lambda: tf.data.Dataset.from_tensors(({"x": [1.0]}, [1.0])), steps=1)
+"""
+
+
+def test_an_estimator_that_stays_runs_on_2_15() -> None:
+    """Only TF1's: TF 2.0 to 2.15 have Estimators, with other defaults, for code of their own."""
+    result = run(KEPT, bridge=True)
+    assert [one.state for one in result.programs] == ["refused"]
+    assert after(result, KEPT) == KEPT
+    text = KEPT + "tf.logging.info('trained')\n"
+    result = run(text, bridge=True)
+    assert [(one.state, one.runs_on) for one in result.programs] == [("bridge", "TF 2.15")]
+    assert [one.state for one in result.findings if one.code == "MGPU401"] == ["kept"]
+    bridge = after(result, text)
+    again = run(bridge, bridge=True)
+    assert [(one.state, one.runs_on) for one in again.programs] == [("bridge", "TF 2.15")]
+    assert after(again, bridge) == bridge
 
 
 SUPERVISED = """\

@@ -39,8 +39,8 @@ So does a `TPUEstimator`, which `tf.compat.v1.estimator.tpu` has.
   default is another one (the table below).
 - The input function's batch stays what it was, the batch of *one replica*:
   `strategy.distribute_datasets_from_function` draws one for each.
-- Checkpoints of TF1 do not load into the Keras model; a finding says so where a `model_dir` is
-  given.
+- Checkpoints of TF1 do not load into the Keras model as they are:
+  [`migrate-mgpu checkpoint`](checkpoints.md) converts them.
 
 Compare the result before you trust it: `migrate-mgpu parity train.py --devices 1,2,4`
 ([parity](parity.md)).

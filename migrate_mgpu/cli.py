@@ -47,7 +47,13 @@ GRAPH_WORDS = (
     b"tf.layers.",
     b"tf.contrib.",
 )
-_SUBCOMMANDS = ("parity", "runtimes", "rules", "explain")  # those of core.options.SUBCOMMANDS
+_SUBCOMMANDS = (
+    "parity",
+    "checkpoint",
+    "runtimes",
+    "rules",
+    "explain",
+)  # those of core.options.SUBCOMMANDS
 
 
 def main_command() -> None:
@@ -98,6 +104,10 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
         from migrate_mgpu import runtimes_command
 
         return runtimes_command.command(argv, stdout, stderr)
+    if name == "checkpoint":
+        from migrate_mgpu.parity import conversion_command
+
+        return conversion_command.command(argv, stdout, stderr)
     if name == "parity":
         from migrate_mgpu.parity import command
 

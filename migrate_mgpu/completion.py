@@ -49,6 +49,10 @@ def _parser_of(name: str) -> argparse.ArgumentParser | None:
             if action.dest in ("reference", "target"):
                 action.completer = _runtimes  # type: ignore[attr-defined]
         return found
+    if name == "checkpoint":
+        from migrate_mgpu.parity.conversion_command import parser as conversion
+
+        return conversion()
     if name == "runtimes":
         from migrate_mgpu.runtimes_command import parser as made
 

@@ -17,6 +17,7 @@ COLORS = ("auto", "always", "never")
 # Their names are words of the command line: a path of such a name is written ./rules.
 SUBCOMMANDS = {
     "parity": "run the old and the new program and compare what they do",
+    "checkpoint": "convert what the old program saved into what the new one goes on from",
     "runtimes": "list, make and delete the TensorFlow environments that parity uses",
     "rules": "list every code with its rule's name and summary",
     "explain": "say what a rule, a reason or a cause means, with examples",

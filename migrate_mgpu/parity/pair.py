@@ -114,14 +114,14 @@ def compare(
       NotCompared: there is no recorded trace of this program, it could not be migrated, or the
         runs could not be written.
     """
-    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, _explained():
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, explained():
         if not make:  # nothing is said of a program that cannot be run here
-            _present(_wanted(pair, only_recorded))
+            _present(wanted(pair, only_recorded))
         _say_size(pair.whole, progress)
-        before, after, roots, migration = _programs(pair, Path(work), migrate)
+        before, after, roots, migration = programs(pair, Path(work), migrate)
         # All of them before the first run.
         packages = [] if migration is None else added(pair, migration, progress)
-        names = _wanted(pair, only_recorded, make, progress, packages)
+        names = wanted(pair, only_recorded, make, progress, packages)
         made = {name: runtimes.ensure(name, progress) for name in names if name is not None}
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
@@ -214,7 +214,7 @@ def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None
       Missing: its runtime is not here.
       NotCompared: the program crashes, or the trace cannot be written.
     """
-    with _explained():
+    with explained():
         # A trace is written anew with what it was written with.
         name = pair.reference or recorded.runtime_of(pair.before, pair.devices)
         name = name or _best_reference(pair)
@@ -233,7 +233,7 @@ def recorded_problem(pair: Pair) -> str | None:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """What can go wrong around the runs, as ``NotCompared``."""
     try:
         yield
@@ -278,7 +278,7 @@ def _say_size(folder: Path, progress: TextIO | None) -> None:
         print(f"{text}; --root FOLDER chooses another folder", file=progress, flush=True)
 
 
-def _programs(
+def programs(
     pair: Pair, work: Path, migrate: Migrate | None
 ) -> tuple[Path, Path, tuple[Path, ...], Migration | None]:
     """The old and the new program, the folders that are copied with them, and what migrated it."""
@@ -341,7 +341,7 @@ def added(pair: Pair, migration: Migration, progress: TextIO | None) -> list[str
     return added
 
 
-def _wanted(
+def wanted(
     pair: Pair,
     only_recorded: bool,
     make: bool = False,

@@ -18,8 +18,9 @@ Takes the RunConfig of an Estimator that becomes a Keras model away, with its
 Keras has no such object, and TF2 no Estimator since 2.16.
 
 ## Safety
-Training is the same. Checkpoints that TF1 wrote do not load into the Keras model: the
-program stops with an error when its folder holds one. The variables are made before
+Training is the same. Checkpoints that TF1 wrote do not load into the Keras model as they are:
+the program stops with an error when its folder holds one, and ``migrate-mgpu checkpoint``
+converts them (docs/checkpoints.md). The variables are made before
 the checkpoint is restored: Keras 3 restores nothing into layers that have none, and says
 nothing. A seed gives other numbers in TF2 than in TF1.
 ``device_fn``, ``protocol`` and ``experimental_distribute`` keep the program as it is.

@@ -112,8 +112,11 @@ class Trace:
         self._replace = os.replace
 
     def watch(self, options: dict[str, Any]) -> None:
-        """Record the training too."""
-        found = _sibling("watch").patches(_sibling, self.path, options)
+        """Record the training too, or convert a checkpoint of TF1's for the program."""
+        if "source" in options:
+            found = _sibling("convert").patches(_sibling, options)
+        else:
+            found = _sibling("watch").patches(_sibling, self.path, options)
         self.recorder, self.more_patches = found
         for name in ("hardware", "place"):  # of this side, for the result
             self.data[name] = options.get(name)
@@ -143,7 +146,7 @@ class Trace:
             return  # a child that the program forked
         self.data["versions"] = _versions()
         if self.recorder is not None:
-            self.data["training"] = self.recorder.save()
+            self.data[self.recorder.part] = self.recorder.save()
         temporary = self.path + ".part"
         with self._open(temporary, "w", encoding="utf-8") as stream:
             json.dump(self.data, stream, indent=1, sort_keys=True, default=str)

@@ -64,6 +64,8 @@ class Series:
 class Recorder:
     """Collects; thread-safe; ``save`` writes the arrays and returns the JSON part."""
 
+    part = "training"  # of the trace
+
     def __init__(self, path: str, options: dict[str, Any], matching: Any) -> None:
         self.path = path
         self._open, self._replace = open, os.replace  # as before the program is isolated

@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +28,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual environment has at
 # What a project has at its top: its folder is no package, even with an __init__.py.
 _PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _WORK = "migrate-mgpu-"  # what the names of temporary folders of comparisons begin with
+CONVERTED = ".converted"  # in a program's copy: the new checkpoint
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -98,9 +100,10 @@ def run_pair(
             initial.with_name("initial.npz.none").touch()  # the target must not wait for ever
 
         place = places.choose(devices, (reference[0], target[0]), options.run_on)
-        first = _process("reference", *reference, devices, options, folder, work, initial, place)
+        publish, take = {"publish": str(initial)}, {"initial": str(initial)}
+        first = _process("reference", *reference, devices, options, folder, work, publish, place)
         first.on_end = ended
-        second = _process("target", *target, devices, options, folder, work, initial, place)
+        second = _process("target", *target, devices, options, folder, work, take, place)
         steps = Steps(options.progress, devices, folder)
         if place.kind == places.CPUS:
             run_all([first, second], steps.show)
@@ -128,12 +131,39 @@ def run_one(
     those that lie at ``initial``."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as work:
-        values = initial or folder / "initial.npz"
+        values = str(initial or folder / "initial.npz")
+        watch = {"initial" if name == "target" else "publish": values}
         process = _process(
-            name, runtime, program, devices, options, folder, Path(work), values, place
+            name, runtime, program, devices, options, folder, Path(work), watch, place
         )
         run_all([process])
     return collect(folder, name, program.name, runtime.name, process)
+
+
+def run_until_checkpoint(
+    runtime: Runtime,
+    program: Path,
+    devices: int,
+    options: Options,
+    folder: Path,
+    conversion: Mapping[str, Any],
+) -> Side:
+    """Run a TF2 program until its variables exist, and give them what a checkpoint has.
+
+    ``conversion`` is what ``probe/convert.py`` is asked for; the new checkpoint is left in
+    ``folder / "checkpoint"``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
+        place, work = places.ON_CPUS, Path(name)
+        watch = dict(conversion)
+        process = _process("target", runtime, program, devices, options, folder, work, watch, place)
+        run_all([process])
+        # The program may write into its copy alone, and so does what ends it.
+        made = Path(process.cwd) / CONVERTED
+        if made.is_dir():
+            shutil.move(str(made), str(folder / "checkpoint"))
+    return collect(folder, "target", program.name, runtime.name, process)
 
 
 def _process(
@@ -144,7 +174,7 @@ def _process(
     options: Options,
     folder: Path,
     work: Path,
-    initial: Path,
+    asked: Mapping[str, Any],
     place: Place,
 ) -> Process:
     root = options.root_of(program)
@@ -166,7 +196,7 @@ def _process(
         "hardware": hardware.describe(),
         "place": place.as_data(devices),
     }
-    chosen["initial" if side == "target" else "publish"] = str(initial)
+    chosen.update(asked)
     watch.write_text(json.dumps(chosen), encoding="utf-8")
     command = [str(runtime.python), str(launch.PROBE / "probe.py"), "--out", str(out)]
     command += ["--watch", str(watch), *place.probe_options(devices)]

@@ -190,8 +190,8 @@ def write_checkpoints(
     else:
         changes.edit(module, Layout(source, place).insert_before(lines))
     changes.note(
-        module, node, "checkpoints that TF1 wrote do not load into the Keras model: "
-        "give it a new folder, or train again",
+        module, node, "checkpoints that TF1 wrote do not load into the Keras model "
+        "as they are: `migrate-mgpu checkpoint` converts them",
     )  # fmt: skip
     for query in queries:
         elsewhere = query.module is not module or names.scope_at(query.node) is not scope

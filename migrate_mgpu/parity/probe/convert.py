@@ -1,0 +1,421 @@
+"""Give a TF2 program's variables what a checkpoint of TF1 has, and save them as it would.
+
+The program runs until it asks for its checkpoint, or saves the first: then its variables
+exist. They get the checkpoint's tensors, one at a time; the program's own checkpoint object
+writes them; the program is ended.
+
+Runs in the interpreter under test: Python 3.7, standard library and numpy only.
+"""
+
+# Plain strings for paths: pathlib's resolve() would follow links.
+
+from __future__ import annotations
+
+import collections
+import fnmatch
+import functools
+import os
+import traceback
+from typing import Any, Callable
+
+FOLDER = ".converted"  # runs/programs.py moves it
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # the key that TF2's checkpoints have
+# What Keras's optimizers keep of each variable, in the order of TF1's names: the attribute,
+# and the option without which Keras does not keep it.
+_SLOTS = {
+    "Adam": (("_momentums", ""), ("_velocities", "")),
+    "SGD": (("momentums", ""),),
+    "Adagrad": (("_accumulators", ""),),
+    "Adadelta": (("_accumulated_grads", ""), ("_accumulated_delta_vars", "")),
+    "RMSprop": (("_velocities", ""), ("_average_gradients", "centered"), ("_momentums", "")),
+    "Ftrl": (("_accumulators", ""), ("_linears", "")),
+}
+
+
+def patches(load: Callable[[str], Any], options: dict[str, Any]) -> tuple[Any, Any]:
+    """The conversion, and its patches by module name; ``load`` gives a module of this folder."""
+    found = Conversion(options, load("partners"))
+    found.tools = load("eager_tools")
+    found.creation = load("watch_creation").Creation(found, found.tools)
+    return found, found.patches()
+
+
+class Ended(BaseException):
+    """The checkpoint is written, or cannot be: the program is ended."""
+
+
+class Refused(Exception):
+    """It cannot be converted; the message says why."""
+
+
+class Conversion:
+    """Stands where the recorder of a training stands.
+
+    Args:
+      options: ``source`` (the checkpoint's prefix), ``given``, ``order``, ``skip``,
+        ``weights_only``, ``model_dir`` (the program's folder, if it has several), ``isolate``
+        (the program's copy, where the new checkpoint is left).
+    """
+
+    part = "checkpoint"  # of the trace
+    carries = False  # no first values of a reference
+
+    def __init__(self, options: dict[str, Any], partners: Any) -> None:
+        self.options = options
+        self.partners = partners
+        self.stopped = False
+        self.data: dict[str, Any] = {"state": "not reached", "folders": []}
+        self.creation: Any = None  # watch_creation's
+        self.tools: Any = None  # eager_tools
+        self._saving: list[Any] = []  # managers that saved
+
+    # What a recorder is asked ---------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        return self.data
+
+    def finish(self, status: int) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+    # Where a program asks for its checkpoint ------------------------------------------------------
+
+    def patches(self) -> dict[str, Callable[[Any], None]]:
+        return {
+            "": self._imported,
+            ".python.checkpoint.checkpoint_management": self._patch_manager,
+            ".python.checkpoint.checkpoint": self._patch_checkpoint,
+            "._api.v2.raw_ops": self._patch_raw,
+            ".python.training.saver": self._patch_saver,
+            "keras.src.backend.tensorflow.core": self.creation.patch_keras,
+        }
+
+    def _imported(self, module: Any) -> None:
+        if "compat" in module.__dict__:
+            self.creation.begin()
+
+    def _patch_manager(self, module: Any) -> None:
+        cls = module.CheckpointManager
+        self._manager = cls
+        saves = cls.save
+
+        def look(manager: Any) -> Any:
+            if manager in self._saving:  # it asks itself
+                return manager._latest_checkpoint
+            self._seen(manager._checkpoint, manager, False)
+            return None  # what lies there now is TF1's
+
+        def restore_or_initialize(manager: Any) -> Any:
+            look(manager)
+            return manager._init_fn() if manager._init_fn is not None else None
+
+        @functools.wraps(saves)
+        def save(manager: Any, *args: Any, **options: Any) -> Any:
+            self._seen(manager._checkpoint, manager, True)
+            self._saving.append(manager)
+            return saves(manager, *args, **options)
+
+        self._save_by_manager = saves
+        cls.latest_checkpoint = property(look)
+        cls.restore_or_initialize = restore_or_initialize
+        cls.save = save
+
+    def _patch_checkpoint(self, module: Any) -> None:
+        cls = module.Checkpoint
+        for name in ("restore", "read"):
+            self._wrap(cls, name, False)
+        for name in ("save", "write"):
+            self._wrap(cls, name, True)
+
+    def _wrap(self, cls: Any, name: str, saves: bool) -> None:
+        original = getattr(cls, name)
+
+        @functools.wraps(original)
+        def method(checkpoint: Any, path: Any = None, *args: Any, **options: Any) -> Any:
+            self._seen(checkpoint, None, saves, path)
+            if not saves and name == "restore":
+                path = None  # what lies there now is TF1's
+            return original(checkpoint, path, *args, **options)
+
+        setattr(cls, name, method)
+
+    def _patch_raw(self, module: Any) -> None:
+        """A saver of the program's own, that keeps TF1's names."""
+        for name in ("SaveV2", "RestoreV2"):
+            original = getattr(module, name)
+
+            @functools.wraps(original)
+            def operation(*args: Any, **options: Any) -> Any:
+                self._named(list(options["tensor_names"]))
+
+            setattr(module, name, operation)
+
+    def _patch_saver(self, module: Any) -> None:
+        """Graph code keeps TF1's names too."""
+        for name in ("save", "restore"):
+            original = getattr(module.Saver, name)
+
+            @functools.wraps(original)
+            def method(saver: Any, *args: Any, **options: Any) -> Any:
+                saved = saver.saver_def is not None and not self.tools.in_tf2()
+                if saved:
+                    self._end({"state": "graph"})
+
+            setattr(module.Saver, name, method)
+
+    def _end(self, data: dict[str, Any]) -> None:
+        self.data.update(data)
+        self.stopped = True
+        raise Ended
+
+    # The conversion -------------------------------------------------------------------------------
+
+    def _seen(self, checkpoint: Any, manager: Any, saves: bool, path: Any = None) -> None:
+        if self.stopped:  # this is the new checkpoint that is being written
+            return
+        if not self.tools.tf("eager.context").executing_eagerly():
+            return
+        folder = manager.directory if manager is not None else os.path.dirname(str(path or ""))
+        wanted = self.options.get("model_dir")
+        if folder not in self.data["folders"]:
+            self.data["folders"].append(folder)
+        if wanted and os.path.normpath(folder) != os.path.normpath(wanted):
+            return
+        holder = Holder(checkpoint, self.creation, self.tools)
+        if not saves and not holder.built:
+            return  # a restoration that waits for its variables: there is the first save
+        try:
+            reader = self._reader()
+            self.data["state"] = "refused"
+            plan = self._plan(holder, reader)
+            self.data.update(
+                rows=[row.data() for row in plan.rows],
+                lacking=plan.lacking,
+                left=plan.left,
+                unused=plan.unused,
+                problems=plan.problems,
+                shapes={name: list(shape) for name, shape in self.source.items()},
+            )
+            if plan.complete:
+                self.stopped = True
+                holder.assign(plan, reader)
+                steps = [row.change[1] for row in plan.rows if row.change[0] == "steps"]
+                self._write(checkpoint, manager, path, max(steps, default=0))
+                self.data["state"] = "written"
+        except Refused as error:
+            self.data["problems"] = [str(error)]
+        except Exception as error:  # a fault of ours, not the program's
+            self.data["state"] = "failed"
+            self.data["error"] = f"{type(error).__name__}: {error}"
+            self.data["traceback"] = traceback.format_exc()
+        self._end({})
+
+    def _reader(self) -> Any:
+        reader = self.tools.tf("training.checkpoint_utils").load_checkpoint(self.options["source"])
+        self.source = dict(reader.get_variable_to_shape_map())
+        if OBJECT_GRAPH in self.source:
+            self._end({"state": "object-based"})
+        return reader
+
+    def _plan(self, holder: Any, reader: Any) -> Any:
+        patterns = self.options.get("skip", [])
+
+        def skipped(name: str) -> bool:
+            return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+        request = self.partners.Request(
+            [holder.about(i) for i in range(len(holder.weights))],
+            [] if self.options.get("weights_only") else holder.optimizers(),
+            self.source,
+            reader.get_tensor,
+            self.options.get("given", {}),
+            self.options.get("order", []),
+            skipped,
+            bool(self.options.get("weights_only")),
+        )
+        return self.partners.plan(request)
+
+    def _write(self, checkpoint: Any, manager: Any, path: Any, step: int) -> None:
+        name = getattr(manager, "_checkpoint_name", None)
+        if name is None:
+            name = os.path.basename(str(path or "")).rpartition("-")[0] or "ckpt"
+        folder = os.path.join(self.options["isolate"], FOLDER)
+        os.makedirs(folder, exist_ok=True)
+        made = self._manager(checkpoint, folder, max_to_keep=None, checkpoint_name=name)
+        self._saving.append(made)
+        self._save_by_manager(made, checkpoint_number=step)
+        self.data["written"] = sorted(os.listdir(folder))
+        self.data["step"] = step
+
+    # Files with TF1's names -----------------------------------------------------------------------
+
+    def _named(self, names: list[Any]) -> None:
+        if self.stopped:
+            return
+        names = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+        self._reader()
+        lacking = [name for name in names if name not in self.source]
+        self._end({"state": "names", "lacking": [[name, []] for name in lacking]})
+
+
+class Holder:
+    """What a checkpoint object holds: variables, optimizers and what they keep.
+
+    Raises:
+      Refused: an optimizer that TF1 has no equal of.
+    """
+
+    def __init__(self, checkpoint: Any, creation: Any, tools: Any) -> None:
+        view = tools.tf("checkpoint.graph_view").ObjectGraphView(checkpoint)
+        objects, paths = view.breadth_first_traversal()
+        self.tools = tools
+        self.made = [one for one in objects if hasattr(one, "apply_gradients")]
+        other = [*self.made, *(one for one in objects if _is_a(one, ("Metric", "SeedGenerator")))]
+        own = {id(variable) for one in other for variable in _variables(one)}
+        self.weights = [
+            one
+            for one in objects
+            if _is_variable(one) and id(one) not in own and one is not _counter(checkpoint)
+        ]
+        self.weights.sort(key=lambda one: creation.place(tools.variable(one)))
+        names = [_name(one, tools) for one in self.weights]
+        twice = {name for name, count in collections.Counter(names).items() if count > 1}
+        self.names = [
+            "/".join(part.name for part in paths[one]) if name in twice else name
+            for name, one in zip(names, self.weights)
+        ]
+
+    @property
+    def built(self) -> bool:
+        """Whether the variables exist."""
+        return bool(self.weights) and all(
+            getattr(one, "built", False) or getattr(one, "_built", False) for one in self.made
+        )
+
+    def about(self, i: int) -> dict[str, Any]:
+        return {"name": self.names[i], "shape": [int(n) for n in self.weights[i].shape]}
+
+    def optimizers(self) -> list[dict[str, Any]]:
+        """The optimizers as ``partners`` is told of them; keeps what each row's place means."""
+        self.slots: dict[Any, Any] = {}
+        return [self._about(place, one) for place, one in enumerate(self.made)]
+
+    def _about(self, place: int, optimizer: Any) -> dict[str, Any]:
+        kind = _kind(optimizer)
+        name = getattr(optimizer, "name", None) or kind
+        about: dict[str, Any] = {"kind": kind, "steps": f"{name}/iterations", "slots": []}
+        indices = getattr(optimizer, "_index_dict", None)  # of Keras 2
+        if indices is None:
+            indices = getattr(optimizer, "_trainable_variables_indices", {})
+        at = {}
+        for i, weight in enumerate(self.weights):
+            for one in (weight, self.tools.variable(weight)):
+                index = indices.get(optimizer._var_key(one))
+                if index is not None:
+                    at[i] = index
+        about["weights"] = list(at)
+        if kind == "Adam":
+            about["beta"] = [float(optimizer.beta_1), float(optimizer.beta_2)]
+        if kind == "SGD" and not optimizer.momentum:
+            return about
+        for attribute, option in _SLOTS[kind]:
+            if option and not getattr(optimizer, option):
+                continue
+            word = attribute.strip("_")
+            kept = list(getattr(optimizer, attribute))
+            slot: dict[str, Any] = {"word": word, "variables": None, "change": ("copy",)}
+            slot["reason"] = f"the new program's {kind} has no {word}"
+            if kept:
+                slot["variables"] = {i: f"{self.names[i]}/{word}" for i in at}
+                self.slots.update({(place, word, i): kept[index] for i, index in at.items()})
+            if kind == "SGD":
+                slot["change"] = ("times", -_rate(optimizer))
+            if word == "velocities" and kind == "RMSprop":
+                slot["change"] = ("rest of one",)
+            about["slots"].append(slot)
+        return about
+
+    def assign(self, plan: Any, reader: Any) -> None:
+        """One tensor at a time; the counts of steps first, on which other values depend."""
+        for row in sorted(plan.rows, key=lambda row: row.kind != "steps"):
+            self._assign(row, reader)
+
+    def _assign(self, row: Any, reader: Any) -> None:
+        import numpy
+
+        change = row.change
+        if change[0] == "own":
+            return
+        if row.kind == "steps":
+            self._set(self.made[row.place].iterations, numpy.asarray(change[1]))
+            return
+        variable = self.weights[row.place] if row.kind == "weight" else self.slots[row.place]
+        value = reader.get_tensor(row.source)
+        if change[0] == "times":
+            value = value * numpy.asarray(change[1], value.dtype)
+        elif change[0] == "rest of one":
+            value = value - numpy.asarray(_rest(self.made[row.place[0]]), value.dtype)
+        self._set(variable, numpy.asarray(value))
+
+    def _set(self, variable: Any, value: Any) -> None:
+        inner = self.tools.variable(variable)
+        for part in self.tools.parts(inner) or [inner]:
+            part.assign(value.astype(part.dtype.as_numpy_dtype))
+
+
+def _is_variable(one: Any) -> bool:
+    return hasattr(one, "assign") and hasattr(one, "shape") and not hasattr(one, "apply_gradients")
+
+
+def _is_a(one: Any, names: tuple[str, ...]) -> bool:
+    """Whether it is of a class of Keras's, or of one derived from it."""
+    return any(c.__name__ in names and "keras" in c.__module__ for c in type(one).__mro__)
+
+
+def _variables(one: Any) -> list[Any]:
+    """The variables of an optimizer, a metric, a generator of seeds."""
+    found = getattr(one, "variables", None) or []
+    found = list(found() if callable(found) and not isinstance(found, list) else found)
+    names = ("state", "_iterations", "_learning_rate")
+    return found + [getattr(one, name) for name in names if hasattr(one, name)]
+
+
+def _counter(checkpoint: Any) -> Any:
+    return getattr(checkpoint, "_save_counter", None)
+
+
+def _name(variable: Any, tools: Any) -> str:
+    name = getattr(variable, "path", None) or tools.name(variable)
+    return str(name).split(":")[0]
+
+
+def _kind(optimizer: Any) -> str:
+    """The class of Keras's whose update an optimizer does."""
+    for cls in type(optimizer).__mro__:
+        if "keras" in cls.__module__:
+            if cls.__name__ in _SLOTS and "legacy" not in cls.__module__:
+                return cls.__name__
+            raise Refused(f"what {cls.__module__}.{cls.__name__} keeps is not known to be TF1's")
+    raise Refused(f"what {type(optimizer).__name__} keeps is not known to be TF1's")
+
+
+def _rate(optimizer: Any) -> float:
+    """The factor between TF1's sum of gradients and the velocity of Keras's SGD."""
+    rate = optimizer._learning_rate
+    if not hasattr(rate, "assign"):
+        raise Refused(
+            "Keras's SGD keeps earlier learning rates in its momentum, TF1 does not: under a "
+            "schedule no value of it continues TF1's (--weights-only)"
+        )
+    return float(rate.numpy())
+
+
+def _rest(optimizer: Any) -> float:
+    """What TF1's mean squares have more than these: they begin at one, where that is not in the
+    epsilon of the class that the migration writes."""
+    base = float(optimizer.get_config()["epsilon"])
+    now = optimizer.epsilon
+    now = float(now.numpy() if hasattr(now, "numpy") else now)
+    return (now - base) / float(optimizer.rho)

@@ -1,0 +1,131 @@
+"""20 steps of 1.15.5, converted, and 20 of the migrated program are 40 of 1.15.5."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.parity.conversion_command import command
+from tests.parity.checkpoints import resumed
+from tests.support import migration
+
+pytest.importorskip("numpy")
+
+# 20 steps are two times through the data: who goes on begins with the first batch, too.
+ESTIMATOR = """
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    rng = np.random.RandomState(3)
+    x = rng.normal(size=(60, 4)).astype(np.float32)
+    y = np.sin(x.sum(axis=1, keepdims=True)).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((x, y)).repeat().batch(6)
+
+
+def model_fn(features, labels, mode):
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    net = tf.layers.dense(features, 5, activation=tf.nn.tanh)
+    net = tf.layers.batch_normalization(net, momentum=0.9, training=training)
+    net = tf.layers.dense(net, 5, activation=tf.nn.tanh)
+    outputs = tf.layers.dense(net, 1, name="outputs")
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"y": outputs})
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+    step = tf.train.get_or_create_global_step()
+    optimizer = OPTIMIZER
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train_op = optimizer.minimize(loss, global_step=step)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=20)
+estimator = tf.estimator.Estimator(model_fn, config=config)
+estimator.train(input_fn, max_steps=int(sys.argv[1]))
+"""
+RTOL = 2e-5  # of a weight's size, after 40 steps
+OPTIMIZERS = {
+    "adam": "tf.train.AdamOptimizer(0.02)",
+    "sgd": "tf.train.GradientDescentOptimizer(0.05)",
+    "momentum": "tf.train.MomentumOptimizer(0.02, 0.9)",
+    "momentum_falling": (
+        "tf.train.MomentumOptimizer(tf.train.exponential_decay(0.05, step, 5, 0.8), 0.9, "
+        "use_nesterov=True)"
+    ),
+    "adagrad": "tf.train.AdagradOptimizer(0.05)",
+    "adadelta": "tf.train.AdadeltaOptimizer(0.5)",
+    "rmsprop": "tf.train.RMSPropOptimizer(0.01)",
+    "rmsprop_centered": "tf.train.RMSPropOptimizer(0.01, momentum=0.8, centered=True)",
+    "ftrl": "tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.001)",
+}
+PROGRAMS = {name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()}
+# What is different enough in Keras 3.
+NEWEST = ("adam", "momentum_falling", "rmsprop_centered")
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "checkpoints.md"
+
+
+def program_of_the_page() -> str:
+    found = re.search(r"^```python\n(.*?)^```\n", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def trained(runtime, tmp_path_factory) -> Path:
+    runtime("tf1.15")
+    folder = tmp_path_factory.mktemp("trained")
+    resumed.train({**PROGRAMS, "page": program_of_the_page()}, folder)
+    return folder
+
+
+@pytest.mark.parametrize(("name", "keys"), [("tf2.15", tuple(PROGRAMS)), ("tf2-latest", NEWEST)])
+def test_trained_on(runtime, trained, tmp_path, name, keys):
+    runtime(name)
+    programs = {key: migration.migrated(PROGRAMS[key])[0] for key in keys}
+    assert not [key for key, text in programs.items() if "CheckpointManager" not in text]
+    programs["adam:weights"] = programs["adam"]  # shows what slots are good for
+    options = {"adam:weights": {"weights_only": True}}
+    found = resumed.go_on(name, programs, trained, tmp_path, options)
+    assert all(len(one["worst"]) == 10 for one in found.values())
+    worst = {key: max(one["worst"].values()) for key, one in found.items()}
+    assert worst.pop("adam:weights") > 1e-2
+    assert {key: value for key, value in worst.items() if value > RTOL} == {}
+
+
+def run(*argv: object) -> tuple[int, str, str]:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    return command([str(one) for one in argv], stdout, stderr), stdout.getvalue(), stderr.getvalue()
+
+
+def test_the_page_shows_what_is_printed(runtime, trained, tmp_path):
+    runtime("tf2.15")
+    before = program_of_the_page()
+    place = tmp_path / "new"
+    place.mkdir()
+    (place / "before.py").write_text(before, encoding="utf-8")
+    (place / "train.py").write_text(migration.migrated(before)[0], encoding="utf-8")
+    programs = (place / "before.py", place / "train.py")
+    old, new = trained / "page" / "model", tmp_path / "new_model"
+    status, out, err = run(*programs, "--from", old, "--to", new, "--target", "tf2.15")
+    assert status == 0, err
+    table, end = out[: out.rindex(str(new))], out[out.rindex(str(new)) :]
+    assert textwrap.indent(table, "    ") in PAGE.read_text(encoding="utf-8")
+    assert "TensorFlow 2.15.1, Keras 2.15.0" in end
+    assert (new / "converted.txt").read_text(encoding="utf-8") == table
+    assert sorted(path.name.split(".")[0] for path in new.iterdir()) == [
+        "checkpoint", "ckpt-20", "ckpt-20", "converted"
+    ]  # fmt: skip
+    # It is TF2's now.
+    status, out, err = run(*programs, "--from", new, "--to", tmp_path / "again")
+    assert status == 2 and "is a checkpoint of TF2's" in err
+    assert not (tmp_path / "again").exists()

@@ -1,0 +1,196 @@
+"""Which tensor of TF1's is whose partner, without TensorFlow."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from migrate_mgpu.parity.probe import partners
+
+
+def weights(*named: tuple[str, list[int]]) -> list[dict[str, object]]:
+    return [{"name": name, "shape": shape} for name, shape in named]
+
+
+def planned(new, source, *, optimizers=(), values=None, given=None, order=(), skip="", only=False):
+    request = partners.Request(
+        weights(*new.items()),
+        list(optimizers),
+        source,
+        (values or {}).__getitem__,
+        given or {},
+        list(order),
+        lambda name: bool(skip) and name.endswith(skip),
+        only,
+    )
+    return partners.plan(request)
+
+
+def pairs(plan) -> dict[str, str]:
+    return {row.name: row.source for row in plan.rows}
+
+
+def adam(*indices: int, beta: tuple[float, float] = (0.9, 0.999)) -> dict[str, object]:
+    slots = [
+        {"word": word, "variables": {i: f"{i}/{word}" for i in indices}, "change": ("copy",)}
+        for word in ("m", "v")
+    ]
+    return {
+        "kind": "Adam", "slots": slots, "weights": list(indices), "beta": list(beta),
+        "steps": "adam/iterations",
+    }  # fmt: skip
+
+
+ADAM_OF_W = {"w": [2], "w/Adam": [2], "w/Adam_1": [2], "beta1_power": [], "beta2_power": []}
+
+
+def test_a_keras_path_ends_as_the_old_name_does():
+    found = planned(
+        {
+            "net/conv1/kernel": [3],
+            "net/conv2/kernel": [3],
+            "net/head/batch_normalization/beta": [3],
+        },
+        {"conv2/kernel": [3], "conv1/kernel": [3], "batch_normalization/beta": [3]},
+    )
+    assert found.complete
+    assert pairs(found) == {
+        "net/conv1/kernel": "conv1/kernel",
+        "net/conv2/kernel": "conv2/kernel",
+        "net/head/batch_normalization/beta": "batch_normalization/beta",
+    }
+
+
+def test_a_whole_name_is_not_another_ones_end():
+    found = planned({"scale": [1], "norm/scale": [1]}, {"norm/scale": [1], "scale": [1]})
+    assert pairs(found) == {"scale": "scale", "norm/scale": "norm/scale"}
+
+
+def test_numbers_that_begin_elsewhere_keep_their_order():
+    """`dense_1` alone would agree: by its name it is another layer."""
+    new = {"net/dense/kernel": [4, 4], "net/dense_1/kernel": [4, 4]}
+    found = planned(new, {"dense_1/kernel": [4, 4], "dense_2/kernel": [4, 4]})
+    assert pairs(found) == {
+        "net/dense/kernel": "dense_1/kernel",
+        "net/dense_1/kernel": "dense_2/kernel",
+    }
+    assert {row.how for row in found.rows} == {partners.NUMBER}
+
+
+def test_more_layers_than_partners_are_not_guessed():
+    new = {"net/dense/kernel": [4, 4], "net/dense_1/kernel": [4, 4]}
+    old = {"dense/kernel": [4, 4], "dense_1/kernel": [4, 4], "dense_2/kernel": [4, 4]}
+    found = planned(new, old)
+    assert not found.rows and not found.complete
+    assert dict(found.lacking) == {name: sorted(old) for name in new}
+    assert found.left == list(old)
+
+
+def test_layers_and_shapes_that_are_the_only_ones():
+    found = planned(
+        {"a/weight": [3, 4], "a/offset": [4], "b/weight": [4, 2], "b/offset": [2], "gain": []},
+        {"x/W": [3, 4], "x/b": [4], "y/W": [4, 2], "y/b": [2], "scale": []},
+    )
+    assert found.complete
+    assert pairs(found)["b/offset"] == "y/b" and pairs(found)["gain"] == "scale"
+    assert {row.how for row in found.rows} == {partners.LAYER, partners.SHAPE}
+
+
+def test_two_of_one_shape_are_told_apart_by_the_old_program_alone():
+    new, old = {"p": [2], "q": [2]}, {"u": [2], "v": [2]}
+    found = planned(new, old)
+    assert not found.complete and dict(found.lacking) == {"p": ["u", "v"], "q": ["u", "v"]}
+    found = planned(new, old, order=["v", "u"])
+    assert found.complete and pairs(found) == {"p": "v", "q": "u"}
+    assert not planned(new, old, order=["v"]).complete  # it does not make all that is saved
+    found = planned(new, old, given={"p": "u"})
+    assert found.complete and pairs(found) == {"p": "u", "q": "v"}
+
+
+def test_a_name_of_another_shape_is_a_mistake():
+    found = planned({"table": [10, 4]}, {"table": [12, 4]})
+    assert not found.complete
+    assert found.problems == ["table has the shape [10, 4], table of the checkpoint [12, 4]"]
+
+
+def test_what_is_left_is_told_or_skipped():
+    new, old = {"w": [2]}, {"w": [2], "w/ExponentialMovingAverage": [2]}
+    assert planned(new, old).left == ["w/ExponentialMovingAverage"]
+    assert planned(new, old, skip="/ExponentialMovingAverage").complete
+    assert pairs(planned({**new, "w/ExponentialMovingAverage": [2]}, old)) == {
+        name: name for name in old
+    }
+
+
+def test_what_adam_keeps():
+    values = {"global_step": 30, "beta1_power": 0.9**31, "beta2_power": 0.999**31}
+    found = planned(
+        {"w": [2]}, {**ADAM_OF_W, "global_step": []}, optimizers=[adam(0)], values=values
+    )
+    assert found.complete
+    assert pairs(found) == {
+        "w": "w", "0/m": "w/Adam", "0/v": "w/Adam_1", "adam/iterations": "global_step"
+    }  # fmt: skip
+    assert found.rows[-1].change == ("steps", 30)
+
+
+def test_adam_under_a_scope_and_without_a_step():
+    old = {f"train/{name}" if name != "w" else name: shape for name, shape in ADAM_OF_W.items()}
+    values = {"train/beta1_power": 0.9**8, "train/beta2_power": 0.999**8}
+    found = planned({"w": [2]}, old, optimizers=[adam(0)], values=values)
+    assert found.complete, found.problems
+    assert found.rows[-1].change == ("steps", 7)
+
+
+def test_a_step_that_is_not_the_optimizers():
+    values = {"global_step": 5000, "beta1_power": 0.9**101, "beta2_power": 0.999**101}
+    found = planned(
+        {"w": [2]}, {**ADAM_OF_W, "global_step": []}, optimizers=[adam(0)], values=values
+    )
+    assert len(found.problems) == 2 and "100 steps, global_step says 5000" in found.problems[0]
+
+
+def test_after_many_steps_the_global_step_counts():
+    values = {"global_step": 400_000, "beta1_power": 0.0, "beta2_power": 0.0}
+    found = planned(
+        {"w": [2]}, {**ADAM_OF_W, "global_step": []}, optimizers=[adam(0)], values=values
+    )
+    assert found.complete and found.rows[-1].change == ("steps", 400_000)
+    values.pop("global_step")
+    assert not planned({"w": [2]}, ADAM_OF_W, optimizers=[adam(0)], values=values).complete
+
+
+def test_slots_of_another_optimizer():
+    found = planned(
+        {"w": [2]},
+        {"w": [2], "w/Momentum": [2], "global_step": []},
+        optimizers=[adam(0)],
+        values={"global_step": 3},
+    )
+    assert found.left == ["w/Momentum"] and "another optimizer" in found.problems[0]
+
+
+def test_a_variable_that_the_old_optimizer_did_not_train():
+    found = planned(
+        {"w": [2], "u": [2]},
+        {**ADAM_OF_W, "u": [2], "global_step": []},
+        optimizers=[adam(0, 1)],
+        values={"global_step": 0, "beta1_power": 0.9, "beta2_power": 0.999},
+    )
+    assert found.complete
+    kept = [row.name for row in found.rows if row.change == ("own",)]
+    assert kept == ["1/m", "1/v"]
+
+
+def test_weights_only():
+    found = planned({"w": [2]}, {**ADAM_OF_W, "global_step": []}, only=True)
+    assert found.complete and pairs(found) == {"w": "w"}
+    assert len(found.unused) == 5
+    assert not planned({"w": [2]}, {"w": [2], "extra": [3]}, only=True).complete
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.9, 0.999])
+def test_the_steps_of_a_power(beta):
+    assert partners.steps_of(beta**21, beta) == pytest.approx(20)
+    assert partners.steps_of(0.0, beta) is None and partners.steps_of(math.inf, beta) is None

@@ -132,6 +132,7 @@ MENDS = {
 
 # Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
 _EQUAL = {
+    "contrib.estimator.add_metrics": "estimator.add_metrics",
     "contrib.framework.list_variables": "train.list_variables",
     "contrib.framework.load_checkpoint": "train.load_checkpoint",
     "contrib.framework.load_variable": "train.load_variable",
@@ -210,6 +211,9 @@ _PRIVATE = (
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
     ("contrib.training.python.training.hparam.", "contrib.training."),
+    ("contrib.tpu.python.tpu.tpu_config.", "contrib.tpu."),
+    ("contrib.tpu.python.tpu.tpu_estimator.", "contrib.tpu."),
+    ("contrib.tpu.python.tpu.tpu_optimizer.", "contrib.tpu."),
 )
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
@@ -265,6 +269,8 @@ _ADVICE = {
     "contrib.learn.preprocessing": "use tf.keras.layers.TextVectorization, whose numbers of words "
     "are others",
     "contrib.learn": "write it as a tf.estimator.Estimator first, which runs on TF 1.15",
+    "contrib.estimator": "tf.estimator of TF 2.15 has most of it by other names and with other "
+    "arguments",
     "contrib.tpu": "TF2 trains on TPUs by tf.distribute.TPUStrategy: rewrite the training",
     "contrib.distribute": "use tf.distribute, whose strategies take devices instead of a number",
     "contrib.distributions": "use tensorflow-probability: tfp.distributions",

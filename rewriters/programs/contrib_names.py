@@ -4,9 +4,10 @@
 ``tf.contrib.slim``, ``layers``, ``framework``, ``losses`` and ``metrics`` come from the package
 ``tf-slim``: ``import tensorflow.contrib.slim as slim`` becomes ``import tf_slim as slim``. What was
 another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becomes
-``tf.nn.rnn_cell.GRUCell``; so do names of private modules that moved
-(``control_flow_ops.cond``). ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss``
-and ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
+``tf.nn.rnn_cell.GRUCell``; so do names of private modules that moved (``control_flow_ops.cond``).
+``tf.contrib.tpu.TPUEstimator`` and what belongs to it are those of ``tf.estimator.tpu``, which TF
+2.15 is the last to have. ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss`` and
+``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
 ``vocabulary_processor.py``, written beside the program or in its outermost package. tf-slim 1.1.0
 reads a few names of TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module
 that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts them there.

@@ -3,9 +3,11 @@
 ## What it does
 In the files of a program that is migrated, names that TensorFlow renamed before 1.15 are written as
 1.15 has them. Most are from before 1.0: `tf.mul`, `tf.pack`, `tf.select`, `tf.batch_matmul`,
-`tf.scalar_summary`, `tf.train.SummaryWriter`, `tf.nn.rnn` and others; one is from before 1.4,
-`tf.contrib.linalg.LinearOperatorTriL`. Calls whose arguments have another order since 1.0 get
-keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses of logits and labels.
+`tf.scalar_summary`, `tf.train.SummaryWriter`, `tf.nn.rnn` and others;
+`tf.contrib.linalg.LinearOperatorTriL` is from before 1.4,
+`tf.contrib.estimator.stop_if_no_decrease_hook` and its kin from before 1.14. Calls whose arguments
+have another order since 1.0 get keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses
+of logits and labels.
 Everything else is done with the program that this makes.
 
 ## Why

@@ -597,6 +597,18 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
     return [tf.contrib.metrics.set_intersection(a, b).values,
             tf.contrib.metrics.set_size(tf.contrib.metrics.set_union(a, b))]
 """),
+    ("added metrics of an Estimator", "", """
+    with_mean = tf.contrib.estimator.add_metrics(
+        tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),
+        lambda predictions: {'mean': tf.metrics.mean(predictions['probabilities'][:, 1])})
+
+    def given():
+        return tf.data.Dataset.from_tensors(({'x': x2}, labels[:, None])).repeat()
+
+    with_mean.train(given, steps=3)
+    found = with_mean.evaluate(given, steps=1)
+    return [tf.constant(found['mean']), tf.constant(found['average_loss'])]
+"""),
 )  # fmt: skip
 
 # Of an early TensorFlow: TF 1.15 runs them with its own names.
@@ -650,6 +662,26 @@ _EARLIER = (
     lower = tf.contrib.linalg.LinearOperatorTriL(a, is_non_singular=True)
     return [lower.to_dense(), lower.matmul(a), lower.solve(a), lower.determinant(),
             lower.log_abs_determinant()]
+"""),
+    ("hooks of Estimators before 1.14", "", """
+    def input_fn():
+        return tf.data.Dataset.from_tensors(({'x': x2}, labels[:, None])).repeat()
+
+    columns = [tf.feature_column.numeric_column('x', [5])]
+    estimator = tf.estimator.LinearClassifier(columns, n_classes=3)
+    hooks = [
+        tf.contrib.estimator.InMemoryEvaluatorHook(estimator, input_fn, steps=1),
+        tf.contrib.estimator.stop_if_no_decrease_hook(estimator, 'loss', 100, run_every_steps=1,
+                                                      run_every_secs=None),
+        tf.contrib.estimator.stop_if_no_increase_hook(estimator, 'loss', 100),
+        tf.contrib.estimator.stop_if_higher_hook(estimator, 'loss', 100.0),
+        tf.contrib.estimator.stop_if_lower_hook(estimator, 'loss', 0.0),
+        tf.contrib.estimator.make_stop_at_checkpoint_step_hook(estimator, 5),
+        tf.contrib.estimator.make_early_stopping_hook(
+            estimator, lambda: True, run_every_secs=None, run_every_steps=2)]
+    estimator.train(input_fn, steps=10, hooks=hooks)
+    return [tf.constant(estimator.get_variable_value('global_step')),
+            tf.constant(estimator.evaluate(input_fn, steps=1)['loss'])]
 """),
     ("summaries before 1.0", "import tempfile\n", """
     x = tf.constant(x2)

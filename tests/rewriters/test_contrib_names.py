@@ -156,8 +156,13 @@ def test_networks_are_the_same_code(runtime: Callable[[str], runtimes.Runtime]) 
 @pytest.mark.parametrize("name", NEW)
 def test_equal(name: str, runtime: Callable[[str], runtimes.Runtime]) -> None:
     runtime(OLD)
-    found = run(runtime(runtimes.extended(name, NEW[name])), bridges())
-    wrong = {one: difference(reference()[one], found[one]) for one in bridges()}
+    given = {
+        one: text
+        for one, text in bridges().items()
+        if name == "tf2.15" or "tf.estimator" not in text  # TF 2.15 is the last that has it
+    }
+    found = run(runtime(runtimes.extended(name, NEW[name])), given)
+    wrong = {one: difference(reference()[one], found[one]) for one in given}
     assert not any(wrong.values()), "\n".join(f"{k}: {v}" for k, v in wrong.items() if v)
 
 
@@ -174,6 +179,8 @@ BROKEN = (
     ("labels=whole, logits=x[:, :3]", "labels=x[:, :3], logits=whole", "orders before 1.0"),
     ("tf.subtract(x, y=y)", "tf.add(x, y=y)", "arithmetic before 1.0"),
     ("min_frequency=least", "min_frequency=2", "vocabulary"),
+    ("probabilities'][:, 1]", "probabilities'][:, 0]", "added metrics of an Estimator"),
+    ("lambda: True", "lambda: False", "hooks of Estimators before 1.14"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip
 
